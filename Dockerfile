@@ -1,0 +1,26 @@
+# Every requirement has a wheel, so nothing is compiled, here or anywhere else.
+FROM python:3.12-slim AS packages
+COPY requirements.txt /tmp/
+RUN python -m venv /venv \
+    && /venv/bin/pip install --no-cache-dir --disable-pip-version-check \
+        --only-binary :all: --requirement /tmp/requirements.txt
+
+FROM python:3.12-slim
+ENV PATH=/venv/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    HEARTH_HOME=/data \
+    STATIC_ROOT=/app/staticfiles
+RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin hearth \
+    && install --directory --owner=hearth --group=hearth /data /data/tmp
+WORKDIR /app
+COPY --from=packages /venv /venv
+COPY . .
+# No key is in the image: on localhost, settings accept the development key.
+RUN python -m compileall -q /app \
+    && HEARTH_HOME=/tmp/build python manage.py collectstatic --no-input \
+    && rm -r /tmp/build
+USER hearth
+VOLUME /data
+EXPOSE 8000
+CMD ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "config.wsgi"]

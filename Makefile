@@ -1,0 +1,144 @@
+# Hearth. Needs python3 (3.11 or newer), pip and make; everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PORT ?= 8000
+SERVE ?= 1
+# Two processes share the tests; `make test PYTEST_ARGS=-x` runs them in one.
+PYTEST_ARGS ?= --numprocesses=2
+PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
+
+# Another project's, left in a shell, would be used instead of config.settings.
+unexport DJANGO_SETTINGS_MODULE
+
+.PHONY: help install install-dev demo test test-sqlite test-postgresql bench check ruff \
+	format-check types imports templates migrations deploy format serve worker clean
+
+help:  ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+# --- Environment ----------------------------------------------------------------------------
+
+# Made anew where the folder was moved or python3 became another version.
+define make_venv
+	@command -v "$(PYTHON)" >/dev/null || { \
+		echo "Hearth needs Python 3.11 or newer, and there is no $(PYTHON)." >&2; exit 1; }; \
+	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Hearth needs Python 3.11 or newer, and $(PYTHON) is" \
+			"$$("$(PYTHON)" --version 2>&1). Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
+		exit 1; }; \
+	made_for="$$("$(PYTHON)" -c 'import sys; print(*sys.version_info[:2])') $(CURDIR)"; \
+	if [ "$$made_for" != "$$(cat $(VENV)/made-for 2>/dev/null)" ]; then \
+		if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
+			"$(PYTHON)" -m venv --clear $(VENV); \
+		else  : "Debian without python3-venv: the pip outside fills the environment"; \
+			"$(PYTHON)" -m venv --clear --without-pip $(VENV) && \
+			"$(PYTHON)" -m pip --quiet --python $(PY) install pip; \
+		fi || { \
+			echo "No virtual environment could be made. On Debian or Ubuntu:" \
+				"sudo apt-get install python3-venv python3-pip" >&2; exit 1; }; \
+		echo "$$made_for" > $(VENV)/made-for; \
+	fi
+endef
+
+# $(1): the file to install, $(2): all files it consists of. Done only when one has changed.
+define install_requirements
+	@wanted="$$(cat $(2) | cksum)"; stamp="$(VENV)/installed-$(1)"; \
+	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
+		echo "Installing $(1) into $(VENV), which takes a minute ..."; \
+		$(PY) -m pip install -qq --disable-pip-version-check --prefer-binary -r $(1) && \
+		echo "$$wanted" > "$$stamp"; \
+	fi
+endef
+
+install:  ## Install what Hearth needs to run into .venv
+	$(make_venv)
+	$(call install_requirements,requirements.txt,requirements.txt)
+
+install-dev: install
+	$(call install_requirements,requirements-dev.txt,requirements.txt requirements-dev.txt)
+
+# --- Running --------------------------------------------------------------------------------
+
+# exec: a Ctrl-C reaches Python alone, which ends the processes that it started.
+demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE=0: only build)
+	@exec $(PY) manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
+
+serve: install  ## Serve HEARTH_HOME on 127.0.0.1, PORT=8000
+	@$(PY) manage.py migrate --verbosity 0
+	@exec $(PY) -m gunicorn --config config/deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi
+
+worker: install  ## Run a Celery worker with its timetable, beside `make serve`
+	@exec $(PY) -m celery -A config.celery worker --beat --loglevel INFO
+
+# --- Tests ----------------------------------------------------------------------------------
+
+# Finds, starts or installs PostgreSQL, Redis and Chromium, then does all three parts, whichever fail.
+test: install-dev  ## Run the checks, then all tests on SQLite and on PostgreSQL
+	@$(PY) -m tests.services run -- \
+		$(MAKE) --no-print-directory --keep-going check test-sqlite test-postgresql
+
+test-sqlite: install-dev
+	@echo "--- Tests on SQLite"
+	@env -u DATABASE_URL $(PYTEST)
+
+test-postgresql: install-dev
+	@echo "--- Tests on PostgreSQL"
+	@$(PY) -m tests.services run -- $(PYTEST)
+
+# Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
+BENCHMARKS ?= scoring commands sqlite-commands judging sqlite-judging
+takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
+
+bench: install-dev  ## Measure times and memory (DATA=folder: on the real input there)
+	@$(PY) -m tests.services run -- \
+		$(MAKE) --no-print-directory --keep-going $(BENCHMARKS:%=bench-%)
+
+bench-sqlite-%: install-dev
+	@echo "--- Benchmark: $*, on SQLite"
+	@$(PY) -m tests.benchmarks.$* --sqlite $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
+
+bench-%: install-dev
+	@echo "--- Benchmark: $*"
+	@$(PY) -m tests.benchmarks.$* $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
+
+# --- Checks ---------------------------------------------------------------------------------
+
+check: install-dev  ## Lint, types, import directions, templates, migrations, deployment settings
+	@$(MAKE) --no-print-directory --keep-going \
+		ruff format-check types imports templates migrations deploy
+
+ruff:
+	@$(PY) -m ruff check
+
+format-check:
+	@$(PY) -m ruff format --check
+
+types:
+	@$(PY) -m mypy
+
+imports:
+	@$(VENV)/bin/lint-imports --no-logo
+
+templates:
+	@$(PY) -m djlint templates --lint --check --quiet
+
+migrations:
+	@env -u DATABASE_URL $(PY) manage.py makemigrations --check --dry-run
+
+# As in production: a host that others can reach, its own key, both servers.
+deploy:
+	@DEBUG=0 ALLOWED_HOSTS=hearth.example \
+		SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
+		DATABASE_URL=postgres://db.example/hearth REDIS_URL=redis://redis.example:6379/0 \
+		$(PY) manage.py check --deploy --fail-level WARNING
+
+format: install-dev  ## Put the code into its form
+	@$(PY) -m ruff check --fix-only
+	@$(PY) -m ruff format
+	@$(PY) -m djlint templates --reformat --quiet
+
+clean:  ## Remove what was installed and cached; data in var/ stays
+	rm -rf $(VENV) staticfiles test-results .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"
+
+    def ready(self) -> None:
+        # Whoever asks for a job must know its kind, not only the worker that does it.
+        from annotation import tasks  # noqa: F401

@@ -1,0 +1,53 @@
+"""Closed vocabularies of the annotation app."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class CampaignState(models.TextChoices):
+    OPEN = "open", "Open"
+    PAUSED = "paused", "Paused"
+    CLOSED = "closed", "Closed"
+
+
+class Scale(models.TextChoices):
+    BINARY = "binary", "Relevant or not"
+    GRADED = "graded", "Graded relevance"
+
+
+class TaskState(models.TextChoices):
+    OPEN = "open", "Open"
+    RESOLVED = "resolved", "Resolved"
+    CONFLICTED = "conflicted", "In conflict"
+    ADJUDICATED = "adjudicated", "Adjudicated"
+    ESCALATED = "escalated", "Escalated"
+    UNPLAYABLE = "unplayable", "Video cannot play"
+
+
+# In the other states a person has decided, or is to, and labels change nothing.
+SETTLED_BY_LABELS = (TaskState.OPEN, TaskState.RESOLVED, TaskState.CONFLICTED)
+
+
+class AssignmentState(models.TextChoices):
+    HELD = "held", "Held"
+    DONE = "done", "Judged"
+    EXPIRED = "expired", "Expired"
+    RELEASED = "released", "Given back"
+
+
+class JudgmentState(models.TextChoices):
+    LIVE = "live", "Counted"
+    SUPERSEDED = "superseded", "Corrected since"
+    SURPLUS = "surplus", "Arrived after the task had its labels"
+
+
+class EscalationKind(models.TextChoices):
+    UNSURE = "unsure", "Cannot decide"
+    CANNOT_PLAY = "cannot-play", "Video cannot play"
+
+
+LABELS: dict[str, dict[int, str]] = {
+    Scale.BINARY: {0: "not relevant", 1: "relevant"},
+    Scale.GRADED: {0: "not relevant", 1: "partly relevant", 2: "mostly relevant", 3: "relevant"},
+}

@@ -1,0 +1,43 @@
+"""Bring in judgments that were made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.enums import Scale
+from annotation.services import import_judgments
+from config.shared.commands import HearthCommand
+from pooling.selectors import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Import judgments (caption_id,video_id,annotator,label) as a closed campaign."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        done = import_judgments(
+            benchmark=get_benchmark(options["key"]),
+            path=options["file"],
+            scale=Scale(options["scale"]),
+            progress=self.progress,
+        )
+        return {
+            "judgments": done.judgments,
+            "pairs": done.pairs,
+            "campaign": done.campaign.pk,
+            "created": done.created,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
+                already="" if result["created"] else " (were here)", **result
+            )
+        )

@@ -1,0 +1,311 @@
+"""Reading campaigns, their progress, and the judgments as arrays."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
+
+from annotation.enums import (
+    LABELS,
+    SETTLED_BY_LABELS,
+    AssignmentState,
+    CampaignState,
+    JudgmentState,
+    TaskState,
+)
+from annotation.models import (
+    AT_DESK,
+    IS_AT_DESK,
+    Adjudication,
+    Annotator,
+    Assignment,
+    Campaign,
+    Escalation,
+    Guideline,
+    Judgment,
+    JudgmentTask,
+)
+from config.shared.bulk import read_columns
+from config.shared.errors import NotFound
+from pooling.models import Benchmark
+from pooling.selectors import pair_arrays
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentArrays:
+    """The live judgments of a benchmark, ordered by pair, then by annotator and arrival.
+
+    codes: int64 [n_pairs] ascending, query number * n_videos + video number.
+    pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
+    annotators: primary keys. ids: primary keys of the judgments. campaigns: of the judgments.
+    """
+
+    codes: Int64Array
+    pair_of: Int64Array
+    annotators: Int64Array
+    labels: Int64Array
+    ids: Int64Array
+    campaigns: Int64Array
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignProgress:
+    """Counts of one campaign; `labels` are live judgments, `labels_required` as of now."""
+
+    tasks: int
+    settled: int
+    conflicted: int
+    unplayable: int
+    relevant: int
+    labels: int
+    labels_required: int
+    surplus: int
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.labels // self.labels_required if self.labels_required else 100
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A task at the lead's desk: which, as what, and since when."""
+
+    pk: int
+    state: str
+    since: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskLabel:
+    """An answer as a lead sees it; `who` is a name for this task only."""
+
+    who: str
+    text: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeskEscalation:
+    who: str
+    kind: str
+    reason: str
+    at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskCase:
+    """All that a lead is shown of one task, in order of arrival."""
+
+    task: JudgmentTask
+    labels: list[DeskLabel]
+    escalations: list[DeskEscalation]
+
+
+def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(pool__benchmark=benchmark).select_related("pool")
+
+
+def open_campaigns() -> QuerySet[Campaign]:
+    return Campaign.objects.filter(state=CampaignState.OPEN).select_related("pool__benchmark")
+
+
+def get_campaign(pk: int) -> Campaign:
+    campaign = Campaign.objects.select_related("pool__benchmark", "guideline").filter(pk=pk).first()
+    if campaign is None:
+        raise NotFound("There is no such campaign.")
+    return campaign
+
+
+def latest_guideline(benchmark: Benchmark) -> Guideline | None:
+    return Guideline.objects.filter(benchmark=benchmark).first()
+
+
+def judged_pair_ids(benchmark: Benchmark) -> Int64Array:
+    """Pairs that are in some campaign of the benchmark, int64 [n]."""
+    tasks = JudgmentTask.objects.filter(campaign__pool__benchmark=benchmark)
+    (ids,) = read_columns(tasks, "pair_id")
+    return ids
+
+
+def labels_wanted() -> Sum:
+    """An aggregate over tasks: the labels they need in all. One that a person decides, or has
+    decided, needs no more than it has."""
+    wanted = Case(When(state__in=SETTLED_BY_LABELS, then="labels_required"), default="labels_live")
+    return Sum(wanted, default=0)
+
+
+def campaign_progress(campaign: Campaign) -> CampaignProgress:
+    """One pass over the campaign's tasks: linear in their number."""
+    tasks = JudgmentTask.objects.filter(campaign=campaign)
+    ended = Q(state__in=[TaskState.RESOLVED, TaskState.ADJUDICATED])
+    counts = tasks.aggregate(
+        tasks=Count("pk"),
+        settled=Count("pk", filter=ended),
+        conflicted=Count("pk", filter=Q(state=TaskState.CONFLICTED)),
+        unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
+        relevant=Count("pk", filter=Q(label__gte=1)),
+        labels=Sum("labels_live", default=0),
+        labels_required=labels_wanted(),
+    )
+    surplus = Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.SURPLUS)
+    return CampaignProgress(**counts, surplus=surplus.count())
+
+
+def judged_by(campaign: Campaign, annotator: Annotator) -> int:
+    """How many tasks of the campaign the annotator has judged."""
+    return Assignment.objects.filter(
+        task__campaign=campaign, annotator=annotator, state=AssignmentState.DONE
+    ).count()
+
+
+def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
+    """The annotator's own last answers, newest first, each with its label as `own_label`."""
+    judgments = list(
+        Judgment.objects.filter(
+            annotator=annotator, task__campaign=campaign, state=JudgmentState.LIVE
+        ).order_by("-pk")[:count]
+    )
+    assignments = Assignment.objects.filter(
+        annotator=annotator, task__in=[judgment.task_id for judgment in judgments]
+    ).select_related("task__pair__query", "task__pair__video")
+    by_task = {assignment.task_id: assignment for assignment in assignments}
+    found = []
+    for judgment in judgments:
+        assignment = by_task[judgment.task_id]
+        assignment.own_label = judgment.label  # type: ignore[attr-defined]
+        found.append(assignment)
+    return found
+
+
+def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
+    """Tasks that wait for a lead: found by an index of their own, however many others there are."""
+    return JudgmentTask.objects.filter(IS_AT_DESK, campaign=campaign, exclusion__isnull=True)
+
+
+def desk_queue(campaign: Campaign) -> list[Waiting]:
+    """What waits for a lead, the longest first; linear in what waits.
+
+    A conflict waits since its last counted label, an escalated or unplayable pair since it was
+    handed on, one whose video was known to be broken since the campaign was opened.
+    """
+    labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
+    handed_on = Escalation.objects.filter(task=OuterRef("pk"))
+    last_label, last_escalation = (
+        Subquery(events.order_by("-created_at").values("created_at")[:1])
+        for events in (labelled, handed_on)
+    )
+    since = Coalesce(
+        Case(When(state=TaskState.CONFLICTED, then=last_label), default=last_escalation),
+        Value(campaign.created_at),
+    )
+    rows = tasks_at_desk(campaign).annotate(since=since).order_by("since", "pk")
+    return [Waiting(*row) for row in rows.values_list("pk", "state", "since")]
+
+
+def desk_counts(queue: list[Waiting]) -> list[tuple[TaskState, int]]:
+    """How many wait, for each state in which a task can."""
+    counts = Counter(waiting.state for waiting in queue)
+    return [(state, counts[state]) for state in AT_DESK]
+
+
+def get_desk_case(pk: int) -> DeskCase:
+    """One task at the desk with every answer and escalation, under pseudonyms.
+
+    Pseudonyms go by arrival within the task, so that they tell nothing across tasks.
+    """
+    tasks = JudgmentTask.objects.select_related("campaign", "pair__query", "pair__video")
+    task = tasks.filter(pk=pk).first()
+    if task is None:
+        raise NotFound("There is no such pair.")
+    judgments = list(Judgment.objects.filter(task=task).order_by("created_at", "pk"))
+    escalations = list(Escalation.objects.filter(task=task).order_by("created_at", "pk"))
+    arrived: list[Judgment | Escalation] = [*judgments, *escalations]
+    arrived.sort(key=lambda event: event.created_at)
+    people = dict.fromkeys(event.annotator_id for event in arrived)
+    names = {person: pseudonym(place) for place, person in enumerate(people)}
+    texts = LABELS[task.campaign.scale]
+    return DeskCase(
+        task,
+        [DeskLabel(names[one.annotator_id], texts[one.label], one.state) for one in judgments],
+        [
+            DeskEscalation(
+                names[one.annotator_id], one.get_kind_display(), one.reason, one.created_at
+            )
+            for one in escalations
+        ],
+    )
+
+
+def pseudonym(place: int) -> str:
+    """Annotator A … Annotator Z, then AA, AB …, for places from 0."""
+    letters = ""
+    place += 1
+    while place:
+        place, letter = divmod(place - 1, len(ascii_uppercase))
+        letters = ascii_uppercase[letter] + letters
+    return f"Annotator {letters}"
+
+
+def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
+    """All live judgments of the benchmark's campaigns; linear in judgments and pairs."""
+    task_ids, task_pairs, task_campaigns = read_columns(
+        JudgmentTask.objects.filter(campaign__pool__benchmark=benchmark, labels_live__gt=0),
+        "pk",
+        "pair_id",
+        "campaign_id",
+    )
+    tasks, annotators, labels, ids = read_columns(
+        Judgment.objects.filter(
+            task__campaign__pool__benchmark=benchmark, state=JudgmentState.LIVE
+        ),
+        "task_id",
+        "annotator_id",
+        "label",
+        "pk",
+    )
+    by_id = np.argsort(task_ids, kind="stable")
+    task = by_id[np.searchsorted(task_ids, tasks, sorter=by_id)]
+    codes = _codes_of_pairs(benchmark, task_pairs)[task]
+    order = np.lexsort((ids, annotators, codes))
+    codes = codes[order]
+    first = np.diff(codes, prepend=-1) != 0
+    return JudgmentArrays(
+        codes=codes[first],
+        pair_of=np.cumsum(first) - 1,
+        annotators=annotators[order],
+        labels=labels[order],
+        ids=ids[order],
+        campaigns=task_campaigns[task][order],
+    )
+
+
+def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
+    """Codes of the pairs that a lead has ruled on, in the order of the rulings, and the labels."""
+    rulings = Adjudication.objects.filter(task__campaign__pool__benchmark=benchmark)
+    pairs, labels = read_columns(rulings.order_by("pk"), "task__pair_id", "label")
+    return _codes_of_pairs(benchmark, pairs), labels
+
+
+def annotator_names(ids: Int64Array) -> dict[int, str]:
+    """For leads and admins only: who is behind the primary keys."""
+    people = Annotator.objects.filter(pk__in=ids.tolist()).select_related("user")
+    return {
+        person.pk: person.user.get_username() if person.user else person.key for person in people
+    }
+
+
+def _codes_of_pairs(benchmark: Benchmark, pair_ids: Int64Array) -> Int64Array:
+    if not len(pair_ids):
+        return np.empty(0, np.int64)
+    pairs = pair_arrays(benchmark)
+    by_id = np.argsort(pairs.ids, kind="stable")
+    return pairs.codes[by_id[np.searchsorted(pairs.ids, pair_ids, sorter=by_id)]]

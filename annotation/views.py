@@ -1,0 +1,107 @@
+"""Actions on campaigns. The page of a campaign shows agreement too, so evaluation has it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import services
+from annotation.enums import CampaignState
+from annotation.forms import CampaignForm, CampaignStateForm, GuidelineForm, JudgmentsUploadForm
+from annotation.models import Campaign
+from annotation.policies import check_can_lead
+from annotation.selectors import latest_guideline
+from config.jobs.views import start_job
+from config.shared.errors import InvalidInput
+from config.shared.pages import form_data, form_status, only_for
+from config.shared.uploads import store_upload
+from pooling.models import Benchmark
+from pooling.policies import can_see_benchmarks
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+SAID = {
+    CampaignState.OPEN: "The campaign is open: annotators are handed pairs.",
+    CampaignState.PAUSED: "The campaign is paused: nobody is handed a pair.",
+    CampaignState.CLOSED: "The campaign is closed for good.",
+}
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    check_can_lead(request.user)
+    form = CampaignForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        return start_job(
+            request,
+            kind="open_campaign",
+            title=f"Open campaign {given['name'] or 'over new pairs'} of {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "double_share": float(given["double_percent"] / 100),
+                "seed": given["seed"],
+                "scale": given["scale"],
+                "name": given["name"],
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "annotation/campaign_open.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    check_can_lead(request.user)
+    form = JudgmentsUploadForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        return start_job(
+            request,
+            kind="import_judgments",
+            title=f"Import judgments of {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "upload": store_upload(file),
+                "source": file.name,
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "annotation/judgments_upload.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_POST
+def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, pk=pk)
+    check_can_lead(request.user)
+    form = CampaignStateForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A campaign is open, paused or closed.")
+    state = CampaignState(form.cleaned_data["state"])
+    services.set_campaign_state(campaign=campaign, state=state, by=request.user)
+    messages.success(request, SAID[state])
+    return redirect("campaign", campaign.pk)
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def guideline_write(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign.objects.select_related("pool__benchmark"), pk=pk)
+    check_can_lead(request.user)
+    benchmark = campaign.pool.benchmark
+    latest = latest_guideline(benchmark)
+    form = GuidelineForm(**form_data(request), initial={"text": latest.text if latest else ""})
+    if request.method == "POST" and form.is_valid():
+        text = form.cleaned_data["text"].replace("\r\n", "\n")
+        written = services.write_guideline(benchmark=benchmark, text=text)
+        messages.success(request, f"Guideline {written.version} holds from now on.")
+        return redirect("campaign", campaign.pk)
+    context = {"benchmark": benchmark, "campaign": campaign, "latest": latest, "form": form}
+    return render(request, "annotation/guideline.html", context, status=form_status(request))

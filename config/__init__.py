@@ -1,0 +1,7 @@
+"""Settings, the Celery application, and the leaves that every app may use."""
+
+from __future__ import annotations
+
+from config.celery import app as celery_app
+
+__all__ = ["celery_app"]

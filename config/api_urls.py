@@ -1,0 +1,36 @@
+"""The REST API, version 1."""
+
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from annotation import api as annotation
+from config.jobs import api as jobs
+from evaluation import api as evaluation
+from pooling import api as pooling
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("benchmarks/", pooling.BenchmarkList.as_view(), name="api-benchmarks"),
+    path("benchmarks/<str:key>/", pooling.BenchmarkDetail.as_view(), name="api-benchmark"),
+    path("benchmarks/<str:key>/runs/", pooling.Runs.as_view(), name="api-runs"),
+    path("benchmarks/<str:key>/pools/", pooling.Pools.as_view(), name="api-pools"),
+    path("benchmarks/<str:key>/agreement/", evaluation.Agreement.as_view(), name="api-agreement"),
+    path("benchmarks/<str:key>/scores/", evaluation.Scores.as_view(), name="api-scores"),
+    path("benchmarks/<str:key>/label-sets/", evaluation.LabelSets.as_view(), name="api-label-sets"),
+    path(
+        "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",
+        evaluation.LabelSetFile.as_view(),
+        name="api-label-set-file",
+    ),
+    path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),
+    path("campaigns/<int:pk>/claim/", annotation.Claim.as_view(), name="api-claim"),
+    path("campaigns/<int:pk>/release/", annotation.Release.as_view(), name="api-release"),
+    path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
+    path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
+    path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
+    path("jobs/", jobs.JobList.as_view(), name="api-jobs"),
+    path("jobs/<uuid:pk>/", jobs.JobDetail.as_view(), name="api-job"),
+    path("jobs/<uuid:pk>/cancel/", jobs.JobCancel.as_view(), name="api-job-cancel"),
+]

@@ -1,0 +1,27 @@
+"""The Celery application. Its settings are the CELERY_* names of `config.settings`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("hearth")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+def make_queue_folders() -> None:
+    """The filesystem broker expects its folders to be there."""
+    options = app.conf.broker_transport_options
+    for name in ("data_folder_in", "control_folder"):
+        if name in options:
+            Path(options[name]).mkdir(parents=True, exist_ok=True)
+
+
+@app.on_after_configure.connect
+def prepare(sender: Celery, **_: object) -> None:
+    make_queue_folders()

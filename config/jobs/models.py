@@ -1,0 +1,69 @@
+"""Long work that outlives a request, a row each."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Job(models.Model):
+    """One piece of long work: what it is, how far it is, and how it ended.
+
+    The row is written in the transaction that asks for the work, so that a broker
+    which is away loses nothing: the sweeper sends what stayed queued.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=50)
+    title = models.CharField(max_length=300)
+    benchmark_key = models.CharField(max_length=100, blank=True, db_index=True)
+    params = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
+    phase = models.CharField(max_length=100, blank=True)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True)
+    result = models.JSONField(null=True)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    # Drawn anew by each attempt: what an attempt that lost its lease still writes, misses.
+    lease_token = models.UUIDField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    cancel_requested = models.BooleanField(default=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(
+                fields=["state", "lease_expires_at"],
+                condition=models.Q(state__in=[JobState.QUEUED, JobState.RUNNING]),
+                name="job_unfinished",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.state})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+    @property
+    def percent(self) -> int | None:
+        """Progress of the present phase, 0 to 100; None while the total is unknown."""
+        return min(100, 100 * self.done // self.total) if self.total else None

@@ -1,0 +1,19 @@
+"""Celery's side of the jobs: ids in, nothing out."""
+
+from __future__ import annotations
+
+import uuid
+
+from celery import shared_task
+
+from config.jobs import services
+
+
+@shared_task
+def run_job_task(job_id: str) -> None:
+    services.run_job(uuid.UUID(job_id))
+
+
+@shared_task
+def sweep_jobs_task() -> None:
+    services.sweep_jobs()

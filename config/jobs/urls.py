@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from config.jobs import views
+
+urlpatterns = [
+    path("jobs/", views.jobs, name="jobs"),
+    path("jobs/<uuid:pk>/", views.job, name="job"),
+    path("jobs/<uuid:pk>/progress/", views.job_progress, name="job-progress"),
+    path("jobs/<uuid:pk>/cancel/", views.job_cancel, name="job-cancel"),
+    # Without a slash, as monitors ask for it.
+    path("healthz", views.healthz, name="healthz"),
+]

@@ -1,0 +1,307 @@
+"""Settings of Hearth, read from the environment.
+
+Three variables make a production machine of it: DATABASE_URL, REDIS_URL and
+SECRET_KEY (with DEBUG off, ALLOWED_HOSTS is wanted too). With none of them it
+runs on SQLite and Celery's filesystem broker inside HEARTH_HOME.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+HEARTH_HOME = Path(env.str("HEARTH_HOME", str(BASE_DIR / "var"))).resolve()
+HEARTH_HOME.mkdir(parents=True, exist_ok=True)
+
+DEBUG = env.bool("DEBUG", False)
+DEVELOPMENT_KEY = "hearth-development-key-never-for-a-machine-that-others-can-reach"
+SECRET_KEY = env.str("SECRET_KEY", "") or DEVELOPMENT_KEY
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+REDIS_URL = env.str("REDIS_URL", "")
+
+# A site that others can reach names its host; only this machine may go without a key of its own.
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+ON_THIS_MACHINE_ONLY = set(ALLOWED_HOSTS) <= LOCAL_HOSTS
+if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
+    raise ImproperlyConfigured(
+        "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own; "
+        "python3 -c 'import secrets; print(secrets.token_urlsafe(64))' makes one."
+    )
+
+INSTALLED_APPS = [
+    "config.accounts",
+    "config.jobs",
+    "pooling",
+    "annotation",
+    "evaluation",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "config.shared.staticfiles.HearthStaticFilesConfig",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "django_htmx",
+    "csp",
+    "rules.apps.AutodiscoverRulesConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "config.shared.http.DomainErrorMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database -----------------------------------------------------------------------------
+
+SQLITE_OPTIONS: dict[str, Any] = {
+    # A DEFERRED transaction that turns into a writer fails at once when another writes;
+    # IMMEDIATE waits its turn, up to `timeout` seconds.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
+}
+POSTGRESQL_OPTIONS: dict[str, Any] = {
+    "options": "-c statement_timeout=15s -c lock_timeout=5s "
+    "-c idle_in_transaction_session_timeout=30s",
+}
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's settings for a database URL, with the options that Hearth relies on."""
+    settings: dict[str, Any] = environ.Env.db_url_config(url)
+    settings["ATOMIC_REQUESTS"] = False
+    if settings["ENGINE"].endswith("sqlite3"):
+        settings["OPTIONS"] = {**SQLITE_OPTIONS, **settings.get("OPTIONS", {})}
+        # In a file, so that a worker process of a test sees the same rows.
+        settings["TEST"] = {"NAME": str(HEARTH_HOME / "test.sqlite3")}
+    else:
+        settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
+        settings["CONN_MAX_AGE"] = 60
+        settings["CONN_HEALTH_CHECKS"] = True
+    return settings
+
+
+DATABASES = {
+    "default": database(env.str("DATABASE_URL", f"sqlite:///{HEARTH_HOME / 'hearth.sqlite3'}"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Jobs ---------------------------------------------------------------------------------
+
+QUEUE_DIR = HEARTH_HOME / "queue"
+REDIS_TRANSPORT_OPTIONS: dict[str, Any] = {
+    # Longer than the hard time limit, or a healthy task is delivered a second time.
+    "visibility_timeout": 1800,
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+}
+FILESYSTEM_TRANSPORT_OPTIONS: dict[str, Any] = {
+    "data_folder_in": str(QUEUE_DIR),
+    "data_folder_out": str(QUEUE_DIR),
+    "control_folder": str(QUEUE_DIR / "control"),
+    "polling_interval": 0.2,
+}
+CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    REDIS_TRANSPORT_OPTIONS if REDIS_URL else FILESYSTEM_TRANSPORT_OPTIONS
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# The job row holds the result: with a result backend, a web process would wait for Redis.
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SOFT_TIME_LIMIT = 840
+CELERY_TASK_TIME_LIMIT = 900
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
+}
+
+# --- People -------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "rules.permissions.ObjectPermissionBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = True
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+
+# --- HTTP ---------------------------------------------------------------------------------
+
+HTTPS = env.bool("HTTPS", not DEBUG and not ON_THIS_MACHINE_ONLY)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_COOKIE_SECURE = HTTPS
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        # blob: plays a clip fetched ahead; https: plays videos that are given by URL.
+        "media-src": [SELF, "blob:", "https:"],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+UPLOAD_ROOT = HEARTH_HOME / "uploads"
+UPLOAD_ROOT.mkdir(exist_ok=True)
+# On the disk where it will stay: a run may be larger than the memory behind /tmp.
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT)
+# How many proxies in front of us set X-Forwarded-For; with none, nobody's is believed.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = True
+
+# --- Files --------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = env.str("STATIC_ROOT", str(HEARTH_HOME / "static"))
+MEDIA_ROOT = str(HEARTH_HOME / "media")
+LABEL_SET_ROOT = str(HEARTH_HOME / "labelsets")
+# Behind nginx the view only checks permission, and nginx sends the bytes from this location.
+MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "label_sets": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": LABEL_SET_ROOT},
+    },
+    "uploads": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": str(UPLOAD_ROOT)},
+    },
+    "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
+}
+# Without collected files (development, tests) whitenoise serves from the finders.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+# --- API ----------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        # First, so that a request without a session is answered 401, and not 403 as one that
+        # is not permitted.
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [
+        "rest_framework.parsers.JSONParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "NUM_PROXIES": TRUSTED_PROXIES,
+    "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Hearth",
+    "DESCRIPTION": "Judging and re-scoring of text-to-video retrieval benchmarks.",
+    "VERSION": "1",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING")},
+}
+
+# --- Publishing ---------------------------------------------------------------------------
+
+# Named in the FIRE export as whoever publishes the labels.
+PUBLISHER_NAME = env.str("PUBLISHER_NAME", "")
+PUBLISHER_EMAIL = env.str("PUBLISHER_EMAIL", "")
+PUBLISHER_WEBSITE = env.str("PUBLISHER_WEBSITE", "")

@@ -1,0 +1,220 @@
+"""Moving whole columns between numpy and the database.
+
+A loop of saves writes some thousand rows a second; `copy_columns` writes several
+hundred thousand, through COPY on PostgreSQL and one prepared INSERT on SQLite.
+Signals, `save()` and `auto_now` do not run: constraints in the database guard the rows.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection, models, transaction
+
+IntArray = npt.NDArray[np.int64]
+Column = Any  # a numpy array, a sequence of Python values, or one value for every row
+
+# Rows rendered per piece of a COPY: bounds the memory of the text at some megabytes.
+ROWS_PER_PIECE = 50_000
+
+
+@contextmanager
+def long_transaction() -> Iterator[None]:
+    """One transaction that may outlast the time limits meant for requests."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL statement_timeout = 0")
+                cursor.execute("SET LOCAL lock_timeout = 0")
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        yield
+
+
+def lock_row(row: models.Model) -> None:
+    """Wait for any other transaction that has locked this row, then hold it to the end of ours.
+
+    Rows may still be made that refer to it. On SQLite there is only one writer anyway.
+    """
+    type(row)._base_manager.select_for_update(no_key=True).get(pk=row.pk)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Several reads that see one state of the database.
+
+    On SQLite the transaction is IMMEDIATE like all others, so writers wait for its end.
+    """
+    with long_transaction():
+        if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
+
+
+def reserve_ids(model: type[models.Model], count: int) -> IntArray:
+    """`count` unused primary keys of `model`, ascending, int64 [count].
+
+    Must run inside the transaction that writes them: on SQLite nothing else can
+    write meanwhile, on PostgreSQL the sequence never gives a number twice.
+    """
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
+                [table, "id", count],
+            )
+            return np.sort(np.fromiter(chain.from_iterable(cursor.fetchall()), np.int64, count))
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+        row = cursor.fetchone()
+    first = (row[0] if row else 0) + 1
+    return np.arange(first, first + count, dtype=np.int64)
+
+
+def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> int:
+    """Insert rows given as columns; returns how many.
+
+    `columns` maps field names (a foreign key by its attribute, `query_id`) to an
+    array, a sequence, or one value that all rows share. Fields left out take their
+    default. Raises `ValueError` where columns differ in length.
+    """
+    lengths = {len(column) for column in columns.values() if _is_column(column)}
+    if len(lengths) != 1:
+        raise ValueError(f"columns of different length: {sorted(lengths)}")
+    (count,) = lengths
+    if count == 0:
+        return 0
+    fields = _fields_to_write(model, columns)
+    cells = [_cells(field, columns, count) for field in fields]
+    names = [str(field.column) for field in fields]
+    if connection.vendor == "postgresql":
+        _copy_postgresql(model._meta.db_table, names, cells)
+    else:
+        _insert_sqlite(model._meta.db_table, names, cells)
+    return count
+
+
+def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
+    """Integer columns of a queryset as int64 arrays; no column may hold NULL."""
+    sql, params = queryset.values_list(*names).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        # Flat and by piece: a list of a million tuples would take ten times the memory.
+        pieces = [
+            np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(names))
+            for rows in iter(lambda: cursor.fetchmany(ROWS_PER_PIECE), [])
+        ]
+    flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+    return tuple(np.ascontiguousarray(column) for column in flat.reshape(-1, len(names)).T)
+
+
+def _is_column(value: Column) -> bool:
+    return isinstance(value, np.ndarray) or (
+        isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    )
+
+
+def _fields_to_write(
+    model: type[models.Model], columns: Mapping[str, Column]
+) -> list[models.Field[Any, Any]]:
+    fields = model._meta.concrete_fields
+    unknown = set(columns) - {field.attname for field in fields}
+    if unknown:
+        raise ValueError(f"{model.__name__} has no columns {sorted(unknown)}")
+    return [field for field in fields if not field.primary_key or field.attname in columns]
+
+
+def _cells(field: models.Field[Any, Any], columns: Mapping[str, Column], count: int) -> list[Any]:
+    if field.attname not in columns:
+        if callable(field.default) and field.default is not list and field.default is not dict:
+            return [_prepared(field, field.get_default()) for _ in range(count)]
+        return [_prepared(field, field.get_default())] * count
+    column = columns[field.attname]
+    if isinstance(column, np.ndarray):
+        cells: list[Any] = column.tolist()
+        return cells
+    if _is_column(column):
+        return [_prepared(field, value) for value in column]
+    return [_prepared(field, column)] * count
+
+
+def _prepared(field: models.Field[Any, Any], value: Any) -> Any:
+    if value is None or isinstance(field, models.BinaryField):
+        return value
+    return field.get_db_prep_save(value, connection)
+
+
+def _insert_sqlite(table: str, names: list[str], cells: list[list[Any]]) -> None:
+    quoted = ", ".join(connection.ops.quote_name(name) for name in names)
+    marks = ", ".join(["%s"] * len(names))
+    sql = f"INSERT INTO {connection.ops.quote_name(table)} ({quoted}) VALUES ({marks})"  # noqa: S608 - names are the model's own
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, list(zip(*cells, strict=True)))
+
+
+def _copy_postgresql(table: str, names: list[str], cells: list[list[Any]]) -> None:
+    quoted = ", ".join(connection.ops.quote_name(name) for name in names)
+    sql = f"COPY {connection.ops.quote_name(table)} ({quoted}) FROM STDIN"
+    columns = [_copy_texts(column) for column in cells]
+    with connection.cursor() as cursor:
+        cursor.copy_expert(sql, _CopyText(zip(*columns, strict=True)), size=1 << 22)
+
+
+def _copy_texts(column: list[Any]) -> Iterable[str]:
+    """One column in PostgreSQL's text format, by the type of its first value where all agree."""
+    return (
+        map(str, column)
+        if type(column[0]) is int and None not in column
+        else map(_copy_text, column)
+    )
+
+
+def _copy_text(value: Any) -> str:
+    match value:
+        case None:
+            return "\\N"
+        case bool():
+            return "t" if value else "f"
+        case str():
+            return (
+                value.replace("\\", "\\\\")
+                .replace("\t", "\\t")
+                .replace("\n", "\\n")
+                .replace("\r", "\\r")
+            )
+        case bytes():
+            return "\\\\x" + value.hex()
+        case datetime.datetime():
+            return value.isoformat()
+        case uuid.UUID() | int() | float():
+            return str(value)
+    raise TypeError(f"no COPY text for {type(value).__name__}")
+
+
+class _CopyText(io.RawIOBase):
+    """Rows as a file that psycopg2 reads from, rendered a piece at a time."""
+
+    def __init__(self, rows: Iterator[tuple[str, ...]]) -> None:
+        self._rows = rows
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._rest) < size:
+            piece = "".join("\t".join(row) + "\n" for row in islice(self._rows, ROWS_PER_PIECE))
+            if not piece:
+                break
+            self._rest += piece.encode()
+        cut = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:cut], self._rest[cut:]
+        return out

@@ -1,0 +1,17 @@
+"""Lists of the API come in pages of a bounded size, whatever is asked for."""
+
+from __future__ import annotations
+
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+
+# Beyond what any list holds, and within the whole numbers of both databases.
+OFFSET_MAX = 2**31 - 1
+
+
+class BoundedPages(LimitOffsetPagination):
+    default_limit = 100
+    max_limit = 1000
+
+    def get_offset(self, request: Request) -> int:
+        return min(super().get_offset(request), OFFSET_MAX)

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("evaluation.urls")),
+    path("", include("annotation.urls")),
+    path("", include("pooling.urls")),
+    path("", include("config.jobs.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("config.api_urls")),
+]

@@ -1,0 +1,133 @@
+"""Agreement, label sets and scores over the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.permissions import IsLead, IsResearcher
+from config.jobs.api import JobSerializer
+from config.shared.errors import NotFound
+from evaluation.exports import FORMATS, file_stem, open_export
+from evaluation.models import LabelSet
+from evaluation.selectors import LATEST, find_label_set, latest_agreement, stored_scores
+from pooling.api import OfBenchmark
+from pooling.selectors import find_runs
+
+
+class LabelSetSerializer(serializers.ModelSerializer[LabelSet]):
+    class Meta:
+        model = LabelSet
+        fields = [
+            "version",
+            "sha256",
+            "judgments_sha256",
+            "n_pairs",
+            "n_relevant",
+            "n_conflicted",
+            "n_judgments",
+            "code_version",
+            "created_at",
+        ]
+
+
+class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
+    labels = serializers.CharField(default=LATEST, help_text="latest, original or a version")
+
+
+class Agreement(OfBenchmark):
+    """The latest agreement report, without what it says of single annotators."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str) -> Response:
+        report = latest_agreement(self.benchmark)
+        if report is None:
+            raise NotFound("Agreement has not been computed yet.")
+        result = {name: value for name, value in report.result.items() if name != "annotators"}
+        return Response(
+            {**result, "created_at": report.created_at, "code_version": report.code_version}
+        )
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        return self.enqueue(request, "agreement", "Agreement", {})
+
+
+class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
+    serializer_class = LabelSetSerializer
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
+
+    def get_queryset(self) -> QuerySet[LabelSet]:
+        return LabelSet.objects.filter(benchmark=self.benchmark)
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Publish the labels of this moment as the next version, and score all runs by it."""
+        return self.enqueue(request, "publish_labels", "Publish labels", {})
+
+
+class LabelSetFile(OfBenchmark):
+    """A label set in one of the export formats."""
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, key: str, version: int, export: str) -> StreamingHttpResponse:
+        label_set = LabelSet.objects.filter(benchmark=self.benchmark, version=version).first()
+        if label_set is None or export not in FORMATS:
+            raise NotFound("There is no such label set or format.")
+        kind = FORMATS[export]
+        return StreamingHttpResponse(
+            open_export(label_set, export),
+            content_type=kind.content_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
+            },
+        )
+
+
+class Scores(OfBenchmark):
+    """Stored scores of all runs, by the original positives and by a label set."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("labels", str, description="latest, original or a version")],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, key: str) -> Response:
+        benchmark = self.benchmark
+        label_set = find_label_set(benchmark, request.query_params.get("labels", LATEST))
+        original = stored_scores(benchmark, None)
+        labelled = stored_scores(benchmark, label_set) if label_set else {}
+        runs = {}
+        for run in find_runs(benchmark):
+            by_original, by_labels = original.get(run.pk), labelled.get(run.pk)
+            best = by_labels or by_original
+            runs[run.name] = {
+                "sha256": run.sha256,
+                "original": by_original.scores if by_original else None,
+                "labelled": by_labels.scores if by_labels else None,
+                "judged": best.judged if best else None,
+            }
+        return Response(
+            {
+                "labels": label_set.version if label_set else "original",
+                "labels_sha256": label_set.sha256 if label_set else None,
+                "runs": runs,
+            }
+        )
+
+    @extend_schema(request=EvaluateSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        shape = EvaluateSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        labels = shape.validated_data["labels"]
+        find_label_set(self.benchmark, labels)
+        return self.enqueue(request, "evaluate", "Scores", {"labels": labels})

@@ -1,0 +1,144 @@
+"""The two files of a label set: their canonical text, and reading it back.
+
+Canonical means: UTF-8, LF, CSV quoting only where needed, rows by query number, video number and
+pseudonym. The bytes follow from the labels alone, on every database, locale and Python.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import hmac
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
+JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
+MAJORITY, ADJUDICATED, CONFLICT = "majority", "adjudicated", "conflict"
+SOURCES = (MAJORITY, ADJUDICATED, CONFLICT)
+NO_LABEL = -1
+PSEUDONYM_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The outcome of each judged pair, ascending by code.
+
+    codes: int64 [n], query number * n_videos + video number.
+    labels: int64 [n], -1 for a conflict. adjudicated: bool [n].
+    judgments, relevant: int64 [n], how many live judgments, and how many of them say relevant.
+    """
+
+    codes: IntArray
+    labels: IntArray
+    adjudicated: npt.NDArray[np.bool_]
+    judgments: IntArray
+    relevant: IntArray
+
+
+def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequence[str]) -> bytes:
+    """One line per judged pair: key, key, label (empty in a conflict), source, two counts."""
+    queries, videos = _cells(query_keys), _cells(video_keys)
+    query, video = np.divmod(labels.codes, len(video_keys))
+    source = np.where(labels.adjudicated, 1, np.where(labels.labels == NO_LABEL, 2, 0))
+    rows = zip(
+        query.tolist(),
+        video.tolist(),
+        labels.labels.tolist(),
+        source.tolist(),
+        labels.judgments.tolist(),
+        labels.relevant.tolist(),
+        strict=True,
+    )
+    lines = (
+        f"{queries[q]},{videos[v]},{'' if label == NO_LABEL else label},{SOURCES[s]},{n},{r}\n"
+        for q, v, label, s, n, r in rows
+    )
+    return (LABELS_HEADER + "".join(lines)).encode()
+
+
+def parse_labels(
+    text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
+) -> tuple[IntArray, IntArray]:
+    """Codes and labels (-1 for a conflict) of what `render_labels` wrote, int64 [n] each."""
+    rows = csv.reader(io.StringIO(text.decode(), newline=""))
+    next(rows)
+    n_videos = len(video_numbers)
+    flat = np.fromiter(
+        (
+            number
+            for query, video, label, *_ in rows
+            for number in (
+                query_numbers[query] * n_videos + video_numbers[video],
+                int(label) if label else NO_LABEL,
+            )
+        ),
+        np.int64,
+    ).reshape(-1, 2)
+    return flat[:, 0].copy(), flat[:, 1].copy()
+
+
+def render_judgments(
+    codes: IntArray,
+    pseudonyms: Sequence[str],
+    labels: IntArray,
+    queues: IntArray,
+    query_keys: Sequence[str],
+    video_keys: Sequence[str],
+) -> bytes:
+    """One line per live judgment, sorted by pair and pseudonym; all arguments are [n] but keys."""
+    queries, videos = _cells(query_keys), _cells(video_keys)
+    order = np.lexsort((queues, np.array(pseudonyms), codes))
+    query, video = np.divmod(codes[order], len(video_keys))
+    rows = zip(
+        query.tolist(),
+        video.tolist(),
+        order.tolist(),
+        labels[order].tolist(),
+        queues[order].tolist(),
+        strict=True,
+    )
+    lines = (f"{queries[q]},{videos[v]},{pseudonyms[i]},{la},{k}\n" for q, v, i, la, k in rows)
+    return (JUDGMENTS_HEADER + "".join(lines)).encode()
+
+
+def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
+    """A name for each person that tells nothing without the secret of the label set.
+
+    Raises ValueError in the (one in some billions) case that two people get the same.
+    """
+    names = {
+        person: hmac.new(secret, str(person).encode(), hashlib.sha256).hexdigest()[
+            :PSEUDONYM_DIGITS
+        ]
+        for person in annotators
+    }
+    if len(set(names.values())) != len(names):
+        raise ValueError("two annotators would share a pseudonym; draw another secret")
+    return names
+
+
+def compress(content: bytes) -> bytes:
+    """Gzip without a time stamp."""
+    return gzip.compress(content, compresslevel=6, mtime=0)
+
+
+def _cells(keys: Sequence[str]) -> list[str]:
+    """Each key as a CSV cell."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    cells = []
+    for key in keys:
+        out.seek(0)
+        out.truncate()
+        # With a second cell, a lone empty or odd first cell is quoted as in a row.
+        writer.writerow([key, ""])
+        cells.append(out.getvalue().removesuffix(",\n"))
+    return cells

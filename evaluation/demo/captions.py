@@ -1,0 +1,186 @@
+"""What a caption says of a video, whether it is true, and how it is written.
+
+A caption is true of a scene if the scene has a figure of its own for each phrase, the
+first two of them stand in the told relation, and background and number of figures are
+as told. A relation must hold from the first frame to the last.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import permutations
+
+from evaluation.demo.shapes import (
+    Background,
+    Colour,
+    Figure,
+    Form,
+    Motion,
+    Relation,
+    Scene,
+    Size,
+    holds,
+)
+from evaluation.demo.wording import (
+    COUNT_ENDINGS,
+    COUNT_WORDINGS,
+    SHAPE_WORDS,
+    Author,
+    with_article,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One figure as far as a caption tells of it; None is "not told"."""
+
+    form: Form | None = None
+    colour: Colour | None = None
+    size: Size | None = None
+    motion: Motion | None = None
+
+    def told(self) -> tuple[StrEnum, ...]:
+        """The attributes that are told."""
+        every = (self.form, self.colour, self.size, self.motion)
+        return tuple(value for value in every if value is not None)
+
+    def agreeing(self, figure: Figure) -> int:
+        """How many of the told attributes the figure has."""
+        return (
+            (self.form is figure.form)
+            + (self.colour is figure.colour)
+            + (self.size is figure.size)
+            + (self.motion is figure.motion)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Everything a caption says. `relation` is between its first two phrases."""
+
+    phrases: tuple[Phrase, ...] = ()
+    relation: Relation | None = None
+    background: Background | None = None
+    count: int | None = None
+
+    def told(self) -> Iterator[StrEnum]:
+        """Every attribute, relation and background that is told."""
+        for phrase in self.phrases:
+            yield from phrase.told()
+        yield from (value for value in (self.relation, self.background) if value is not None)
+
+    def demands(self) -> int:
+        """How many things must be so: what is told, that each figure is there, their number."""
+        return len(self.phrases) + sum(1 for _ in self.told()) + (self.count is not None)
+
+
+def demands_met(meaning: Meaning, scene: Scene) -> int:
+    """How many demands of the meaning the scene meets at best, 0 to `meaning.demands()`."""
+    whole = (meaning.background is scene.background) + (meaning.count == len(scene.figures))
+    missing = max(len(meaning.phrases) - len(scene.figures), 0)
+    cast: tuple[Figure | None, ...] = scene.figures + (None,) * missing
+    return whole + max(_met(meaning, roles) for roles in permutations(cast, len(meaning.phrases)))
+
+
+def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:
+    met = sum(
+        1 + phrase.agreeing(figure)
+        for phrase, figure in zip(meaning.phrases, roles, strict=True)
+        if figure is not None
+    )
+    if meaning.relation is None or roles[0] is None or roles[1] is None:
+        return met
+    return met + holds(meaning.relation, roles[0], roles[1])
+
+
+def is_true(meaning: Meaning, scene: Scene) -> bool:
+    """Whether everything the caption says is so in the scene."""
+    return demands_met(meaning, scene) == meaning.demands()
+
+
+# How many attributes are told of one figure or of each of several, by level of detail from
+# the most general to the most specific. Below level 0 is the number of shapes alone.
+_LEVELS: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((1,),),
+    ((2,),),
+    ((2,), (3,), (1, 1)),
+    ((3,), (2, 1), (2, 2)),
+    ((4,), (2, 3), (2, 2, 1)),
+    ((4,), (3, 4), (3, 3, 2)),
+)
+MAX_LEVEL = len(_LEVELS) - 1
+_ATTRIBUTES = {"form": 0.95, "colour": 0.8, "motion": 0.65, "size": 0.3}
+_RELATED, _WITH_BACKGROUND, _COUNTED = 0.75, 0.2, 0.1
+_JUST_COUNTED = 0.06
+
+
+def mean_something(rng: random.Random, scene: Scene, level: int) -> Meaning:
+    """Something true of the scene, from 0 (very general) to `MAX_LEVEL` (as exact as can be)."""
+    if level == 0 and rng.random() < _JUST_COUNTED:
+        return Meaning(background=scene.background, count=len(scene.figures))
+    plans = [plan for plan in _LEVELS[level] if len(plan) <= len(scene.figures)]
+    plan = rng.choice(plans)
+    figures = rng.sample(scene.figures, len(plan))
+    return Meaning(
+        phrases=tuple(_tell(rng, figure, n) for figure, n in zip(figures, plan, strict=True)),
+        relation=_relate(rng, figures),
+        background=scene.background if level and rng.random() < _WITH_BACKGROUND else None,
+        count=len(scene.figures) if level > 1 and rng.random() < _COUNTED else None,
+    )
+
+
+def _tell(rng: random.Random, figure: Figure, how_many: int) -> Phrase:
+    # Weighted choice without replacement: the attributes with the greatest u^(1/weight).
+    # Size alone is never told: it would be true of nearly every video.
+    weights = {name: w for name, w in _ATTRIBUTES.items() if how_many > 1 or name != "size"}
+    by_chance = {name: rng.random() ** (1 / weight) for name, weight in weights.items()}
+    told = set(sorted(by_chance, key=by_chance.__getitem__)[-how_many:])
+    return Phrase(
+        form=figure.form if "form" in told else None,
+        colour=figure.colour if "colour" in told else None,
+        size=figure.size if "size" in told else None,
+        motion=figure.motion if "motion" in told else None,
+    )
+
+
+def _relate(rng: random.Random, figures: Sequence[Figure]) -> Relation | None:
+    if len(figures) < 2 or rng.random() > _RELATED:
+        return None
+    so = [relation for relation in Relation if holds(relation, figures[0], figures[1])]
+    return rng.choice(so) if so else None
+
+
+def write(meaning: Meaning, author: Author) -> str:
+    """The meaning as an English caption in lower case."""
+    parts = [_main_clause(meaning, author)]
+    if meaning.background is not None:
+        parts.append(author.word(meaning.background))
+    if meaning.count is not None and meaning.phrases:
+        parts.append(author.pick(COUNT_ENDINGS[meaning.count]))
+    return " ".join(parts)
+
+
+def _main_clause(meaning: Meaning, author: Author) -> str:
+    phrases = meaning.phrases
+    if not phrases:
+        return author.pick(COUNT_WORDINGS[meaning.count or 0])
+    if meaning.relation is None:
+        return _join([_clause(phrase, author) for phrase in phrases])
+    related = f"{_clause(phrases[0], author)} {author.word(meaning.relation)}"
+    others = [_clause(phrase, author, link="that ") for phrase in phrases[1:]]
+    return f"{related} {_join(others)}"
+
+
+def _clause(phrase: Phrase, author: Author, link: str = "") -> str:
+    noun = author.word(phrase.form) if phrase.form else author.pick(SHAPE_WORDS)
+    adjectives = [author.word(value) for value in (phrase.size, phrase.colour) if value]
+    named = with_article(" ".join([*adjectives, noun]))
+    return f"{named} {link}{author.word(phrase.motion)}" if phrase.motion else named
+
+
+def _join(clauses: Sequence[str]) -> str:
+    *first, last = clauses
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,128 @@
+"""The demo benchmark as the files that a visitor would bring: captions, videos, runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.demo.benchmark import DemoBenchmark
+from evaluation.demo.render import render_all
+from evaluation.demo.systems import Scores, score_systems
+
+RUN_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkFiles:
+    """Where everything was written; `runs` is by system key."""
+
+    captions: Path
+    videos: Path
+    media: Path
+    runs: Mapping[str, Path]
+
+
+def write_benchmark(
+    demo: DemoBenchmark, folder: Path, progress: Callable[[int, int], None] | None = None
+) -> BenchmarkFiles:
+    """Writes captions.csv, videos.csv, media/*.mp4 and runs/* into `folder`, made if missing.
+
+    `progress(done, total)` counts the videos, which take nearly all of the time.
+    """
+    files = BenchmarkFiles(
+        captions=folder / "captions.csv",
+        videos=folder / "videos.csv",
+        media=folder / "media",
+        runs={
+            "bag-of-words": folder / "runs" / "bag-of-words.trec",
+            "colour-blind": folder / "runs" / "colour-blind.json",
+            "still-frame": folder / "runs" / "still-frame.npy",
+        },
+    )
+    files.media.mkdir(parents=True, exist_ok=True)
+    (folder / "runs").mkdir(exist_ok=True)
+    names = [f"{key}.mp4" for key in demo.video_keys]
+    render_all(demo.scenes, [files.media / name for name in names], progress)
+    _write_csv(files.videos, ("video_id", "file"), zip(demo.video_keys, names, strict=True))
+    rows = ((c.key, c.text, demo.video_keys[c.source]) for c in demo.captions)
+    _write_csv(files.captions, ("caption_id", "caption", "video_id"), rows)
+    _write_runs(demo, files.runs)
+    return files
+
+
+def write_trec(
+    target: Path,
+    scores: Scores,
+    caption_keys: Sequence[str],
+    video_keys: Sequence[str],
+    *,
+    tag: str,
+    depth: int = RUN_DEPTH,
+) -> None:
+    """TREC run format: caption, Q0, video, rank from 1, score, tag; best first."""
+    lines = []
+    for caption, ranking, row in zip(caption_keys, rank(scores, depth), scores, strict=True):
+        for place, video in enumerate(ranking, start=1):
+            lines.append(f"{caption} Q0 {video_keys[video]} {place} {row[video]:.5f} {tag}\n")
+    _write_text(target, "".join(lines))
+
+
+def write_json(
+    target: Path,
+    scores: Scores,
+    caption_keys: Sequence[str],
+    video_keys: Sequence[str],
+    *,
+    depth: int = RUN_DEPTH,
+) -> None:
+    """An object from caption key to video keys, best first."""
+    rankings = zip(caption_keys, rank(scores, depth), strict=True)
+    content = {caption: [video_keys[video] for video in ranking] for caption, ranking in rankings}
+    _write_text(target, json.dumps(content, indent=0) + "\n")
+
+
+def write_npy(target: Path, scores: Scores) -> None:
+    """The whole matrix, float32 [captions, videos], in the order of captions.csv and videos.csv."""
+    part = target.with_name(f".{target.name}.part")
+    with part.open("wb") as file:
+        np.save(file, scores, allow_pickle=False)
+    part.replace(target)
+
+
+def rank(scores: Scores, depth: int) -> NDArray[np.intp]:
+    """Video numbers by falling score, [captions, min(depth, videos)]; ties by number."""
+    return np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+
+
+def _write_runs(demo: DemoBenchmark, targets: Mapping[str, Path]) -> None:
+    scores = score_systems(demo)
+    captions = [caption.key for caption in demo.captions]
+    for system, target in targets.items():
+        match target.suffix:
+            case ".trec":
+                write_trec(target, scores[system], captions, demo.video_keys, tag=system)
+            case ".json":
+                write_json(target, scores[system], captions, demo.video_keys)
+            case ".npy":
+                write_npy(target, scores[system])
+
+
+def _write_csv(target: Path, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    part = target.with_name(f".{target.name}.part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
+    part.replace(target)
+
+
+def _write_text(target: Path, text: str) -> None:
+    part = target.with_name(f".{target.name}.part")
+    part.write_bytes(text.encode())
+    part.replace(target)

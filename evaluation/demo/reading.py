@@ -1,0 +1,68 @@
+"""How the demo systems understand a caption: by its text alone, with the words they know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+
+from evaluation.demo.captions import Meaning, Phrase
+from evaluation.demo.shapes import Background, Colour, Form, Motion, Relation, Size
+from evaluation.demo.wording import SHAPE_WORDS, WORDINGS
+
+
+class Noun(StrEnum):
+    """What a noun means that tells of no form."""
+
+    ANY = "shape"
+
+
+Vocabulary = Mapping[str, StrEnum]
+"""Wording to meaning."""
+
+
+def vocabulary(wordings_known: int) -> Vocabulary:
+    """The words of a reader who knows the first `wordings_known` wordings of each meaning."""
+    known: dict[str, StrEnum] = dict.fromkeys(SHAPE_WORDS, Noun.ANY)
+    for meaning, wordings in WORDINGS.items():
+        known.update(dict.fromkeys(wordings[:wordings_known], meaning))
+    return known
+
+
+def read(text: str, known: Vocabulary) -> Meaning:
+    """What a reader with this vocabulary takes the caption to say.
+
+    Adjectives go with the next noun and verbs with the last one. Unknown words are passed
+    over, so that two figures may melt into one. Numbers are not understood.
+    """
+    phrases: list[Phrase] = []
+    coming = Phrase()
+    relation: Relation | None = None
+    background: Background | None = None
+    for meaning in _meanings(text, known):
+        match meaning:
+            case Colour():
+                coming = replace(coming, colour=meaning)
+            case Size():
+                coming = replace(coming, size=meaning)
+            case Form() | Noun():
+                form = meaning if isinstance(meaning, Form) else None
+                phrases.append(replace(coming, form=form))
+                coming = Phrase()
+            case Motion() if phrases:
+                phrases[-1] = replace(phrases[-1], motion=meaning)
+            case Relation() if len(phrases) == 1:
+                relation = meaning
+            case Background():
+                background = meaning
+    if coming != Phrase():
+        phrases.append(coming)
+    return Meaning(tuple(phrases), relation if len(phrases) > 1 else None, background)
+
+
+def _meanings(text: str, known: Vocabulary) -> Iterator[StrEnum]:
+    # Longest first: "five-pointed star" before "star".
+    longest_first = sorted(known, key=lambda wording: (-len(wording), wording))
+    pattern = rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b"
+    return (known[match.group()] for match in re.finditer(pattern, text))

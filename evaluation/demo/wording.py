@@ -1,0 +1,92 @@
+"""The words of the demo captions: for each thing that can be said, ways to say it.
+
+The first wording is the common one. Every wording means exactly the same, so that
+what a caption says can be decided, while matching words alone is not enough.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from evaluation.demo.shapes import Background, Colour, Form, Motion, Relation, Size
+
+SHAPE_WORDS = ("shape", "object", "thing")
+"""Nouns for a figure whose form is not told."""
+
+WORDINGS: Mapping[StrEnum, tuple[str, ...]] = {
+    Form.CIRCLE: ("circle", "disc", "ball"),
+    Form.SQUARE: ("square", "box", "block"),
+    Form.TRIANGLE: ("triangle", "pyramid"),
+    Form.STAR: ("star", "five-pointed star"),
+    Colour.RED: ("red", "crimson", "scarlet"),
+    Colour.BLUE: ("blue", "azure"),
+    Colour.GREEN: ("green", "emerald"),
+    Colour.YELLOW: ("yellow", "golden"),
+    Colour.PURPLE: ("purple", "violet"),
+    Colour.ORANGE: ("orange", "tangerine"),
+    Size.SMALL: ("small", "little", "tiny"),
+    Size.LARGE: ("large", "big", "huge"),
+    Motion.LEFT: ("moves left", "slides left", "goes from right to left"),
+    Motion.RIGHT: ("moves right", "slides right", "goes from left to right"),
+    Motion.UP: ("moves up", "rises", "climbs from the bottom to the top"),
+    Motion.DOWN: ("moves down", "falls", "sinks from the top to the bottom"),
+    Motion.SPINS: ("spins", "rotates", "turns around itself"),
+    Motion.GROWS: ("grows", "gets bigger", "expands"),
+    Motion.BOUNCES: ("bounces", "hops up and down", "jumps up and down"),
+    Motion.STILL: ("stands still", "does not move", "stays in place"),
+    Background.WHITE: ("on a white background", "in front of a white wall"),
+    Background.BLACK: ("on a black background", "in front of a black wall"),
+    Background.GREY: ("on a grey background", "in front of a gray wall"),
+    Relation.ABOVE: ("above", "higher up than"),
+    Relation.BELOW: ("below", "under", "beneath"),
+    Relation.LEFT_OF: ("to the left of", "on the left side of"),
+    Relation.RIGHT_OF: ("to the right of", "on the right side of"),
+}
+
+COUNT_WORDINGS: Mapping[int, tuple[str, ...]] = {
+    1: ("just one shape", "a single shape"),
+    2: ("just two shapes", "exactly two shapes"),
+    3: ("three shapes", "three shapes together"),
+}
+COUNT_ENDINGS: Mapping[int, tuple[str, ...]] = {
+    1: ("all alone", "with nothing else around"),
+    2: ("in a video of just two shapes", "with just one other shape in the picture"),
+    3: ("in a video of three shapes", "with two other shapes in the picture"),
+}
+
+_HABIT = 0.8  # how often an author takes the favourite wording
+_COMMON = 0.6  # how often the favourite is the common wording
+
+
+@dataclass(slots=True)
+class Author:
+    """Whoever wrote the captions of one video; keeps to favourite words, as people do.
+
+    This is what gives captioning data sets away: the captions of one video resemble
+    each other more than captions by other authors of what is the same.
+    """
+
+    rng: random.Random
+    favourites: dict[StrEnum, str] = field(default_factory=dict)
+
+    def word(self, meaning: StrEnum) -> str:
+        """A wording of `meaning`, most often the author's favourite."""
+        choices = WORDINGS[meaning]
+        if meaning not in self.favourites:
+            common = self.rng.random() < _COMMON
+            self.favourites[meaning] = choices[0] if common else self.rng.choice(choices)
+        if self.rng.random() < _HABIT:
+            return self.favourites[meaning]
+        return self.rng.choice(choices)
+
+    def pick(self, choices: tuple[str, ...]) -> str:
+        """Any of the choices, without habit."""
+        return self.rng.choice(choices)
+
+
+def with_article(noun: str) -> str:
+    """`noun` behind "a" or "an"."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

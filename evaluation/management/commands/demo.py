@@ -1,0 +1,238 @@
+"""The demo benchmark, from videos to corrected scores, and then served."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandParser
+
+from annotation.models import Campaign
+from annotation.selectors import latest_guideline
+from annotation.services import open_campaign, write_guideline
+from config.jobs.models import JobState
+from config.jobs.services import enqueue_job
+from config.shared.commands import HearthCommand
+from config.shared.errors import Conflict, HearthError, InvalidInput
+from config.shared.processes import child, raise_on_signals
+from config.shared.progress import Progress
+from evaluation.demo.annotators import make_annotators
+from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
+from evaluation.demo.files import write_benchmark
+from evaluation.demo.people import ACCOUNTS, PASSWORD, let_them_judge, make_accounts
+from evaluation.management.commands.evaluate import abc
+from evaluation.models import LabelSet
+from evaluation.selectors import stored_scores
+from pooling.models import Benchmark
+from pooling.selectors import find_runs
+from pooling.services import build_pool, import_benchmark, import_run
+
+KEY = "moving-shapes"
+DEPTH = 10
+DOUBLE_SHARE = 0.10
+# The visitor finds some pairs left to judge.
+LEFT_FOR_VISITOR = 0.05
+JOB_SECONDS = 120
+GUIDELINE = """\
+Relevant means: everything that the caption says is in the video. Every shape, colour, size, \
+movement and number must be there. More shapes than the caption names do not matter.
+
+"Above", "below", "left of" and "right of" must hold from the first frame to the last. A shape \
+that grows has the size that it ends with.
+
+If one thing is missing or different, or if you are in doubt, the pair is not relevant.
+"""
+COLUMNS = ("C@1", "C@5", "C@10", "AP")
+WORKER = ["celery", "--quiet", "-A", "config.celery", "worker", "--beat"]
+WORKER += ["--concurrency", "1", "--loglevel", "INFO"]
+
+
+class Command(HearthCommand):
+    help = "Build the demo benchmark end to end, then serve it on this machine."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-serve", action="store_true", help="stop before serving")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if not settings.ON_THIS_MACHINE_ONLY:
+            raise InvalidInput(
+                "the demo has accounts with a known password; unset ALLOWED_HOSTS to run it"
+            )
+        if not options["no_serve"]:
+            check_free(options["port"])
+        raise_on_signals()
+        logging.getLogger("kombu.connection").setLevel(logging.ERROR)
+        call_command("migrate", verbosity=0)
+        self.progress.lines = True
+        # What an earlier call has built is kept.
+        is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
+        if not is_built:
+            build(self.progress)
+        make_accounts()
+        with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
+            if not is_built:
+                wait_for_job("agreement", "Agreement of the demo", self.progress)
+                wait_for_job("publish_labels", "Labels of the demo", self.progress)
+            self.progress.close()
+            result = summary(Benchmark.objects.get(key=KEY))
+            if not options["no_serve"]:
+                self.report(result)
+                self.serve(options["port"])
+        return result
+
+    def report(self, result: dict[str, Any]) -> None:
+        if "reported" in result:
+            return
+        result["reported"] = True
+        for line in table(result):
+            self.stdout.write(line)
+
+    def serve(self, port: int) -> None:
+        gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+        address = f"127.0.0.1:{port}"
+        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2") as server:
+            wait_for_port(port)
+            campaign = Campaign.objects.filter(pool__benchmark__key=KEY).latest("pk")
+            for line in addresses(f"http://{address}", campaign):
+                self.stdout.write(line)
+            self.stdout.flush()
+            try:
+                server.wait()
+            except KeyboardInterrupt:
+                self.stdout.write("\nEnding …")
+
+
+def build(progress: Progress) -> None:
+    """Everything up to the last simulated judgment, through the services that anybody uses.
+
+    Each step finds what an interrupted call has left, and goes on from there.
+    """
+    demo = make_benchmark()
+    folder = settings.HEARTH_HOME / "demo"
+    files = write_benchmark(demo, folder, lambda d, t: progress(d, t, "drawing videos"))
+    benchmark = import_benchmark(
+        key=KEY,
+        name="Moving shapes (demo)",
+        licence="GPL-3.0-or-later",
+        description="Coloured shapes that move, drawn by Hearth. What is true of each video is "
+        "known, so the labels can be compared with the truth.",
+        captions=files.captions,
+        videos=files.videos,
+        media_dir=files.media,
+        progress=progress,
+    ).benchmark
+    for system, path in files.runs.items():
+        import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
+    build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
+    if latest_guideline(benchmark) is None:
+        write_guideline(benchmark=benchmark, text=GUIDELINE)
+    campaign = Campaign.objects.filter(pool__benchmark=benchmark).first() or open_campaign(
+        benchmark=benchmark,
+        double_share=DOUBLE_SHARE,
+        seed=demo.seed,
+        name="Moving shapes, round 1",
+    )
+    judge(demo, campaign, progress)
+
+
+def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
+    planned = round(campaign.n_tasks * (1 + DOUBLE_SHARE))
+    let_them_judge(
+        campaign,
+        make_annotators(demo),
+        up_to=round(planned * (1 - LEFT_FOR_VISITOR)),
+        progress=progress,
+    )
+
+
+def wait_for_job(kind: str, title: str, progress: Progress) -> None:
+    """Give a job to the worker and watch its row until it has ended."""
+    job = enqueue_job(kind=kind, title=title, params={"benchmark": KEY}, benchmark_key=KEY)
+    deadline = time.monotonic() + JOB_SECONDS
+    while not job.is_finished:
+        if time.monotonic() > deadline:
+            raise Conflict(f"{title}: the worker has not done it in {JOB_SECONDS} s")
+        progress(job.done, job.total, f"{title.lower()} (worker)")
+        time.sleep(0.2)
+        job.refresh_from_db()
+    if job.state != JobState.DONE:
+        raise HearthError(f"{title}: {job.state}: {job.error}")
+
+
+def summary(benchmark: Benchmark) -> dict[str, Any]:
+    label_set = benchmark.label_sets.latest("version")
+    original = stored_scores(benchmark, None)
+    labelled = stored_scores(benchmark, label_set)
+    return {
+        "benchmark": KEY,
+        "labels": label_set.version,
+        "sha256": label_set.sha256,
+        "pairs": label_set.n_pairs,
+        "judgments": label_set.n_judgments,
+        "relevant": label_set.n_relevant,
+        "runs": {
+            run.name: {
+                name: {
+                    "labelled": labelled[run.pk].scores[name],
+                    "original": original[run.pk].scores[name],
+                }
+                for name in COLUMNS
+            }
+            for run in find_runs(benchmark)
+            # A visitor's run may wait to be scored.
+            if run.pk in original and run.pk in labelled
+        },
+    }
+
+
+def table(result: dict[str, Any]) -> list[str]:
+    """Correct@K and AP as A (B + C): labelled (original positives only + what labels add)."""
+    head = "".join(f"{name:>26}" for name in COLUMNS)
+    lines = [
+        "",
+        "{judgments:,} judgments of {pairs:,} pairs, {relevant:,} relevant; label set {labels}, "
+        "sha256 {sha256:.12}".format(**result),
+        "",
+        "A (B + C): score by the label set (by the original positives alone + the difference)",
+        f"{'':14}{head}",
+    ]
+    for name, scores in result["runs"].items():
+        cells = "".join(
+            f"{abc(scores[column]['original'], scores[column]['labelled']):>26}"
+            for column in COLUMNS
+        )
+        lines.append(f"{name:14}{cells}")
+    return [*lines, ""]
+
+
+def addresses(root: str, campaign: Campaign) -> list[str]:
+    return [
+        f"Hearth is at          {root}/",
+        f"Judge                 {root}/campaigns/{campaign.pk}/judge/   (as annotator)",
+        f"Results               {root}/benchmarks/{KEY}/results/   (as researcher)",
+        f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
+        "Ctrl-C ends it; the data stays.",
+    ]
+
+
+def check_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise InvalidInput(f"port {port} is taken; try PORT={port + 1}") from None
+
+
+def wait_for_port(port: int) -> None:
+    for _ in range(150):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise Conflict("the web server did not start")

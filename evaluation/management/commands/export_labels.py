@@ -1,0 +1,48 @@
+"""Write a label set in a format that others read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from config.shared.errors import InvalidInput
+from evaluation.exports import FORMATS, write_export
+from evaluation.selectors import LATEST, ORIGINAL, find_label_set
+from pooling.selectors import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Export a published label set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument(
+            "--version", dest="label_set", default=LATEST, help="a version number, or latest"
+        )
+        parser.add_argument("--format", required=True, choices=tuple(FORMATS))
+        parser.add_argument("--output", type=Path, required=True)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # Django's own --version gives way to that of the label set.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
+        if label_set is None:
+            raise InvalidInput(f"{ORIGINAL} is not a label set; name a version")
+        size = write_export(label_set, options["format"], options["output"])
+        return {
+            "version": label_set.version,
+            "sha256": label_set.sha256,
+            "format": options["format"],
+            "output": str(options["output"]),
+            "bytes": size,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "label set {version} as {format}: {output} ({bytes:,} bytes)".format(**result)
+        )

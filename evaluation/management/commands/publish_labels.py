@@ -1,0 +1,37 @@
+"""Freeze the labels of a benchmark as its next version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from evaluation.services import publish_label_set
+from pooling.selectors import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Freeze the labels of a benchmark as a new, numbered label set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        label_set = publish_label_set(
+            benchmark=get_benchmark(options["key"]), progress=self.progress
+        )
+        return {
+            "version": label_set.version,
+            "sha256": label_set.sha256,
+            "pairs": label_set.n_pairs,
+            "relevant": label_set.n_relevant,
+            "conflicted": label_set.n_conflicted,
+            "judgments": label_set.n_judgments,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "label set {version}: {pairs:,} pairs, {relevant:,} relevant, {conflicted:,} in "
+            "conflict, {judgments:,} judgments\nsha256 {sha256}".format(**result)
+        )

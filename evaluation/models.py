@@ -1,0 +1,103 @@
+"""What the judgments mean: frozen label sets, agreement, and scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import Storage, storages
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from pooling.models import Benchmark, Run
+
+
+def label_set_storage() -> Storage:
+    return storages["label_sets"]
+
+
+class LabelSet(models.Model):
+    """A numbered release of the benchmark's labels. Frozen: rows and files never change.
+
+    `file` holds one line per judged pair with its label and counts; its hash is that of the
+    uncompressed text, and depends on nothing but the labels. `judgments_file` holds the single
+    judgments under pseudonyms, drawn with a secret of this set alone, so that two releases
+    cannot be linked person by person.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="label_sets")
+    version = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    judgments_sha256 = models.CharField(max_length=64)
+    file = models.FileField(storage=label_set_storage)
+    judgments_file = models.FileField(storage=label_set_storage)
+    n_pairs = models.PositiveIntegerField()
+    n_relevant = models.PositiveIntegerField()
+    n_conflicted = models.PositiveIntegerField()
+    n_judgments = models.PositiveIntegerField()
+    code_version = models.CharField(max_length=50)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    # A job that is done again after its worker died finds the set that it had published.
+    request = models.UUIDField(null=True, unique=True, editable=False)
+
+    class Meta:
+        ordering = ["benchmark", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="label_set_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.benchmark} labels {self.version}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("a label set is frozen")
+        super().save(*args, **kwargs)
+
+
+class AgreementReport(models.Model):
+    """Agreement among the live judgments of a benchmark at one moment."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="agreement_reports")
+    result = models.JSONField()
+    code_version = models.CharField(max_length=50)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"agreement of {self.benchmark_id} at {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class Evaluation(models.Model):
+    """The scores of one run under one label set, or under the original positives alone.
+
+    Only means are kept: the per-query values of every measure are computed again from the
+    ranked lists in less time than it would take to load them.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="evaluations")
+    label_set = models.ForeignKey(LabelSet, models.PROTECT, null=True, related_name="evaluations")
+    labels_only = models.BooleanField(
+        default=False, help_text="the judgments alone, without the original positives"
+    )
+    scores = models.JSONField(help_text="measure name to value, or to {undefined: reason}")
+    judged = models.JSONField(help_text="depth to the share of the top that was judged")
+    code_version = models.CharField(max_length=50)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "label_set", "labels_only"], name="evaluation_labelled"
+            ),
+            models.UniqueConstraint(
+                fields=["run"], condition=Q(label_set=None), name="evaluation_original"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"evaluation of run {self.run_id}"

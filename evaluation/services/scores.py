@@ -1,0 +1,129 @@
+"""Scores of runs, by the original positives and by a label set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
+from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance import Judged, with_positives
+from evaluation.core.scoring import score_run
+from evaluation.models import Evaluation, LabelSet
+from evaluation.selectors import LATEST, find_label_set, label_set_judged, original_judged
+from pooling.models import Benchmark, Run
+from pooling.selectors import find_runs, ranked_matrix
+
+JUDGED_DEPTHS = (1, 5, 10)
+
+Scores = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvaluation:
+    """One run's scores; a score that is undefined is None, and `undefined` has its reason.
+
+    labelled and the share judged are by the label set, or None where there is none.
+    """
+
+    run: Run
+    original: Scores
+    labelled: Scores | None
+    judged: Scores
+    undefined: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRuns:
+    label_set: LabelSet | None
+    runs: list[RunEvaluation]
+    code_version: str
+
+
+def evaluate_runs(
+    *,
+    benchmark: Benchmark,
+    labels: str = LATEST,
+    run_names: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    labels_only: bool = False,
+    progress: Progress = no_progress,
+) -> EvaluatedRuns:
+    """Score runs (all where none is named) by the original positives and by a label set.
+
+    Original positives count as positive and as judged in both, as in the FIRE study; with
+    `labels_only` the label set stands alone. Scores are stored when no measure is named.
+    Raises `InvalidInput` for an unknown label set, run or measure.
+    """
+    wanted = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
+    label_set = find_label_set(benchmark, labels)
+    runs = find_runs(benchmark, run_names)
+    original = original_judged(benchmark)
+    labelled = None if label_set is None else label_set_judged(label_set)
+    if labelled is not None and not labels_only:
+        labelled = with_positives(labelled, original)
+    results = []
+    for number, run in enumerate(runs):
+        progress(number, len(runs), "scoring")
+        results.append(_evaluate(run, original, labelled, wanted))
+    if not measures:
+        _store(results, label_set, labels_only)
+    progress(len(runs), len(runs), "scoring")
+    return EvaluatedRuns(label_set, results, code_version())
+
+
+def _evaluate(
+    run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
+) -> RunEvaluation:
+    ranked = ranked_matrix(run)
+    depths = [Measure("Judged", depth) for depth in JUDGED_DEPTHS if depth <= run.depth]
+    by_original = score_run(ranked, original, [*measures, *depths])
+    by_labels = (
+        by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
+    )
+    reasons: dict[str, str] = {}
+    for scores in (by_original, by_labels):
+        for measure in measures:
+            if reason := scores.mean(measure).undefined:
+                reasons[str(measure)] = reason
+    return RunEvaluation(
+        run=run,
+        original={str(m): by_original.mean(m).value for m in measures},
+        labelled=None if labelled is None else {str(m): by_labels.mean(m).value for m in measures},
+        judged={str(m.cutoff): by_labels.mean(m).value for m in depths},
+        undefined=reasons,
+    )
+
+
+@transaction.atomic
+def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_only: bool) -> None:
+    for result in results:
+        original = _with_reasons(result.original, result)
+        if label_set is None or result.labelled is None:
+            _put(result.run, None, False, scores=original, judged=result.judged)
+            continue
+        _put(result.run, None, False, scores=original)
+        labelled = _with_reasons(result.labelled, result)
+        _put(result.run, label_set, labels_only, scores=labelled, judged=result.judged)
+
+
+def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
+    return {
+        name: {"undefined": result.undefined[name]} if value is None else value
+        for name, value in scores.items()
+    }
+
+
+def _put(run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any) -> None:
+    """Store the values given; the share judged by the originals stays where it was computed."""
+    Evaluation.objects.update_or_create(
+        run=run,
+        label_set=label_set,
+        labels_only=labels_only,
+        defaults={**values, "code_version": code_version()},
+        create_defaults={"judged": {}, **values, "code_version": code_version()},
+    )

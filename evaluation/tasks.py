@@ -1,0 +1,48 @@
+"""Celery's side of the evaluation app: what its jobs do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.jobs.models import Job
+from config.jobs.registry import job_kind
+from config.shared.progress import Progress
+from evaluation import services
+from evaluation.selectors import LATEST
+from pooling.selectors import get_benchmark
+
+
+@job_kind("agreement")
+def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key)."""
+    report = services.compute_agreement(
+        benchmark=get_benchmark(params["benchmark"]), progress=progress
+    )
+    return {"report": report.pk, "alpha": report.result["alpha"]}
+
+
+@job_kind("publish_labels")
+def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Publish, then score all runs under the new set. params: benchmark (key), job."""
+    benchmark = get_benchmark(params["benchmark"])
+    job = Job.objects.select_related("created_by").get(pk=params["job"])
+    label_set = services.publish_label_set(
+        benchmark=benchmark, created_by=job.created_by, request=job.pk, progress=progress
+    )
+    services.evaluate_runs(benchmark=benchmark, progress=progress)
+    return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
+
+
+@job_kind("evaluate")
+def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), labels (latest, original or a version), labels_only."""
+    evaluated = services.evaluate_runs(
+        benchmark=get_benchmark(params["benchmark"]),
+        labels=params.get("labels", LATEST),
+        labels_only=params.get("labels_only", False),
+        progress=progress,
+    )
+    return {
+        "labels": evaluated.label_set.version if evaluated.label_set else "original",
+        "runs": [result.run.name for result in evaluated.runs],
+    }

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from evaluation.views import actions, campaigns, overview, results
+
+urlpatterns = [
+    path("", overview.home, name="home"),
+    path("benchmarks/<str:key>/", overview.benchmark, name="benchmark"),
+    path("benchmarks/<str:key>/results/", results.results, name="results"),
+    path(
+        "benchmarks/<str:key>/results/<str:format>/",
+        results.results_download,
+        name="results-download",
+    ),
+    path("benchmarks/<str:key>/agreement/", actions.agreement_compute, name="agreement-compute"),
+    path("benchmarks/<str:key>/labels/publish/", actions.labels_publish, name="labels-publish"),
+    path("benchmarks/<str:key>/evaluate/", actions.evaluate, name="evaluate"),
+    path(
+        "benchmarks/<str:key>/labels/<int:version>/<str:format>/",
+        actions.label_set_export,
+        name="label-set-export",
+    ),
+    path("campaigns/<int:pk>/", campaigns.campaign, name="campaign"),
+    path("campaigns/<int:pk>/progress/", campaigns.campaign_figures, name="campaign-progress"),
+]

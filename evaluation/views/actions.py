@@ -1,0 +1,82 @@
+"""What the buttons begin: agreement, label sets, scores; and the label sets to take away."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_POST, require_safe
+
+from config.jobs.views import start_job
+from config.shared.errors import InvalidInput
+from config.shared.pages import only_for
+from evaluation.exports import FORMATS, file_stem, open_export
+from evaluation.forms import EvaluateForm
+from evaluation.models import LabelSet
+from evaluation.policies import can_evaluate, can_see_scores, check_can_publish_labels
+from pooling.models import Benchmark
+
+
+@only_for(can_evaluate)
+@require_POST
+def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    return start_job(
+        request,
+        kind="agreement",
+        title=f"Agreement of {benchmark.name}",
+        params={"benchmark": benchmark.key},
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_see_scores)
+@require_POST
+def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    check_can_publish_labels(request.user)
+    return start_job(
+        request,
+        kind="publish_labels",
+        title=f"Publish the labels of {benchmark.name}",
+        params={"benchmark": benchmark.key},
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_evaluate)
+@require_POST
+def evaluate(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    form = EvaluateForm(request.POST, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))
+    if not form.is_valid():
+        raise InvalidInput("There is no such label set.")
+    labels, labels_only = form.cleaned_data["labels"], form.cleaned_data["only"]
+    return start_job(
+        request,
+        kind="evaluate",
+        title=f"Score the runs of {benchmark.name}",
+        params={"benchmark": benchmark.key, "labels": labels, "labels_only": labels_only},
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_see_scores)
+@require_safe
+def label_set_export(request: HttpRequest, key: str, version: int, format: str) -> HttpResponseBase:
+    """A frozen label set as a file; permission is asked for at each download."""
+    label_set = get_object_or_404(
+        LabelSet.objects.select_related("benchmark"), benchmark__key=key, version=version
+    )
+    if format not in FORMATS:
+        raise Http404
+    kind = FORMATS[format]
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        response = HttpResponse()
+    else:
+        response = StreamingHttpResponse(open_export(label_set, format))
+    response["Content-Type"] = kind.content_type
+    # Keys are letters, digits, dot, dash and underscore: nothing to quote.
+    response["Content-Disposition"] = f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
+    return response

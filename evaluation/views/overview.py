@@ -1,0 +1,227 @@
+"""The start page and the page of a benchmark: what there is, how far it is, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from annotation.enums import AssignmentState, CampaignState, JudgmentState, TaskState
+from annotation.models import Assignment, Campaign, Judgment, JudgmentTask
+from annotation.policies import can_judge
+from annotation.selectors import campaigns_of, labels_wanted, open_campaigns
+from config.accounts.roles import is_annotator
+from config.jobs.models import Job
+from config.jobs.views import UNFINISHED
+from config.shared.pages import only_for
+from evaluation.models import LabelSet
+from evaluation.selectors import latest_agreement, stored_scores
+from evaluation.views.campaigns import agreement_figures
+from evaluation.views.tables import ResultRow, result_rows
+from pooling.models import Benchmark, Pool, Run
+from pooling.policies import can_see_benchmarks
+from pooling.selectors import find_runs
+
+JOBS_SHOWN = 8
+# Counting the judged pairs of MSVD takes a third of a second; half a minute later is soon enough.
+JUDGED_FOR_SECONDS = 30
+JUDGED_PAIRS = "judged-pairs"
+
+
+def _is_anybody(user: Any) -> bool:
+    return bool(user.is_active)
+
+
+@only_for(_is_anybody)
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    context: dict[str, Any] = {"judges": bool(is_annotator(request.user))}
+    if context["judges"]:
+        context |= _own_judging(request.user)
+    if can_see_benchmarks(request.user):
+        context |= {
+            "benchmarks": _benchmark_cards(),
+            "jobs": Job.objects.filter(state__in=UNFINISHED).select_related("created_by")[
+                :JOBS_SHOWN
+            ],
+        }
+    return render(request, "home.html", context)
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def benchmark(request: HttpRequest, key: str) -> HttpResponse:
+    found = get_object_or_404(Benchmark, key=key)
+    label_sets = list(LabelSet.objects.filter(benchmark=found).select_related("created_by"))
+    rows = _run_rows(found, label_sets[0] if label_sets else None)
+    pools = list(found.pools.prefetch_related("runs"))
+    campaigns = _campaign_rows(request.user, found)
+    agreement = latest_agreement(found)
+    card = BenchmarkCard(
+        found, runs=len(rows), pairs=sum(pool.n_new_pairs for pool in pools), label_set=None
+    )
+    card.judged = _judged_of(found)
+    context = {
+        "benchmark": found,
+        "card": card,
+        "rows": rows,
+        "unscored": any(not row.is_scored for row in rows),
+        "pools": pools,
+        "campaigns": campaigns,
+        "label_sets": label_sets,
+        "latest": label_sets[0] if label_sets else None,
+        "agreement": agreement,
+        "figures": agreement_figures(agreement),
+        "jobs": Job.objects.filter(benchmark_key=found.key).select_related("created_by")[
+            :JOBS_SHOWN
+        ],
+        "next_step": _next_step(card, campaigns, bool(label_sets)),
+    }
+    return render(request, "evaluation/benchmark.html", context)
+
+
+@dataclass(slots=True)
+class BenchmarkCard:
+    """The figures of a benchmark at a glance."""
+
+    benchmark: Benchmark
+    runs: int
+    pairs: int
+    label_set: LabelSet | None
+    judged: int = 0
+    open_campaigns: int = 0
+
+    @property
+    def judged_percent(self) -> str:
+        """Rounded down, so that only all is 100; one place more below one per cent."""
+        if not self.pairs:
+            return "0"
+        share = 100 * self.judged / self.pairs
+        return f"{int(share)}" if share >= 1 or not self.judged else f"{share:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRow:
+    campaign: Campaign
+    can_judge: bool
+    labels: int
+    labels_required: int
+    conflicted: int
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.labels // self.labels_required if self.labels_required else 100
+
+
+def judged_pairs() -> dict[int, int]:
+    """How many different pairs of each benchmark have a live judgment, by its primary key.
+
+    Half a minute old at most.
+    """
+    return cache.get_or_set(JUDGED_PAIRS, _count_judged, JUDGED_FOR_SECONDS) or {}
+
+
+def _judged_of(found: Benchmark) -> int:
+    """The same for one benchmark; its first judgment shows at once, with what can be done then."""
+    return judged_pairs().get(found.pk) or _count_judged().get(found.pk, 0)
+
+
+def _count_judged() -> dict[int, int]:
+    tasks = JudgmentTask.objects.filter(labels_live__gt=0)
+    counts = tasks.values("campaign__pool__benchmark").annotate(n=Count("pair", distinct=True))
+    return dict(counts.values_list("campaign__pool__benchmark", "n"))
+
+
+def _benchmark_cards() -> list[BenchmarkCard]:
+    """All benchmarks, with the same number of queries however many there are."""
+    runs = _counts(Run.objects.values_list("benchmark").annotate(Count("pk")))
+    pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
+    campaigns = _counts(
+        Campaign.objects.filter(state=CampaignState.OPEN)
+        .values_list("pool__benchmark")
+        .annotate(Count("pk"))
+    )
+    # Newest first within a benchmark, so the first one of each is kept.
+    latest: dict[int, LabelSet] = {}
+    for label_set in LabelSet.objects.defer("file", "judgments_file"):
+        latest.setdefault(label_set.benchmark_id, label_set)
+    judged = judged_pairs()
+    return [
+        BenchmarkCard(
+            found,
+            runs=runs.get(found.pk, 0),
+            pairs=pairs.get(found.pk, 0),
+            label_set=latest.get(found.pk),
+            judged=judged.get(found.pk, 0),
+            open_campaigns=campaigns.get(found.pk, 0),
+        )
+        for found in Benchmark.objects.all()
+    ]
+
+
+def _counts(rows: Any) -> dict[int, int]:
+    return dict(rows.order_by())
+
+
+def _own_judging(user: Any) -> dict[str, Any]:
+    """What a person judges and has judged: own counts only, never another's."""
+    done = Assignment.objects.filter(annotator__user=user, state=AssignmentState.DONE)
+    counts = _counts(done.values_list("task__campaign").annotate(Count("pk")))
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Judgment.objects.filter(annotator__user=user, created_at__gte=midnight).exclude(
+        state=JudgmentState.SUPERSEDED
+    )
+    campaigns = list(open_campaigns())
+    past = Campaign.objects.filter(pk__in=counts).exclude(state=CampaignState.OPEN)
+    return {
+        "open_campaigns": [(found, counts.get(found.pk, 0)) for found in campaigns],
+        "past_campaigns": [(found, counts[found.pk]) for found in past],
+        "judged_ever": sum(counts.values()),
+        "judged_today": today.count(),
+    }
+
+
+def _run_rows(found: Benchmark, latest: LabelSet | None) -> list[ResultRow]:
+    labelled = {} if latest is None else stored_scores(found, latest)
+    runs: Iterable[Run] = find_runs(found)
+    return result_rows(runs, stored_scores(found, None), labelled, by_labels=latest is not None)
+
+
+def _campaign_rows(user: Any, found: Benchmark) -> list[CampaignRow]:
+    """Campaigns with their progress; a closed one is not counted again."""
+    campaigns = list(campaigns_of(found))
+    unfinished = [one.pk for one in campaigns if one.state != CampaignState.CLOSED]
+    counted = (
+        JudgmentTask.objects.filter(campaign__in=unfinished)
+        .values("campaign")
+        .annotate(
+            given=Sum("labels_live"),
+            wanted=labels_wanted(),
+            unsettled=Count("pk", filter=Q(state=TaskState.CONFLICTED)),
+        )
+        .values_list("campaign", "given", "wanted", "unsettled")
+    )
+    counts = {pk: tuple(rest) for pk, *rest in counted}
+    return [
+        CampaignRow(one, can_judge(user, one), *counts.get(one.pk, (0, 0, 0))) for one in campaigns
+    ]
+
+
+def _next_step(card: BenchmarkCard, campaigns: list[CampaignRow], has_labels: bool) -> str:
+    """The name of what is missing next on the way from runs to scores."""
+    if not card.runs:
+        return "run"
+    if not card.pairs:
+        return "pool"
+    if not campaigns:
+        return "campaign"
+    if not card.judged:
+        return "judge"
+    return "results" if has_labels else "publish"

@@ -1,0 +1,155 @@
+"""Benchmarks, runs and pools over the API."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.accounts.permissions import IsLead, IsResearcher
+from config.jobs.api import JobSerializer, accepted
+from config.jobs.services import enqueue_job
+from config.shared.errors import NotFound
+from config.shared.limits import DEPTH_MAX, SEED_MAX
+from config.shared.uploads import store_upload
+from pooling.core.run_file import FORMATS
+from pooling.models import Benchmark, Pool, Run
+
+
+class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
+    class Meta:
+        model = Benchmark
+        fields = ["key", "name", "licence", "description", "n_queries", "n_videos"]
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    system = serializers.CharField(source="system.key")
+
+    class Meta:
+        model = Run
+        fields = [
+            "name",
+            "system",
+            "sha256",
+            "format",
+            "depth",
+            "n_queries",
+            "warnings",
+            "created_at",
+        ]
+
+
+class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField()
+    system = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    format = serializers.ChoiceField(choices=["auto", *FORMATS], default="auto")
+    depth = serializers.IntegerField(
+        min_value=1, max_value=DEPTH_MAX, required=False, allow_null=True, default=None
+    )
+
+
+class PoolSerializer(serializers.ModelSerializer[Pool]):
+    runs: serializers.SlugRelatedField[Run] = serializers.SlugRelatedField(
+        slug_field="name", many=True, read_only=True
+    )
+
+    class Meta:
+        model = Pool
+        fields = [
+            "id",
+            "strategy",
+            "depth",
+            "runs",
+            "sample_size",
+            "seed",
+            "n_pairs",
+            "n_new_pairs",
+            "created_at",
+        ]
+
+
+class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
+    depth = serializers.IntegerField(min_value=1, max_value=DEPTH_MAX)
+    runs = serializers.ListField(child=serializers.CharField(), default=list)
+    sample = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    seed = serializers.IntegerField(min_value=-SEED_MAX, max_value=SEED_MAX, default=0)
+
+
+class BenchmarkList(generics.ListAPIView[Benchmark]):
+    permission_classes = [IsResearcher]
+    serializer_class = BenchmarkSerializer
+    queryset = Benchmark.objects.all()
+
+
+class BenchmarkDetail(generics.RetrieveAPIView[Benchmark]):
+    permission_classes = [IsResearcher]
+    serializer_class = BenchmarkSerializer
+    queryset = Benchmark.objects.all()
+    lookup_field = "key"
+
+
+class OfBenchmark(generics.GenericAPIView[Any]):
+    """Views under /benchmarks/KEY/."""
+
+    permission_classes: list[type[BasePermission]] = [IsResearcher]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        found = Benchmark.objects.filter(key=self.kwargs["key"]).first()
+        if found is None:
+            raise NotFound("There is no such benchmark.")
+        return found
+
+    def enqueue(self, request: Request, kind: str, title: str, params: dict[str, Any]) -> Response:
+        benchmark = self.benchmark
+        job = enqueue_job(
+            kind=kind,
+            title=f"{title} ({benchmark.key})",
+            params={"benchmark": benchmark.key, **params},
+            benchmark_key=benchmark.key,
+            created_by=cast(User, request.user),
+        )
+        return accepted(job)
+
+
+class Runs(OfBenchmark, generics.ListAPIView[Run]):
+    serializer_class = RunSerializer
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return Run.objects.filter(benchmark=self.benchmark).select_related("system")
+
+    @extend_schema(request=RunUploadSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload a run; a job reads it, and refuses it whole or stores it whole."""
+        shape = RunUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        values = dict(shape.validated_data)
+        file = values.pop("file")
+        _ = self.benchmark
+        params = {"upload": store_upload(file), "source": file.name, **values}
+        return self.enqueue(request, "import_run", f"Run {file.name}", params)
+
+
+class Pools(OfBenchmark, generics.ListAPIView[Pool]):
+    serializer_class = PoolSerializer
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
+
+    def get_queryset(self) -> QuerySet[Pool]:
+        return Pool.objects.filter(benchmark=self.benchmark).prefetch_related("runs")
+
+    @extend_schema(request=PoolRequestSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Pool the top k of runs (all where none is named) as a job."""
+        shape = PoolRequestSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        depth = shape.validated_data["depth"]
+        return self.enqueue(request, "build_pool", f"Pool of depth {depth}", shape.validated_data)

@@ -1,0 +1,26 @@
+"""Runs written out again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pooling.core.arrays import Float32s, Int32s
+
+
+def trec_lines(
+    lists: Iterable[tuple[str, Int32s, Float32s]], video_keys: Sequence[str], tag: str
+) -> Iterator[str]:
+    """Yield the TREC lines of each (caption key, videos best first, scores) as one string.
+
+    Importing them gives the same lists in the same order: a score is the shortest decimal that
+    reads back as the same float32, and where float32 made scores equal, the rank column decides.
+    White space in the tag, which would make columns, becomes "_".
+    """
+    tag = re.sub(r"\s+", "_", tag.strip()) or "run"
+    for key, videos, scores in lists:
+        rows = zip(videos.tolist(), map(str, scores), strict=True)
+        yield "".join(
+            f"{key} Q0 {video_keys[video]} {rank} {score} {tag}\n"
+            for rank, (video, score) in enumerate(rows, start=1)
+        )

@@ -1,0 +1,268 @@
+"""Text files from strangers, read as checked blocks of whole lines in bounded memory.
+
+Every file that a person gives Hearth as text comes through `TextBlocks`: it unpacks gzip, refuses
+what is not UTF-8 by its name and line, and hashes the content on the way, so that the same content
+in another wrapping (gzip or not, BOM, CRLF, last newline) has the same SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import NoReturn
+
+from config.shared.errors import InvalidInput
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes of the file read so far and its size; may raise to cancel."""
+
+BLOCK_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
+MAX_CONTENT_BYTES = 4 << 30
+MAX_GZIP_MEMBERS = (
+    100_000  # bgzip writes one per 64 KiB, so 6 GB; a million empty ones are an attack
+)
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_LONE_CR = re.compile(rb"\r(?!\n)")
+_NOT_TEXT = (
+    (b"\xff\xfe\0\0", "the text is UTF-32; save it as UTF-8"),
+    (b"\0\0\xfe\xff", "the text is UTF-32; save it as UTF-8"),
+    (b"\xff\xfe", "the text is UTF-16; save it as UTF-8"),
+    (b"\xfe\xff", "the text is UTF-16; save it as UTF-8"),
+    (_GZIP, "a gzip file inside a gzip file; unpack it once"),
+    (b"PK\x03\x04", "a zip archive (or .npz); unpack it first"),
+    (b"\x93NUMPY", "a .npy matrix where text is expected; a matrix must not be gzipped"),
+    (b"\x80\x02", "a Python pickle, which is never loaded"),
+    (b"\x80\x03", "a Python pickle, which is never loaded"),
+    (b"\x80\x04", "a Python pickle, which is never loaded"),
+    (b"\x80\x05", "a Python pickle, which is never loaded"),
+)
+
+
+class TextBlocks:
+    """Iterates over a file's content in blocks of bytes that hold whole lines.
+
+    A block is valid UTF-8 without BOM, NUL or carriage return, ends with a newline, and its first
+    line is number `lines_before + 1`. After the last block `sha256` is that of all blocks.
+
+    Raises `InvalidInput` with the line for: an unreadable or empty file; UTF-16, UTF-32, Latin-1
+    and other bytes that are not UTF-8; NUL; a lone carriage return; a line over `max_line` bytes
+    (None: no limit); content over `max_bytes` (counted while unpacking, so that a gzip bomb is
+    stopped whatever its header says); a gzip stream that is cut, damaged or of too many members.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        source: str | None = None,
+        progress: Progress | None = None,
+        max_line: int | None = MAX_LINE_BYTES,
+        max_bytes: int = MAX_CONTENT_BYTES,
+    ) -> None:
+        self.source = source or str(path)
+        self._path = path
+        self._progress = progress
+        self._max_line = max_line
+        self._max_bytes = max_bytes
+        self._start()
+
+    def _start(self) -> None:
+        self.lines_before = 0
+        self._hash = hashlib.sha256()
+        self._buffer = bytearray()
+        self._line_end = 0  # in the buffer: just behind its last newline
+        self._lines_out = 0
+        self._at_start = True
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._start()
+        with open_binary(self._path, self.source) as file:
+            size = os.fstat(file.fileno()).st_size
+            content_bytes = 0
+            for piece in self._pieces(file):
+                content_bytes += len(piece)
+                if content_bytes > self._max_bytes:
+                    self._refuse(f"more than {self._max_bytes:,} bytes of text", self._read_lines())
+                yield from self._whole_lines(piece)
+                if self._progress:
+                    self._progress(file.tell(), size)
+        yield from self._rest()
+
+    def text_lines(self) -> Iterator[str]:
+        """The same content line by line, each with its newline; only "\\n" ends a line."""
+        for block in self:
+            yield from io.StringIO(block.decode(), newline="\n")
+
+    def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
+        head = file.read(2)
+        file.seek(0)
+        if head != _GZIP:
+            while piece := file.read(BLOCK_BYTES):
+                yield piece
+            return
+        try:
+            yield from gunzip(file)
+        except (zlib.error, EOFError) as error:
+            reason = str(error) if isinstance(error, EOFError) else "the gzip stream is damaged"
+            self._refuse(reason, self._read_lines())
+
+    def _whole_lines(self, piece: bytes) -> Iterator[bytes]:
+        """The buffer up to its last newline, once there is enough of it."""
+        searched = len(self._buffer)
+        self._buffer += piece
+        # Only the new part is searched, or a line of many pieces would be searched many times.
+        self._line_end = self._buffer.rfind(b"\n", searched) + 1 or self._line_end
+        if self._max_line is not None and len(self._buffer) - self._line_end > self._max_line:
+            self._refuse(f"longer than {self._max_line:,} bytes", self._read_lines())
+        if self._line_end and len(self._buffer) >= BLOCK_BYTES // 2:
+            yield self._take(self._line_end)
+
+    def _rest(self) -> Iterator[bytes]:
+        if self._buffer:
+            if self._buffer.endswith(b"\r"):
+                self._refuse("a carriage return without a newline", self._read_lines())
+            if not self._buffer.endswith(b"\n"):
+                self._buffer += b"\n"
+            yield self._take(len(self._buffer))
+        if not self._lines_out:
+            self._refuse("the file is empty")
+
+    def _take(self, end: int) -> bytes:
+        block = bytes(memoryview(self._buffer)[:end])
+        del self._buffer[:end]
+        self._line_end = 0
+        self.lines_before = self._lines_out
+        block = self._checked(block)
+        self._lines_out += block.count(b"\n")
+        self._hash.update(block)
+        return block
+
+    def _checked(self, block: bytes) -> bytes:
+        if self._at_start:
+            self._at_start = False
+            block = self._without_bom(block)
+        if (nul := block.find(b"\0")) >= 0:
+            self._refuse("a NUL character", self._line_at(block, nul))
+        if b"\r" in block:
+            if lone := _LONE_CR.search(block):
+                self._refuse(
+                    "a carriage return without a newline", self._line_at(block, lone.start())
+                )
+            block = block.replace(b"\r\n", b"\n")
+        if not block.isascii():
+            self._check_utf8(block)
+        if self._max_line is not None and len(block) > self._max_line:
+            self._check_lengths(block, self._max_line)
+        return block
+
+    def _without_bom(self, block: bytes) -> bytes:
+        for magic, reason in _NOT_TEXT:
+            if block.startswith(magic):
+                self._refuse(reason, 1)
+        if b"\0" in block[:2]:  # an ASCII letter with its other byte
+            self._refuse("the text is UTF-16; save it as UTF-8", 1)
+        if not block.startswith(_BOM):
+            return block
+        block = block[len(_BOM) :]
+        if block in (b"", b"\n", b"\r\n"):
+            self._refuse("the file is empty")
+        return block
+
+    def _check_utf8(self, block: bytes) -> None:
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            self._refuse(
+                f"not UTF-8 (byte 0x{block[error.start]:02X}); "
+                "if the text is Latin-1 or Windows-1252, save it as UTF-8",
+                self._line_at(block, error.start),
+            )
+
+    def _check_lengths(self, block: bytes, longest: int) -> None:
+        for number, line in enumerate(block.split(b"\n"), start=self.lines_before + 1):
+            if len(line) > longest:
+                self._refuse(f"longer than {longest:,} bytes", number)
+
+    def _line_at(self, block: bytes, offset: int) -> int:
+        return self.lines_before + block.count(b"\n", 0, offset) + 1
+
+    def _read_lines(self) -> int:
+        """The number of the line at which reading stopped."""
+        return self._lines_out + self._buffer.count(b"\n") + 1
+
+    def _refuse(self, reason: str, line: int | None = None) -> NoReturn:
+        raise InvalidInput(reason, source=self.source, line=line)
+
+
+def open_binary(path: Path, source: str) -> BufferedReader:
+    """The file opened for reading; `InvalidInput` where the system refuses."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        reason = f"the file cannot be read: {error.strerror}"
+        raise InvalidInput(reason, source=source) from error
+
+
+def gunzip(file: BufferedReader) -> Iterator[bytes]:
+    """The content of a gzip file of one or more members, in pieces of at most `BLOCK_BYTES`.
+
+    Unlike `gzip.open` it bounds the members, and never holds more than a piece however well the
+    bytes were packed. Raises `zlib.error` where bytes or checksum are wrong, `EOFError` where the
+    stream ends early, goes on as something else, or has too many members.
+    """
+    packed = file.read(BLOCK_BYTES // 16)
+    for _ in range(MAX_GZIP_MEMBERS):
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            if not packed:
+                raise EOFError("the gzip stream ends early")
+            yield member.decompress(packed, BLOCK_BYTES)
+            packed = member.unconsumed_tail or member.unused_data
+            if not packed:
+                packed = file.read(BLOCK_BYTES // 16)
+        if not packed:
+            return
+        if not _GZIP.startswith(packed[:2]):
+            raise EOFError("other bytes follow the gzip stream")
+    raise EOFError(f"the gzip file has more than {MAX_GZIP_MEMBERS:,} members")
+
+
+def peek(path: Path, source: str, size: int = 1 << 16) -> bytes:
+    """The first bytes of the content, unpacked if it is gzip; b"" where that fails."""
+    with open_binary(path, source) as file:
+        head = file.read(size)
+        if not head.startswith(_GZIP):
+            return head
+        try:
+            return zlib.decompressobj(wbits=31).decompress(head, size)
+        except zlib.error:
+            return b""
+
+
+def sha256_of_file(path: Path, source: str | None = None) -> str:
+    """SHA-256 of the bytes as they lie on disk."""
+    with open_binary(path, source or str(path)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of_content(path: Path, source: str | None = None) -> str:
+    """The SHA-256 that a parse of the file reports: of the content, or of a .npy's bytes."""
+    if peek(path, source or str(path), 6) == b"\x93NUMPY":
+        return sha256_of_file(path, source)
+    blocks = TextBlocks(path, source=source, max_line=None)
+    for _ in blocks:
+        pass
+    return blocks.sha256

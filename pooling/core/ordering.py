@@ -1,0 +1,202 @@
+"""The order of a run, and ranked lists in their packed form.
+
+The one rule, whatever a run came as: score descending, then the run's own rank ascending, then
+video key ascending (by code point). Scores are compared as they were given, in float64, and stored
+in float32 after that, so that rounding breaks no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from config.shared.errors import InvalidInput
+from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
+
+RANGE_LINES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunData:
+    """A run's ranked lists, best first, packed end to end (CSR).
+
+    The list of the caption `query_numbers[i]` is `videos[offsets[i]:offsets[i + 1]]`, its scores
+    lie at the same places. `query_numbers` int32 [n] ascending, `offsets` int64 [n + 1], `videos`
+    int32 and `scores` float32 [total]. `depth` is the longest list, `sha256` that of the content,
+    `format` one of trec, json, npy; `tag` the TREC run tag.
+    """
+
+    query_numbers: Int32s
+    offsets: Int64s
+    videos: Int32s
+    scores: Float32s
+    depth: int
+    sha256: str
+    format: str
+    tag: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """Scored videos in the order of the file: arrays [n], `line` 0 where a format has none."""
+
+    query: Int32s
+    video: Int32s
+    score: Float64s
+    rank: Int32s
+    line: Int32s
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def __getitem__(self, index: slice | Int64s | Bools) -> Predictions:
+        return Predictions(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    @staticmethod
+    def join(parts: Sequence[Predictions]) -> Predictions:
+        if len(parts) == 1:
+            return parts[0]
+        columns = ([getattr(part, f.name) for part in parts] for f in fields(Predictions))
+        return Predictions(*(np.concatenate(column) for column in columns))
+
+
+class NotGroupedError(Exception):
+    """Predictions for a caption whose list was already closed: the file is not grouped by it."""
+
+
+def key_ranks(numbers: Mapping[str, int]) -> Int32s:
+    """int32 [n]: the place of each number in the ascending order of the keys."""
+    ranks = np.empty(len(numbers), dtype=np.int32)
+    for rank, key in enumerate(sorted(numbers)):
+        ranks[numbers[key]] = rank
+    return ranks
+
+
+def no_list_warning(missing: int, n_queries: int) -> tuple[str, ...]:
+    return (f"{missing:,} of {n_queries:,} captions have no ranked list",) if missing else ()
+
+
+class ListBuilder:
+    """Orders predictions part by part, so that only the lists as stored are ever held whole."""
+
+    def __init__(
+        self,
+        *,
+        n_queries: int,
+        video_key_ranks: Int32s,
+        depth: int | None,
+        source: str,
+    ) -> None:
+        self._key_ranks = video_key_ranks
+        self._depth = depth
+        self._source = source
+        self._seen = np.zeros(n_queries, dtype=np.bool_)
+        self._parts: list[tuple[Int32s, Int64s, Int32s, Float32s]] = []
+        self._contradicted = 0
+        self._rank_twice = 0
+
+    def add(self, part: Predictions) -> None:
+        """Take the complete lists of some captions.
+
+        Raises `InvalidInput` for a pair given twice, `NotGroupedError` for a caption added before.
+        """
+        if not len(part):
+            return
+        self.refuse_twice(part)
+        part = part[np.lexsort((self._key_ranks[part.video], part.rank, -part.score, part.query))]
+        starts = np.flatnonzero(np.diff(part.query, prepend=-1))
+        queries = part.query[starts]
+        if self._seen[queries].any():
+            raise NotGroupedError
+        self._seen[queries] = True
+        self._count_contradictions(part)
+        lengths = np.diff(starts, append=len(part))
+        if self._depth is not None and lengths.max() > self._depth:
+            place = np.arange(len(part)) - np.repeat(starts, lengths)
+            part = part[np.flatnonzero(place < self._depth)]
+            lengths = np.minimum(lengths, self._depth)
+        self._parts.append((queries, lengths, part.video, part.score.astype(np.float32)))
+
+    def add_scattered(self, parts: list[Predictions]) -> None:
+        """Take predictions in any order of captions, emptying `parts` as they are put in order.
+
+        Captions are taken a range at a time, because sorting all at once needs twice the memory.
+        """
+        ranges = 1 + sum(map(len, parts)) // RANGE_LINES
+        for end in np.linspace(0, len(self._seen), ranges + 1).astype(int)[1:]:
+            self.add(Predictions.join([part[part.query < end] for part in parts]))
+            for at, part in enumerate(parts):  # one by one, or all would be held twice
+                parts[at] = part[part.query >= end]
+
+    def refuse_twice(self, part: Predictions) -> None:
+        """Raise for the first line that repeats a caption-video pair, if there is one."""
+        codes = part.query.astype(np.int64) * len(self._key_ranks) + part.video
+        in_order = np.sort(codes)
+        if not (in_order[1:] == in_order[:-1]).any():
+            return
+        order = np.argsort(codes, kind="stable")
+        again = np.flatnonzero(codes[order][1:] == codes[order][:-1])
+        at = again[np.argmin(part.line[order[again + 1]])]
+        first, second = part.line[order[at]], part.line[order[at + 1]]
+        reason = f"the same caption and video as in line {first}"
+        raise InvalidInput(reason, source=self._source, line=int(second))
+
+    def _count_contradictions(self, part: Predictions) -> None:
+        """Count captions whose rank column goes back, or stands still, down the ordered list."""
+        step = np.diff(part.rank)
+        step[part.query[1:] != part.query[:-1]] = 1
+        self._contradicted += _distinct(part.query[1:][step < 0])
+        self._rank_twice += _distinct(part.query[1:][step == 0])
+
+    def rank_warnings(self) -> tuple[str, ...]:
+        warnings = []
+        if n := self._contradicted:
+            warnings.append(f"the rank column contradicts the scores in {n:,} captions")
+        if n := self._rank_twice:
+            warnings.append(f"a rank is given more than once in {n:,} captions")
+        return tuple(warnings)
+
+    def finish(
+        self, *, sha256: str, format: str, tag: str | None = None, warnings: tuple[str, ...] = ()
+    ) -> RunData:
+        """All lists in order of query number. Raises `InvalidInput` if there is none."""
+        if not self._parts:
+            raise InvalidInput("the run has no ranked list", source=self._source)
+        queries, lengths, videos, scores = (
+            np.concatenate(column) for column in zip(*self._parts, strict=True)
+        )
+        self._parts.clear()
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        if (queries[1:] < queries[:-1]).any():
+            order = np.argsort(queries)
+            gather = _places(offsets[order], lengths[order])
+            queries, lengths = queries[order], lengths[order]
+            videos, scores = videos[gather], scores[gather]
+            offsets = np.concatenate(([0], np.cumsum(lengths)))
+        missing = len(self._seen) - len(queries)
+        return RunData(
+            query_numbers=queries,
+            offsets=offsets,
+            videos=videos,
+            scores=scores,
+            depth=int(lengths.max()),
+            sha256=sha256,
+            format=format,
+            tag=tag,
+            warnings=(*no_list_warning(missing, len(self._seen)), *warnings),
+        )
+
+
+def _places(starts: Int64s, lengths: Int64s) -> Int64s:
+    """The indices `starts[i] .. starts[i] + lengths[i] - 1` of all i, one after the other."""
+    ends = np.cumsum(lengths)
+    places: Int64s = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+    return places
+
+
+def _distinct(ascending: Int32s) -> int:
+    """How many different numbers there are, all 0 or more."""
+    return int(np.count_nonzero(np.diff(ascending, prepend=-1)))

@@ -1,0 +1,64 @@
+"""Ranked lists as bytes, one binary value per caption, little-endian on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pooling.core.arrays import Float32s, Int32s, Int64s
+from pooling.core.ordering import RunData
+
+_VIDEO = np.dtype("<i4")
+_SCORE = np.dtype("<f4")
+
+
+def pack_list(videos: Int32s, scores: Float32s) -> tuple[bytes, bytes]:
+    """One list's video numbers (int32) and scores (float32), four bytes each."""
+    return videos.astype(_VIDEO).tobytes(), scores.astype(_SCORE).tobytes()
+
+
+def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
+    """What `pack_list` packed. Raises ValueError where the bytes are not whole numbers."""
+    return (
+        np.frombuffer(videos, _VIDEO).astype(np.int32),
+        np.frombuffer(scores, _SCORE).astype(np.float32),
+    )
+
+
+def packed_lists(run: RunData) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield (query number, packed videos, packed scores) of every list of a run."""
+    videos, scores = pack_list(run.videos, run.scores)
+    ends = (run.offsets * 4).tolist()
+    for at, query in enumerate(run.query_numbers.tolist()):
+        yield query, videos[ends[at] : ends[at + 1]], scores[ends[at] : ends[at + 1]]
+
+
+def unpack_many(
+    blobs: Sequence[bytes], query_numbers: Int32s | Int64s, n_queries: int, depth: int
+) -> Int32s:
+    """int32 [n_queries, depth]: the first `depth` videos of each list, padded with -1.
+
+    `blobs[i]` are the packed videos of the caption `query_numbers[i]`; captions without a list are
+    rows of -1. Raises ValueError where the bytes are not whole numbers.
+    """
+    ranked = np.full((n_queries, depth), -1, dtype=np.int32)
+    videos = np.frombuffer(b"".join(blobs), _VIDEO)
+    sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
+    if (sizes % _VIDEO.itemsize).any():
+        raise ValueError("a packed list is not a whole number of videos")
+    lengths = sizes // _VIDEO.itemsize
+    place = np.arange(len(videos)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    kept = place < depth
+    ranked[np.repeat(query_numbers, lengths)[kept], place[kept]] = videos[kept]
+    return ranked
+
+
+def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
+    """`unpack_many` for a run that is still in memory."""
+    ranked = np.full((n_queries, depth), -1, dtype=np.int32)
+    lengths = np.diff(run.offsets)
+    place = np.arange(len(run.videos)) - np.repeat(run.offsets[:-1], lengths)
+    kept = place < depth
+    ranked[np.repeat(run.query_numbers, lengths)[kept], place[kept]] = run.videos[kept]
+    return ranked

@@ -1,0 +1,65 @@
+"""One door for model runs, whatever format they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from config.shared.errors import InvalidInput
+from pooling.core.json_file import MAX_JSON_BYTES, JsonReader
+from pooling.core.keys import shown
+from pooling.core.lines import Progress, TextBlocks, peek
+from pooling.core.matrix_file import DEFAULT_DEPTH, MAGIC, MatrixReader
+from pooling.core.ordering import RunData
+from pooling.core.trec_file import TrecReader
+
+__all__ = ["FORMATS", "RunData", "format_of", "read_run"]
+
+FORMATS = ("trec", "json", "npy")
+
+
+def read_run(
+    path: Path,
+    *,
+    query_numbers: Mapping[str, int],
+    video_numbers: Mapping[str, int],
+    texts: Sequence[str] | None = None,
+    original: Mapping[int, Collection[int]] | None = None,
+    format: str = "auto",
+    depth: int | None = None,
+    progress: Progress | None = None,
+    source: str | None = None,
+) -> RunData:
+    """Read and check a whole run; order it, then cut each list at `depth`.
+
+    `query_numbers` and `video_numbers` map keys to dense numbers 0..n-1. `texts[number]` (caption
+    texts) and `original` (positive videos' numbers by query number) are for JSON, whose lists may
+    be keyed by text. TREC and JSON keep all of a list where `depth` is None, a matrix its top 100.
+    `source` is what messages call the file. Raises `InvalidInput`; nothing is returned in part.
+    """
+    source = source or str(path)
+    if depth is not None and depth < 1:
+        raise InvalidInput(f"the depth is {depth}, it must be at least 1")
+    if format == "auto":
+        format = format_of(path, source)
+    if format == "npy":
+        matrix = MatrixReader(query_numbers, video_numbers, source)
+        return matrix.read(path, depth or DEFAULT_DEPTH, progress)
+    if format == "json":
+        blocks = TextBlocks(
+            path, source=source, progress=progress, max_line=None, max_bytes=MAX_JSON_BYTES
+        )
+        return JsonReader(query_numbers, video_numbers, texts, original).read(blocks, depth)
+    if format == "trec":
+        blocks = TextBlocks(path, source=source, progress=progress)
+        return TrecReader(query_numbers, video_numbers).read(blocks, depth)
+    raise InvalidInput(f"unknown format {shown(format)}; there are auto, {', '.join(FORMATS)}")
+
+
+def format_of(path: Path, source: str | None = None) -> str:
+    """Tell the format by content: a .npy by its magic, JSON by its first bracket, else TREC."""
+    head = peek(path, source or str(path))
+    if head.startswith(MAGIC):
+        return "npy"
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1]
+    return "json" if first in (b"{", b"[") else "trec"

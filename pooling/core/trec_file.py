@@ -1,0 +1,156 @@
+"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by blanks and tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import repeat
+from typing import NoReturn
+
+import numpy as np
+
+from config.shared.errors import InvalidInput
+from pooling.core.arrays import Int32s
+from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
+from pooling.core.lines import TextBlocks
+from pooling.core.ordering import ListBuilder, NotGroupedError, Predictions, RunData, key_ranks
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+_COLUMNS = 6
+_SCORE = re.compile(NUMBER.pattern.encode())
+_RANK = re.compile(rb"[+-]?[0-9]{1,9}")
+_ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
+
+
+class TrecReader:
+    """Reads one TREC file against the keys of a benchmark.
+
+    Empty lines are skipped. Raises `InvalidInput` with the line for what
+    `TextBlocks` refuses and for: other than six columns, control characters, an unknown caption or
+    video, a rank that is not an integer, a score that is not a finite decimal number, a caption
+    and video given twice.
+    """
+
+    def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
+        # Lines are never decoded: UTF-8 of a key is as good a dictionary key as its text.
+        self._queries = {key.encode(): number for key, number in query_numbers.items()}
+        self._videos = {key.encode(): number for key, number in video_numbers.items()}
+        self._key_ranks = key_ranks(video_numbers)
+        self._tag: bytes | None = None
+        self._other_tags = False
+
+    def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
+        """The run in `blocks`, cut to `depth` after ordering.
+
+        In a file grouped by caption, as nearly all are, each list is ordered and cut as soon as it
+        ends. Where a caption comes back, the file is read again with all of it held (24 bytes a
+        line).
+        """
+        try:
+            return self._read(blocks, depth, grouped=True)
+        except NotGroupedError:
+            return self._read(blocks, depth, grouped=False)
+
+    def _read(self, blocks: TextBlocks, depth: int | None, *, grouped: bool) -> RunData:
+        builder = ListBuilder(
+            n_queries=len(self._queries),
+            video_key_ranks=self._key_ranks,
+            depth=depth,
+            source=blocks.source,
+        )
+        # More predictions than pairs: one must be there twice, no need to read on.
+        most = len(self._videos) * (1 if grouped else len(self._queries))
+        held: list[Predictions] = []
+        for part in self._parts(blocks):
+            held.append(part)
+            if grouped:
+                held = [self._add_complete(builder, Predictions.join(held))]
+            if sum(map(len, held)) > most:
+                builder.refuse_twice(Predictions.join(held))
+        if held:
+            builder.add_scattered(held)
+        return builder.finish(
+            sha256=blocks.sha256,
+            format="trec",
+            tag=(self._tag or b"").decode()[:MAX_KEY],
+            warnings=(*builder.rank_warnings(), *self._tag_warning()),
+        )
+
+    def _add_complete(self, builder: ListBuilder, part: Predictions) -> Predictions:
+        """Add all lists but the last, which may go on in the next block; return that one."""
+        others = np.flatnonzero(part.query != part.query[-1])
+        end = int(others[-1]) + 1 if len(others) else 0
+        builder.add(part[:end])
+        return part[end:]
+
+    def _tag_warning(self) -> tuple[str, ...]:
+        if not self._other_tags:
+            return ()
+        return (f"more than one run tag; the first is {shown(self._tag or b'')}",)
+
+    def _parts(self, blocks: TextBlocks) -> Iterator[Predictions]:
+        for block in blocks:
+            if len(block.translate(None, _ALL_BUT_BLANKS)) != len(block):
+                self._refuse_control(blocks, block)
+            texts = block.split(b"\n")
+            rows = [text.split() for text in texts if text]
+            filled = np.fromiter(map(bool, texts), np.bool_, len(texts))
+            lines = (np.flatnonzero(filled) + blocks.lines_before + 1).astype(np.int32)
+            if rows:
+                yield self._predictions(blocks, rows, lines)
+
+    def _predictions(
+        self, blocks: TextBlocks, rows: list[list[bytes]], lines: Int32s
+    ) -> Predictions:
+        """The rows as arrays, converted column by column; only a fault is looked at by row."""
+        widths = np.fromiter(map(len, rows), np.int32, len(rows))
+        wrong = np.flatnonzero(widths != _COLUMNS)
+        if len(wrong):
+            at = int(wrong[0])
+            if at:  # a fault further up comes first
+                self._predictions(blocks, rows[:at], lines[:at])
+            reason = f"{len(rows[at])} columns instead of {_COLUMNS}"
+            raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
+        queries, _, videos, ranks, scores, tags = zip(*rows, strict=True)
+        query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(rows))
+        video = np.fromiter(map(self._videos.get, videos, repeat(-1)), np.int32, len(rows))
+        numeric = all(map(_RANK.fullmatch, ranks)) and all(map(_SCORE.fullmatch, scores))
+        if not numeric or query.min() < 0 or video.min() < 0:
+            self._refuse_first(blocks, rows, lines)
+        score = np.fromiter(map(float, scores), np.float64, len(rows))
+        if np.abs(score).max() > FLOAT32_MAX:
+            self._refuse_first(blocks, rows, lines)
+        rank = np.fromiter(map(int, ranks), np.int32, len(rows))
+        self._note_tags(tags)
+        return Predictions(query=query, video=video, score=score, rank=rank, line=lines)
+
+    def _note_tags(self, tags: tuple[bytes, ...]) -> None:
+        if self._tag is None:
+            self._tag = tags[0]
+        self._other_tags = self._other_tags or set(tags) != {self._tag}
+
+    def _refuse_first(self, blocks: TextBlocks, rows: list[list[bytes]], lines: Int32s) -> NoReturn:
+        faults = ((self._fault(row), int(line)) for row, line in zip(rows, lines, strict=True))
+        reason, line = next((reason, line) for reason, line in faults if reason)
+        raise InvalidInput(reason, source=blocks.source, line=line)
+
+    def _fault(self, row: list[bytes]) -> str | None:
+        query, _, video, rank, score, _ = row
+        if query not in self._queries:
+            return key_fault(query.decode(), "caption") or f"unknown caption {shown(query)}"
+        if video not in self._videos:
+            return key_fault(video.decode(), "video") or f"unknown video {shown(video)}"
+        if not _RANK.fullmatch(rank):
+            return f"the rank {shown(rank)} is not an integer of at most nine digits"
+        if not _SCORE.fullmatch(score):
+            return f"the score {shown(score)} is not a finite decimal number"
+        if abs(float(score)) > FLOAT32_MAX:
+            return f"the score {shown(score)} is beyond the range of 32-bit numbers"
+        return None
+
+    def _refuse_control(self, blocks: TextBlocks, block: bytes) -> NoReturn:
+        for line, text in enumerate(block.split(b"\n"), start=blocks.lines_before + 1):
+            if len(text.translate(None, _ALL_BUT_BLANKS)) != len(text):
+                raise InvalidInput("a control character", source=blocks.source, line=line)
+        raise AssertionError("a block with a control character has a line with one")

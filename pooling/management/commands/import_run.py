@@ -1,0 +1,53 @@
+"""Bring in the ranked lists of a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from pooling.core.run_file import FORMATS
+from pooling.selectors import get_benchmark
+from pooling.services import import_run
+
+
+class Command(HearthCommand):
+    help = "Import a run: TREC (plain or gzip), JSON, or a .npy matrix of captions x videos."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--system", required=True, help="the system that made the run")
+        parser.add_argument("--name", default="", help="of the run; default: the system's")
+        parser.add_argument("--format", choices=("auto", *FORMATS), default="auto")
+        parser.add_argument("--depth", type=int, help="keep the top K of each list")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        done = import_run(
+            benchmark=get_benchmark(options["key"]),
+            path=options["file"],
+            system=options["system"],
+            name=options["name"],
+            format=options["format"],
+            depth=options["depth"],
+            progress=self.progress,
+        )
+        return {
+            "run": done.run.name,
+            "queries": done.run.n_queries,
+            "depth": done.run.depth,
+            "sha256": done.run.sha256,
+            "created": done.created,
+            "warnings": done.run.warnings,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "run {run}: {queries:,} captions, depth {depth}, sha256 {sha256}{already}".format(
+                already="" if result["created"] else " (was here)", **result
+            )
+        )
+        for warning in result["warnings"]:
+            self.stdout.write(f"warning: {warning}")

@@ -1,0 +1,80 @@
+"""Single pictures of a video: turned, scaled and written as JPEG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import av
+from av.filter import Graph
+from av.video.codeccontext import VideoCodecContext
+from av.video.format import VideoFormat
+from av.video.frame import VideoFrame
+from av.video.reformatter import ColorRange, Colorspace
+from av.video.stream import VideoStream
+
+_TURNS = {90: ("cclock",), 180: ("clock", "clock"), 270: ("clock",)}
+_QUALITY = 4  # from 2, the finest, to 31
+
+
+def shown_size(video: VideoStream, rotation: int) -> tuple[int, int]:
+    """Width and height of the pictures with square pixels, turned as a player turns them."""
+    aspect = video.sample_aspect_ratio or Fraction(1)
+    return _turned((max(round(video.width * aspect), 1), video.height), rotation)
+
+
+def resizer(
+    size: tuple[int, int], rotation: int, pixel_format: str
+) -> Callable[[VideoFrame], VideoFrame]:
+    """A function that turns frames and brings them to the size (width, height) and format.
+
+    In yuv420p black is 16 and white 235, as in videos; in yuvj420p 0 and 255, as in JPEG
+    files, which also have colours of their own (BT.601), while videos keep theirs.
+    """
+    lying = _turned(size, rotation)
+    graph = _turning_graph(lying, rotation, pixel_format)
+    as_jpeg = pixel_format == "yuvj420p"
+    shades = ColorRange.JPEG if as_jpeg else ColorRange.MPEG
+    colours = Colorspace.ITU601 if as_jpeg else None
+
+    def resized(frame: VideoFrame) -> VideoFrame:
+        scaled = frame.reformat(
+            *lying, format=pixel_format, dst_color_range=shades, dst_colorspace=colours
+        )
+        if graph is None:
+            return scaled
+        graph.vpush(scaled)
+        return graph.vpull()
+
+    return resized
+
+
+def encode_jpeg(picture: VideoFrame) -> bytes:
+    """The picture, which is in yuvj420p, as a JPEG file."""
+    encoder: VideoCodecContext = av.CodecContext.create("mjpeg", "w")
+    encoder.width, encoder.height, encoder.pix_fmt = picture.width, picture.height, "yuvj420p"
+    encoder.time_base = Fraction(1)
+    encoder.qmin = encoder.qmax = _QUALITY
+    picture.pts, picture.time_base = 0, Fraction(1)
+    return b"".join(bytes(packet) for packet in [*encoder.encode(picture), *encoder.encode()])
+
+
+def _turned(size: tuple[int, int], rotation: int) -> tuple[int, int]:
+    return (size[1], size[0]) if rotation % 180 else size
+
+
+def _turning_graph(size: tuple[int, int], rotation: int, pixel_format: str) -> Graph | None:
+    """Filters that turn frames of this size counter-clockwise by quarters; None for no turn."""
+    turns = _TURNS.get(rotation % 360)
+    if turns is None:
+        return None
+    graph = Graph()
+    source = graph.add_buffer(
+        width=size[0],
+        height=size[1],
+        format=VideoFormat(pixel_format),
+        time_base=Fraction(1, 1000),
+    )
+    filters = [graph.add("transpose", turn) for turn in turns]
+    graph.link_nodes(source, *filters, graph.add("buffersink")).configure()
+    return graph

@@ -1,0 +1,201 @@
+"""What a video file holds, whether all of it is there, and whether browsers play it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+from av.container import InputContainer
+from av.video.stream import VideoStream
+
+from pooling.media.files import (
+    MAX_SECONDS,
+    AnyPacket,
+    audio_of,
+    cut_off,
+    opened,
+    packets,
+    refusal,
+    seconds_of,
+    seek,
+    start_of,
+    too_long,
+)
+from pooling.media.pictures import shown_size
+
+_WHOLE = 120.0  # seconds up to which every frame is decoded; of longer videos both ends
+_END = 10.0  # seconds at each end of a longer video
+_SHORTFALL = 0.5  # seconds by which the last packet may end too early; a fifth of short videos
+_MOST_BROKEN = 0.1  # share of packets that may be broken in a video that can be mended
+
+# What browsers play as it is. HEVC and MPEG-4 Part 2 they play as sound without a picture,
+# and without an error; AVI and QuickTime not at all or not all of them.
+_VIDEO_CODECS = {"mp4": {"h264", "vp9", "av1"}, "webm": {"vp8", "vp9", "av1"}}
+_AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus", "flac"}, "webm": {"opus", "vorbis"}}
+_PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
+
+
+@dataclass(frozen=True, slots=True)
+class MediaInfo:
+    """What a video file holds. `width` and `height` are as shown: turned, with square pixels.
+
+    `duration` is in seconds. `rotation` is the turn, counter-clockwise in degrees, that a
+    player gives each picture. `frames` is None where a long video was decoded only at both
+    ends. `broken_packets` counts those among the packets looked at that cannot be decoded.
+    """
+
+    container: str
+    video_codec: str
+    pixel_format: str
+    width: int
+    height: int
+    duration: float
+    frames: int | None
+    audio_codec: str | None
+    rotation: int
+    broken_packets: int
+
+    @property
+    def has_audio(self) -> bool:
+        """Whether there is a sound track."""
+        return self.audio_codec is not None
+
+
+def probe(path: Path) -> MediaInfo:
+    """What the file holds, after decoding it.
+
+    Raises InvalidInput where it is not a whole video of sane size and length.
+    """
+    with opened(path) as (container, video):
+        seen = _look_through(container, video, path)
+        audio = audio_of(container)
+        width, height = shown_size(video, seen.rotation)
+        return MediaInfo(
+            container=_container_name(container, path),
+            video_codec=video.codec_context.codec.canonical_name,
+            pixel_format=video.codec_context.pix_fmt or "unknown",
+            width=width,
+            height=height,
+            duration=round(seconds_of(container) or seen.until, 3),
+            frames=seen.frames if seen.whole else None,
+            audio_codec=audio.codec_context.codec.canonical_name if audio else None,
+            rotation=seen.rotation,
+            broken_packets=seen.broken,
+        )
+
+
+def is_playable(info: MediaInfo) -> bool:
+    """Whether browsers play the file as it is, pictures and sound."""
+    return (
+        info.video_codec in _VIDEO_CODECS.get(info.container, ())
+        and info.pixel_format in _PIXEL_FORMATS
+        and (info.audio_codec is None or info.audio_codec in _AUDIO_CODECS[info.container])
+        and not info.broken_packets
+    )
+
+
+def _container_name(container: InputContainer, path: Path) -> str:
+    """One word for the format; ffmpeg has one name for all formats that it reads alike."""
+    names = container.format.name.split(",")
+    if "mov" in names:
+        brand = container.metadata.get("major_brand", "qt").strip().lower()
+        return {"qt": "mov", "3g": "3gp"}.get(brand[:2], "mp4")
+    if "webm" in names:
+        with path.open("rb") as file:
+            return "webm" if b"webm" in file.read(128) else "matroska"
+    return names[0]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What came of decoding; `until` is in seconds from the start of the file."""
+
+    whole: bool
+    frames: int = 0
+    packets: int = 0
+    broken: int = 0
+    until: float = 0.0
+    rotation: int = 0
+
+
+def _look_through(container: InputContainer, video: VideoStream, path: Path) -> _Seen:
+    """Decodes the video, all of it or both ends, and refuses it unless the end is there."""
+    _check_index(container, path)
+    seconds = seconds_of(container)
+    seen = _Seen(whole=seconds is None or seconds <= _WHOLE)
+    _decode(seen, container, video, path, stop=None if seen.whole else _END)
+    if seconds and not seen.whole:
+        seek(container, seconds - _END, path)
+        tail = _Seen(whole=False)  # its first packets may lack what they build upon
+        _decode(tail, container, video, path)
+        seen.until = tail.until
+    if not seen.frames:
+        raise refusal(path, "no picture in this file can be decoded")
+    expected = _expected_end(container, video)
+    if expected and seen.until < expected - min(_SHORTFALL, expected / 5):
+        raise cut_off(path)
+    if seen.broken > _MOST_BROKEN * seen.packets:
+        raise refusal(path, f"{seen.broken} of {seen.packets} packets in it cannot be decoded")
+    return seen
+
+
+def _check_index(container: InputContainer, path: Path) -> None:
+    """Refuses a file whose own index names bytes beyond its end; exact for MP4."""
+    size = path.stat().st_size
+    for stream in container.streams:
+        if any(entry.pos + entry.size > size for entry in stream.index_entries):
+            raise cut_off(path)
+
+
+def _expected_end(container: InputContainer, video: VideoStream) -> float | None:
+    """When the last packet should end, in seconds, by what the head of the file says."""
+    if container.format.name == "avi" and video.frames and video.average_rate:
+        return float(video.frames / video.average_rate)  # its duration is guessed from its size
+    if video.duration is not None and video.time_base:
+        return float(video.duration * video.time_base)
+    return seconds_of(container)
+
+
+def _decode(
+    seen: _Seen,
+    container: InputContainer,
+    video: VideoStream,
+    path: Path,
+    *,
+    stop: float | None = None,
+) -> None:
+    """Decodes from where the container stands to its end, or until `stop` seconds."""
+    start = start_of(container)
+    # Matroska tells how long the file is but not the pictures: then the sound counts as well.
+    any_counts = video.duration is None
+    for packet in packets(container, path):
+        ends = _end_of(packet) - start
+        counts = _try(seen, packet) if packet.stream is video else any_counts
+        if counts:
+            seen.until = max(seen.until, ends)
+        if seen.until > MAX_SECONDS:
+            raise too_long(path)
+        if stop is not None and ends > stop:
+            return
+
+
+def _try(seen: _Seen, packet: AnyPacket) -> bool:
+    """Whether the packet can be decoded; some give a picture only with those after them."""
+    seen.packets += bool(packet.size)
+    try:
+        frames = packet.decode()
+    except av.FFmpegError:
+        seen.broken += 1
+        return False
+    seen.frames += len(frames)
+    for frame in frames:
+        if isinstance(frame, av.VideoFrame):
+            seen.rotation = frame.rotation
+    return True
+
+
+def _end_of(packet: AnyPacket) -> float:
+    """When a packet ends, in seconds by the file's own clock; 0 for one without times."""
+    at = packet.dts if packet.pts is None else packet.pts
+    return float((at + (packet.duration or 0)) * packet.time_base) if at is not None else 0.0

@@ -1,0 +1,232 @@
+"""Copies of videos that browsers play, and posters; never half a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.container import OutputContainer
+from av.video.codeccontext import VideoCodecContext
+from av.video.frame import PictureType, VideoFrame
+from av.video.stream import VideoStream
+
+from pooling.media.files import (
+    AnyPacket,
+    audio_of,
+    opened,
+    packets,
+    pictures_of,
+    refusal,
+    seconds_of,
+    seek,
+    sounds_of,
+    start_of,
+)
+from pooling.media.pictures import encode_jpeg, resizer, shown_size
+from pooling.media.probing import MediaInfo, is_playable, probe
+
+_MAX_HEIGHT = 720
+_CLOCK = 90_000  # ticks per second of what is written; every usual frame rate divides it well
+_USUAL_RATE, _MOST_RATE = Fraction(25), Fraction(60)  # frames per second
+_KEY_FRAMES = 2  # seconds between them, for quick seeking
+_SAMPLE_RATE = 48_000
+
+
+def ensure_playable(source: Path, target: Path) -> MediaInfo:
+    """Writes `target`: a copy of `source` where browsers play that, else normalised.
+
+    Returns what `target` holds. Raises InvalidInput like `probe`. When anything fails,
+    whatever was at `target` stays as it was.
+    """
+    info = probe(source)
+    if not is_playable(info):
+        return _normalise(source, target, info, _MAX_HEIGHT)
+    with _replacing(target) as part:
+        shutil.copyfile(source, part)
+    return info
+
+
+def normalise(source: Path, target: Path, *, max_height: int = _MAX_HEIGHT) -> MediaInfo:
+    """Writes `target` as MP4: H.264 yuv420p and AAC, index in front.
+
+    Pictures are turned as a player shows them, with square pixels and even sides, at most
+    `max_height` high and twice that wide, never enlarged. They keep their times, but at
+    most 60 a second stay. Returns and raises like `ensure_playable`.
+    """
+    return _normalise(source, target, probe(source), max_height)
+
+
+def write_poster(video: Path, target: Path, width: int = 320) -> tuple[int, int]:
+    """Writes a picture from the middle of the video as JPEG; returns its width and height."""
+    # In a broadcast stream the seek may end behind the last key frame, so that nothing can be
+    # decoded from there; then all is decoded from the start.
+    found = _middle_frame(video, jump=True) or _middle_frame(video, jump=False)
+    if found is None:
+        raise refusal(video, "no picture in this file can be decoded")
+    frame, (shown_width, shown_height) = found
+    size = (width, max(round(width * shown_height / shown_width), 1))
+    picture = resizer(size, frame.rotation, "yuvj420p")(frame)
+    with _replacing(target) as part:
+        part.write_bytes(encode_jpeg(picture))
+    return size
+
+
+def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> MediaInfo:
+    with _replacing(target) as part:
+        options = {"movflags": "+faststart"}
+        with (
+            opened(source) as (container, video),
+            av.open(str(part), "w", format="mp4", options=options) as out,
+        ):
+            start, audio = start_of(container), audio_of(container)
+            pictures = _PictureWriter(out, video, info, max_height, start)
+            sounds = _SoundWriter(out, audio, start) if audio else None
+            for packet in packets(container, source):
+                _pass_on(packet, video, pictures, audio, sounds)
+            pictures.close()
+            if sounds:
+                sounds.close()
+        return probe(part)
+
+
+def _pass_on(
+    packet: AnyPacket,
+    video: VideoStream,
+    pictures: _PictureWriter,
+    audio: AudioStream | None,
+    sounds: _SoundWriter | None,
+) -> None:
+    if packet.stream is video:
+        for picture in pictures_of(packet):
+            pictures.write(picture)
+    elif packet.stream is audio and sounds:
+        for sound in sounds_of(packet):
+            sounds.write(sound)
+
+
+def _middle_frame(path: Path, *, jump: bool) -> tuple[VideoFrame, tuple[int, int]] | None:
+    """The first frame of the second half, or the last of the first, and its size as shown."""
+    last: VideoFrame | None = None
+    with opened(path) as (container, video):
+        half = (seconds_of(container) or 0.0) / 2
+        if jump:
+            seek(container, half, path)
+        for packet in packets(container, path):
+            for frame in pictures_of(packet) if packet.stream is video else ():
+                last = frame
+                if (frame.time or 0.0) >= start_of(container) + half:
+                    return frame, shown_size(video, frame.rotation)
+        return (last, shown_size(video, last.rotation)) if last else None
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A path beside the target that takes its place at the end, or vanishes on an error."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _PictureWriter:
+    """Encodes frames as H.264, each at its own time."""
+
+    def __init__(
+        self,
+        out: OutputContainer,
+        video: VideoStream,
+        info: MediaInfo,
+        max_height: int,
+        start: float,
+    ) -> None:
+        self._out, self._start = out, start
+        rate = min(video.average_rate or _USUAL_RATE, _MOST_RATE)
+        size = _even_size(info, max_height)
+        options = {"preset": "veryfast", "crf": "23"}
+        self._stream = out.add_stream("libx264", rate=rate, options=options)
+        self._stream.width, self._stream.height = size
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.gop_size = max(round(_KEY_FRAMES * rate), 1)
+        self._stream.codec_context.time_base = Fraction(1, _CLOCK)
+        _copy_colours(video.codec_context, self._stream.codec_context)
+        self._resized = resizer(size, info.rotation, "yuv420p")
+        self._length = round(_CLOCK / rate)
+        self._free_from = 0
+
+    def write(self, frame: VideoFrame) -> None:
+        """Adds the frame, unless it comes out of order or on the heels of the last one."""
+        at = self._free_from
+        if frame.time is not None:
+            at = round((frame.time - self._start) * _CLOCK)
+        if at < self._free_from:
+            return
+        picture = self._resized(frame)
+        picture.pts, picture.time_base, picture.duration = at, Fraction(1, _CLOCK), self._length
+        picture.pict_type = PictureType.NONE  # the encoder is to choose its own key frames
+        self._out.mux(self._stream.encode(picture))
+        self._free_from = at + int(_CLOCK / _MOST_RATE) - 1
+
+    def close(self) -> None:
+        """Writes what the encoder still holds."""
+        self._out.mux(self._stream.encode(None))
+
+
+class _SoundWriter:
+    """Encodes sound as AAC without gaps, in mono or stereo."""
+
+    def __init__(self, out: OutputContainer, audio: AudioStream, start: float) -> None:
+        self._out, self._start = out, start
+        self._stream = out.add_stream("aac", rate=_SAMPLE_RATE)
+        self._stream.layout = "mono" if audio.channels == 1 else "stereo"
+        self._resampler: AudioResampler | None = None
+        self._like: tuple[str, str, int] | None = None
+        self._at: int | None = None
+
+    def write(self, frame: AudioFrame) -> None:
+        """Adds the sound behind the last; the first at its own time."""
+        if self._at is None:
+            self._at = max(round(((frame.time or 0.0) - self._start) * _SAMPLE_RATE), 0)
+        like = (frame.format.name, frame.layout.name, frame.sample_rate)
+        if self._resampler is None or like != self._like:  # broadcasts change in mid-stream
+            self._resampler = AudioResampler("fltp", self._stream.layout, _SAMPLE_RATE)
+            self._like = like
+        frame.pts = None
+        for samples in self._resampler.resample(frame):
+            samples.pts, samples.time_base = self._at, Fraction(1, _SAMPLE_RATE)
+            self._at += samples.samples
+            self._out.mux(self._stream.encode(samples))
+
+    def close(self) -> None:
+        """Writes what the encoder still holds."""
+        self._out.mux(self._stream.encode(None))
+
+
+def _copy_colours(source: VideoCodecContext, target: VideoCodecContext) -> None:
+    """Says of the written colours what the source says of its own, unless those are RGB."""
+    if source.format is not None and not source.format.is_rgb:
+        target.colorspace = source.colorspace
+        target.color_primaries = source.color_primaries
+        target.color_trc = source.color_trc
+
+
+def _even_size(info: MediaInfo, max_height: int) -> tuple[int, int]:
+    """The size to write: even sides, as yuv420p has one colour for each 2 x 2 pixels."""
+    scale = min(1.0, max_height / info.height, 2 * max_height / info.width)
+    return _even(info.width * scale), _even(info.height * scale)
+
+
+def _even(side: float) -> int:
+    return max(round(side / 2) * 2, 2)

@@ -1,0 +1,199 @@
+"""What can be judged: benchmarks, their queries and videos, the runs, the pools."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+
+from pooling.enums import MediaState, PoolStrategy
+
+KEY_LENGTH = 255
+BENCHMARK_KEY = RegexValidator(
+    r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z", "Letters, digits, dot, dash and underscore."
+)
+
+
+class Benchmark(models.Model):
+    """Captions, videos, and the pairs of them that the captioning data set calls right."""
+
+    key = models.CharField(max_length=100, unique=True, validators=[BENCHMARK_KEY])
+    name = models.CharField(max_length=200)
+    licence = models.CharField(max_length=300, blank=True)
+    description = models.TextField(blank=True)
+    captions_sha256 = models.CharField(max_length=64, editable=False)
+    n_queries = models.PositiveIntegerField(editable=False)
+    n_videos = models.PositiveIntegerField(editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def video_path(video: Video, filename: str) -> str:
+    """Names of our own making: a file name of the user's never reaches the disk."""
+    suffix = ".jpg" if filename.endswith(".jpg") else ".mp4"
+    return f"{video.benchmark.key}/{video.public_id}{suffix}"
+
+
+class Video(models.Model):
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="videos")
+    number = models.PositiveIntegerField(help_text="dense, 0..n-1, so that arrays index by it")
+    key = models.CharField(max_length=KEY_LENGTH)
+    # What annotators' browsers see: the key may name the caption that the video came with.
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    file = models.FileField(upload_to=video_path, blank=True)
+    url = models.URLField(max_length=1000, blank=True)
+    poster = models.FileField(upload_to=video_path, blank=True)
+    duration = models.FloatField(null=True, blank=True, help_text="seconds")
+    state = models.CharField(max_length=10, choices=MediaState, default=MediaState.MISSING)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of the file as it was given")
+
+    class Meta:
+        ordering = ["benchmark", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "number"], name="video_number"),
+            models.UniqueConstraint(fields=["benchmark", "key"], name="video_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Query(models.Model):
+    """One caption to retrieve videos for."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="queries", db_index=False)
+    number = models.PositiveIntegerField(help_text="dense, 0..n-1, so that arrays index by it")
+    key = models.CharField(max_length=KEY_LENGTH)
+    text = models.TextField()
+
+    class Meta:
+        verbose_name_plural = "queries"
+        ordering = ["benchmark", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "number"], name="query_number"),
+            models.UniqueConstraint(fields=["benchmark", "key"], name="query_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class OriginalPositive(models.Model):
+    """A pair that the captioning data set came with."""
+
+    query = models.ForeignKey(Query, models.CASCADE, db_index=False)
+    video = models.ForeignKey(Video, models.CASCADE)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["query", "video"], name="original_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id}-{self.video_id}"
+
+
+class System(models.Model):
+    """A retrieval model."""
+
+    key = models.CharField(max_length=100, unique=True)
+    name = models.CharField(max_length=200)
+    paper = models.URLField(max_length=500, blank=True)
+    code_url = models.URLField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["key"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """The ranked lists of one system for one benchmark. Written once, never changed."""
+
+    system = models.ForeignKey(System, models.PROTECT, related_name="runs")
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="runs")
+    name = models.CharField(max_length=150)
+    sha256 = models.CharField(max_length=64, help_text="of the file's content")
+    format = models.CharField(max_length=10)
+    depth = models.PositiveIntegerField(help_text="length of the longest list")
+    # A run cut to another depth is another run of the same file.
+    depth_limit = models.PositiveIntegerField(default=0, help_text="0: the file as it is")
+    n_queries = models.PositiveIntegerField(help_text="queries that have a list")
+    warnings = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name"], name="run_name"),
+            models.UniqueConstraint(
+                fields=["benchmark", "sha256", "depth_limit"], name="run_content"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RankedList(models.Model):
+    """The videos of one query, best first, packed in two columns of equal length.
+
+    One row per query and not per prediction: an MSVD run of any depth is 27,763 rows.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="ranked_lists", db_index=False)
+    query = models.ForeignKey(Query, models.CASCADE)
+    videos = models.BinaryField(help_text="video numbers, int32 little-endian")
+    scores = models.BinaryField(help_text="float32 little-endian")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "query"], name="ranked_list")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}-{self.query_id}"
+
+
+class Pool(models.Model):
+    """A frozen union of the top `depth` of some runs."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="pools")
+    strategy = models.CharField(max_length=10, choices=PoolStrategy)
+    depth = models.PositiveIntegerField(null=True)
+    runs = models.ManyToManyField(Run, related_name="pools")
+    sample_size = models.PositiveIntegerField(null=True, help_text="queries drawn; empty: all")
+    seed = models.BigIntegerField(default=0)
+    n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
+    n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool had")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "-pk"]
+
+    def __str__(self) -> str:
+        what = f"top {self.depth}" if self.depth else self.get_strategy_display().lower()
+        return f"Pool {self.pk}: {what}"
+
+
+class Pair(models.Model):
+    """A query and a video to judge together, under the pool that first brought them.
+
+    Which runs found the pair, and at which rank, is derived from the ranked lists.
+    """
+
+    query = models.ForeignKey(Query, models.PROTECT, db_index=False)
+    video = models.ForeignKey(Video, models.PROTECT, db_index=False)
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="pairs", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["query", "video"], name="pair")]
+
+    def __str__(self) -> str:
+        return f"{self.query_id}-{self.video_id}"

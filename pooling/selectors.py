@@ -1,0 +1,142 @@
+"""Reading benchmarks, runs and pools; whole columns come as numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from config.shared.bulk import read_columns
+from config.shared.errors import InvalidInput
+from pooling.core.packing import unpack_many
+from pooling.models import Benchmark, OriginalPositive, Pair, Pool, Query, RankedList, Run, Video
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+
+
+def get_benchmark(key: str) -> Benchmark:
+    try:
+        return Benchmark.objects.get(key=key)
+    except Benchmark.DoesNotExist:
+        known = ", ".join(Benchmark.objects.values_list("key", flat=True)) or "none"
+        raise InvalidInput(f"no benchmark {key!r}; there are: {known}") from None
+
+
+def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
+    """The benchmark's runs in the order of their names, or those named, in the order given."""
+    runs = {run.name: run for run in benchmark.runs.select_related("system")}
+    if not names:
+        return [runs[name] for name in sorted(runs)]
+    unknown = [name for name in names if name not in runs]
+    if unknown:
+        known = ", ".join(sorted(runs)) or "none"
+        raise InvalidInput(f"no run {unknown[0]!r} in {benchmark.key}; there are: {known}")
+    return [runs[name] for name in names]
+
+
+def get_latest_pool(benchmark: Benchmark) -> Pool:
+    pool = benchmark.pools.filter(depth__isnull=False).first()
+    if pool is None:
+        raise InvalidInput(f"{benchmark.key} has no pool yet; build_pool makes one")
+    return pool
+
+
+def get_run(benchmark: Benchmark, name: str) -> Run:
+    (run,) = find_runs(benchmark, [name])
+    return run
+
+
+def query_ids(benchmark: Benchmark) -> Int64Array:
+    """Primary keys of the queries, int64 [n_queries], indexed by query number."""
+    (ids,) = read_columns(Query.objects.filter(benchmark=benchmark).order_by("number"), "pk")
+    return ids
+
+
+def video_ids(benchmark: Benchmark) -> Int64Array:
+    """Primary keys of the videos, int64 [n_videos], indexed by video number."""
+    (ids,) = read_columns(Video.objects.filter(benchmark=benchmark).order_by("number"), "pk")
+    return ids
+
+
+def numbers_of(ids: Int64Array, wanted: Int64Array) -> Int64Array:
+    """The numbers of primary keys: the place of each of `wanted` in `ids`."""
+    order = np.argsort(ids, kind="stable")
+    return order[np.searchsorted(ids, wanted, sorter=order)]
+
+
+def query_numbers(benchmark: Benchmark) -> dict[str, int]:
+    """Query key to number."""
+    return dict(Query.objects.filter(benchmark=benchmark).values_list("key", "number"))
+
+
+def video_numbers(benchmark: Benchmark) -> dict[str, int]:
+    """Video key to number."""
+    return dict(Video.objects.filter(benchmark=benchmark).values_list("key", "number"))
+
+
+def query_keys(benchmark: Benchmark) -> list[str]:
+    """Query keys, indexed by number."""
+    return list(benchmark.queries.order_by("number").values_list("key", flat=True))
+
+
+def query_texts(benchmark: Benchmark) -> list[str]:
+    """Captions, indexed by number."""
+    return list(benchmark.queries.order_by("number").values_list("text", flat=True))
+
+
+def video_keys(benchmark: Benchmark) -> list[str]:
+    """Video keys, indexed by number."""
+    return list(benchmark.videos.order_by("number").values_list("key", flat=True))
+
+
+def original_positives(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
+    """Query numbers and video numbers of the original positives, in the order of the queries."""
+    queries, videos = read_columns(
+        OriginalPositive.objects.filter(query__benchmark=benchmark).order_by(
+            "query__number", "video__number"
+        ),
+        "query__number",
+        "video__number",
+    )
+    return queries, videos
+
+
+def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
+    """The run's video numbers, int32 [n_queries, depth], best first, padded with -1.
+
+    A query without a list is a row of -1. Reading is linear in the stored predictions;
+    the width is that of the run, or `depth` where that is less.
+    """
+    rows = list(
+        RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(10_000)
+    )
+    width = min(run.depth, depth) if depth else run.depth
+    return unpack_many(
+        [bytes(videos) for _, videos in rows],
+        np.array([number for number, _ in rows], dtype=np.int64),
+        n_queries=run.benchmark.n_queries,
+        depth=width,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairArrays:
+    """Pairs of a benchmark, ascending by code = query number * n_videos + video number."""
+
+    ids: Int64Array
+    codes: Int64Array
+
+
+def pair_arrays(benchmark: Benchmark) -> PairArrays:
+    """All pairs that any pool of the benchmark brought; linear in their number."""
+    ids, queries, videos = read_columns(
+        Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
+    )
+    codes = numbers_of(query_ids(benchmark), queries) * benchmark.n_videos + numbers_of(
+        video_ids(benchmark), videos
+    )
+    order = np.argsort(codes, kind="stable")
+    return PairArrays(ids=ids[order], codes=codes[order])

@@ -1,0 +1,131 @@
+"""Bringing in a benchmark: its captions, videos and original positives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from django.core.exceptions import ValidationError
+
+from config.shared.bulk import copy_columns, long_transaction
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.limits import check_length
+from config.shared.progress import Progress, no_progress
+from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
+from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
+from pooling.selectors import query_ids, video_ids, video_keys
+from pooling.services.videos import attach_videos, prepared_videos
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedBenchmark:
+    """`created` is False where these captions were stored under this key before."""
+
+    benchmark: Benchmark
+    original_positives: int
+    created: bool
+    notes: tuple[str, ...]
+
+
+def import_benchmark(
+    *,
+    key: str,
+    captions: Path,
+    videos: Path | None = None,
+    media_dir: Path | None = None,
+    name: str = "",
+    licence: str = "",
+    description: str = "",
+    progress: Progress = no_progress,
+) -> ImportedBenchmark:
+    """Store captions, videos and original positives, and make the given files playable.
+
+    Videos are numbered in the order of the videos file, then as the captions name them: the
+    order of the columns of a similarity matrix. The same captions again only bring the files of
+    videos that had none. Raises `InvalidInput`, or `Conflict` where the key stands for other
+    captions; then nothing is stored.
+    """
+    _check_key(key)
+    check_length(Benchmark, "name", name)
+    check_length(Benchmark, "licence", licence)
+    file = parse_captions(captions, progress=lambda d, t: progress(d, t, "reading captions"))
+    listed = parse_videos(videos) if videos else VideosFile((), "", ())
+    stored = Benchmark.objects.filter(key=key).first()
+    if stored is not None:
+        _check_same(stored, file, listed)
+    with prepared_videos(listed.videos, media_dir, progress) as ready, long_transaction():
+        progress(0, None, "storing")
+        benchmark = stored or _store(key, name or key, licence, description, file, listed)
+        broken = attach_videos(benchmark, listed.videos, ready)
+    return ImportedBenchmark(
+        benchmark,
+        len(file.positive_queries),
+        created=stored is None,
+        notes=file.notes + listed.notes + broken,
+    )
+
+
+def _check_key(key: str) -> None:
+    check_length(Benchmark, "key", key)
+    try:
+        BENCHMARK_KEY(key)
+    except ValidationError as error:
+        raise InvalidInput(f"the benchmark key {key!r}: {error.message}") from None
+
+
+def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
+    if stored.captions_sha256 != file.sha256:
+        raise Conflict(
+            f"the benchmark {stored.key!r} is there with other captions; choose another key"
+        )
+    unknown = {video.key for video in listed.videos} - set(video_keys(stored))
+    if unknown:
+        raise Conflict(
+            f"the benchmark {stored.key!r} is there without the video {min(unknown)!r}; "
+            "its videos cannot be added to, as runs are numbered by them"
+        )
+
+
+def _store(
+    key: str,
+    name: str,
+    licence: str,
+    description: str,
+    file: CaptionsFile,
+    listed: VideosFile,
+) -> Benchmark:
+    keys = tuple(dict.fromkeys([video.key for video in listed.videos] + list(file.video_keys)))
+    benchmark = Benchmark.objects.create(
+        key=key,
+        name=name,
+        licence=licence,
+        description=description,
+        captions_sha256=file.sha256,
+        n_queries=len(file.query_keys),
+        n_videos=len(keys),
+    )
+    _copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
+    _copy_numbered(Video, benchmark, {"key": keys})
+    number = {key: number for number, key in enumerate(keys)}
+    video_of = np.array([number[key] for key in file.video_keys], dtype=np.int64)
+    copy_columns(
+        OriginalPositive,
+        {
+            "query_id": query_ids(benchmark)[file.positive_queries],
+            "video_id": video_ids(benchmark)[video_of[file.positive_videos]],
+        },
+    )
+    return benchmark
+
+
+def _copy_numbered(
+    model: type[Query | Video], benchmark: Benchmark, columns: dict[str, Sequence[str]]
+) -> None:
+    count = len(columns["key"])
+    numbers = np.arange(count)
+    copy_columns(model, {"benchmark_id": benchmark.pk, "number": numbers, **columns})

@@ -1,0 +1,137 @@
+"""Pools: which pairs are to be judged, brought by which runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_depth, check_seed
+from config.shared.progress import Progress, no_progress
+from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
+from pooling.enums import PoolStrategy
+from pooling.models import Benchmark, Pair, Pool, Run
+from pooling.selectors import find_runs, pair_arrays, query_ids, ranked_matrix, video_ids
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPool:
+    """`created` is False where this very pool was there."""
+
+    pool: Pool
+    created: bool
+
+
+def build_pool(
+    *,
+    benchmark: Benchmark,
+    depth: int,
+    run_names: Sequence[str] = (),
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> BuiltPool:
+    """Pool the top `depth` of the runs (all of them where none is named), each pair once.
+
+    Only pairs that no earlier pool brought are added. `sample` limits the pool to that many
+    queries, drawn by a seeded hash. Raises `InvalidInput`: no run, a depth below 1.
+    """
+    check_depth(depth)
+    check_seed(seed)
+    if sample is not None and not 1 <= sample <= benchmark.n_queries:
+        raise InvalidInput(f"a sample is of 1 to {benchmark.n_queries:,} queries, not {sample:,}")
+    runs = find_runs(benchmark, run_names)
+    if not runs:
+        raise InvalidInput(f"{benchmark.key} has no run to pool; import_run brings one")
+    codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
+    progress(len(runs), len(runs), "storing pairs")
+    with long_transaction():
+        lock_row(benchmark)
+        fresh = new_codes(codes, pair_arrays(benchmark).codes)
+        same = _same_pool(benchmark, runs, depth, sample, seed)
+        if same is not None and not len(fresh):
+            return BuiltPool(same, created=False)
+        pool = Pool.objects.create(
+            benchmark=benchmark,
+            strategy=PoolStrategy.DEPTH_K,
+            depth=depth,
+            sample_size=sample,
+            seed=seed,
+            n_pairs=len(codes),
+            n_new_pairs=len(fresh),
+        )
+        pool.runs.set(runs)
+        _copy_pairs(pool, fresh)
+    return BuiltPool(pool, created=True)
+
+
+def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, Int64Array]:
+    """A pool of pairs that were judged elsewhere, and the primary keys of these pairs.
+
+    Runs inside the caller's transaction, which stores the judgments of these pairs.
+    codes: int64 [n], ascending and unique; returns ids int64 [n] in the same order.
+    """
+    known = pair_arrays(benchmark)
+    fresh = new_codes(codes, known.codes)
+    pool = Pool.objects.create(
+        benchmark=benchmark,
+        strategy=PoolStrategy.JUDGED,
+        n_pairs=len(codes),
+        n_new_pairs=len(fresh),
+    )
+    fresh_ids = _copy_pairs(pool, fresh)
+    all_codes = np.concatenate([known.codes, fresh])
+    all_ids = np.concatenate([known.ids, fresh_ids])
+    order = np.argsort(all_codes, kind="stable")
+    return pool, all_ids[order[np.searchsorted(all_codes, codes, sorter=order)]]
+
+
+def _pooled_codes(
+    benchmark: Benchmark,
+    runs: Sequence[Run],
+    depth: int,
+    sample: int | None,
+    seed: int,
+    progress: Progress,
+) -> Int64Array:
+    drawn = None if sample is None else sample_queries(benchmark.n_queries, sample, seed)
+    found = []
+    for number, run in enumerate(runs):
+        progress(number, len(runs), "pooling runs")
+        ranked = ranked_matrix(run, depth)
+        if drawn is not None:
+            ranked = ranked[drawn]
+        found.append(pair_codes(ranked, depth, benchmark.n_videos, drawn))
+    return union_codes(found)
+
+
+def _same_pool(
+    benchmark: Benchmark, runs: Sequence[Run], depth: int, sample: int | None, seed: int
+) -> Pool | None:
+    """The pool that was built from the same runs in the same way before."""
+    wanted = {run.pk for run in runs}
+    alike = Pool.objects.filter(
+        benchmark=benchmark, depth=depth, sample_size=sample, seed=seed
+    ).prefetch_related("runs")
+    return next((pool for pool in alike if {run.pk for run in pool.runs.all()} == wanted), None)
+
+
+def _copy_pairs(pool: Pool, codes: Int64Array) -> Int64Array:
+    benchmark = pool.benchmark
+    ids = reserve_ids(Pair, len(codes))
+    copy_columns(
+        Pair,
+        {
+            "id": ids,
+            "query_id": query_ids(benchmark)[codes // benchmark.n_videos],
+            "video_id": video_ids(benchmark)[codes % benchmark.n_videos],
+            "pool_id": pool.pk,
+        },
+    )
+    return ids

@@ -1,0 +1,124 @@
+"""Bringing in runs: the ranked lists of a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from config.shared.bulk import copy_columns, lock_row, long_transaction
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_depth
+from config.shared.progress import Progress, no_progress
+from pooling.core.packing import packed_lists
+from pooling.core.run_file import RunData, read_run
+from pooling.models import Benchmark, RankedList, Run, System
+from pooling.selectors import (
+    original_positives,
+    query_ids,
+    query_numbers,
+    query_texts,
+    video_numbers,
+)
+
+SYSTEM_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """`created` is False where the same content was there before."""
+
+    run: Run
+    created: bool
+
+
+def import_run(
+    *,
+    benchmark: Benchmark,
+    path: Path,
+    system: str,
+    name: str = "",
+    format: str = "auto",
+    depth: int | None = None,
+    source: str | None = None,
+    progress: Progress = no_progress,
+) -> ImportedRun:
+    """Read a run file whole, then store its ranked lists.
+
+    The same content at the same depth is the same run, whatever it is called. Another file
+    under a taken name becomes `NAME@2`, and so on. Raises `InvalidInput`; then nothing is stored.
+    """
+    _check_name(system, "system")
+    _check_name(name or system, "run")
+    if depth is not None:
+        check_depth(depth)
+    data = read_run(
+        path,
+        format=format,
+        query_numbers=query_numbers(benchmark),
+        video_numbers=video_numbers(benchmark),
+        texts=query_texts(benchmark),
+        original=_positives_by_query(benchmark),
+        depth=depth,
+        source=source,
+        progress=lambda done, total: progress(done, total, "reading the run"),
+    )
+    progress(0, None, "storing the run")
+    with long_transaction():
+        lock_row(benchmark)
+        stored = Run.objects.filter(
+            benchmark=benchmark, sha256=data.sha256, depth_limit=depth or 0
+        ).first()
+        if stored is not None:
+            return ImportedRun(stored, created=False)
+        return ImportedRun(_store(benchmark, data, system, name or system, depth), created=True)
+
+
+def _check_name(name: str, what: str) -> None:
+    if not 1 <= len(name) <= SYSTEM_LENGTH or not name.isprintable() or name != name.strip():
+        raise InvalidInput(
+            f"a {what} is called by 1 to {SYSTEM_LENGTH} printable characters, not {name!r}"
+        )
+
+
+def _store(benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None) -> Run:
+    run = Run.objects.create(
+        system=System.objects.get_or_create(key=system, defaults={"name": system})[0],
+        benchmark=benchmark,
+        name=_free_name(benchmark, name),
+        sha256=data.sha256,
+        format=data.format,
+        depth=data.depth,
+        depth_limit=depth or 0,
+        n_queries=len(data.query_numbers),
+        warnings=list(data.warnings),
+    )
+    numbers, videos, scores = zip(*packed_lists(data), strict=True)
+    copy_columns(
+        RankedList,
+        {
+            "run_id": run.pk,
+            "query_id": query_ids(benchmark)[np.array(numbers)],
+            "videos": videos,
+            "scores": scores,
+        },
+    )
+    return run
+
+
+def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:
+    positives: dict[int, set[int]] = {}
+    for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
+        positives.setdefault(query, set()).add(video)
+    return positives
+
+
+def _free_name(benchmark: Benchmark, name: str) -> str:
+    taken = set(
+        Run.objects.filter(benchmark=benchmark, name__startswith=name).values_list(
+            "name", flat=True
+        )
+    )
+    candidates = (f"{name}@{version}" for version in range(2, len(taken) + 3))
+    return name if name not in taken else next(c for c in candidates if c not in taken)

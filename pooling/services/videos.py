@@ -1,0 +1,126 @@
+"""Video files: made playable aside, then brought in with the benchmark's transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+
+from config.shared.errors import InvalidInput
+from config.shared.progress import Progress
+from pooling import media
+from pooling.core.benchmark_file import VideoRow
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Video
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyVideo:
+    """A file made playable, its poster and length; or the reason why it cannot be played."""
+
+    file: Path
+    poster: Path
+    sha256: str
+    duration: float | None
+    fault: str = ""
+
+
+@contextmanager
+def prepared_videos(
+    rows: Sequence[VideoRow], media_dir: Path | None, progress: Progress
+) -> Iterator[dict[str, ReadyVideo]]:
+    """The rows' files, playable, by video key, in a folder that is gone afterwards.
+
+    Decoding takes most of the time and leaves Python free, so each core takes a file. Raises
+    `InvalidInput` for a file that is not there; one that does not play is kept with its fault.
+    """
+    sources = _sources(rows, media_dir)
+    Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.MEDIA_ROOT, prefix=".prepare-") as folder:
+        ready: dict[str, ReadyVideo] = {}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            waiting = {
+                key: pool.submit(_prepare, source, Path(folder) / str(number))
+                for number, (key, source) in enumerate(sources.items())
+            }
+            try:
+                for key, future in waiting.items():
+                    ready[key] = future.result()
+                    progress(len(ready), len(sources), "preparing videos")
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        yield ready
+
+
+def attach_videos(
+    benchmark: Benchmark, rows: Sequence[VideoRow], ready: dict[str, ReadyVideo]
+) -> tuple[str, ...]:
+    """Give the benchmark's videos their files, addresses and lengths.
+
+    A video that has a file keeps it, and what the rows leave out stays. Returns a note for each
+    file that cannot be played.
+    """
+    videos = {video.key: video for video in benchmark.videos.filter(file="")}
+    changed, notes = [], []
+    for row in rows:
+        video = videos.get(row.key)
+        if video is None:
+            continue
+        video.url = row.url or video.url
+        video.duration = row.duration or video.duration
+        video.state = MediaState.PLAYABLE if video.url else MediaState.MISSING
+        if row.key in ready:
+            _attach(video, ready[row.key])
+            if ready[row.key].fault:
+                notes.append(ready[row.key].fault)
+        changed.append(video)
+    Video.objects.bulk_update(
+        changed, ["url", "duration", "state", "file", "poster", "sha256"], batch_size=200
+    )
+    return tuple(notes)
+
+
+def _attach(video: Video, ready: ReadyVideo) -> None:
+    video.sha256 = ready.sha256
+    if ready.fault:
+        video.state = MediaState.BROKEN
+        return
+    video.duration = ready.duration
+    video.state = MediaState.PLAYABLE
+    for field, path in (("file", ready.file), ("poster", ready.poster)):
+        with path.open("rb") as stream:
+            name = video._meta.get_field(field).generate_filename(video, path.name)  # type: ignore[union-attr]
+            setattr(video, field, default_storage.save(name, File(stream)))
+
+
+def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path]:
+    named = {row.key: row.file for row in rows if row.file}
+    if media_dir is None:
+        return {}
+    sources = {key: media_dir / name for key, name in named.items()}
+    for key, path in sources.items():
+        if not path.is_file():
+            raise InvalidInput(f"the file of video {key!r} is not there", source=str(path))
+    return sources
+
+
+def _prepare(source: Path, stem: Path) -> ReadyVideo:
+    file, poster = stem.with_suffix(".mp4"), stem.with_suffix(".jpg")
+    with source.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        info = media.ensure_playable(source, file)
+        media.write_poster(file, poster)
+    except InvalidInput as error:
+        return ReadyVideo(file, poster, digest, None, fault=str(error))
+    return ReadyVideo(file, poster, digest, info.duration)

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from pooling import views
+
+urlpatterns = [
+    path("benchmarks/<str:key>/runs/new/", views.run_upload, name="run-upload"),
+    path("benchmarks/<str:key>/pools/new/", views.pool_build, name="pool-build"),
+    path("media/videos/<uuid:public_id>/", views.video_file, name="video-file"),
+    path("media/videos/<uuid:public_id>/poster/", views.video_poster, name="video-poster"),
+]

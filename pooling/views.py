@@ -1,0 +1,100 @@
+"""Pages of runs and pools, and the videos themselves."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.core.exceptions import PermissionDenied
+from django.db.models.fields.files import FieldFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from config.jobs.views import start_job
+from config.shared.pages import form_data, form_status, only_for
+from config.shared.ranges import stored_file_response
+from config.shared.uploads import store_upload
+from pooling.forms import PoolForm, RunUploadForm
+from pooling.models import Benchmark, Video
+from pooling.policies import (
+    can_see_benchmarks,
+    can_upload_run,
+    can_watch_videos,
+    check_can_build_pool,
+)
+
+
+@only_for(can_upload_run)
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    form = RunUploadForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        name = given["name"] or given["system"]
+        return start_job(
+            request,
+            kind="import_run",
+            title=f"Import run {name} into {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "upload": store_upload(given["file"]),
+                "source": given["file"].name,
+                "system": given["system"],
+                "name": given["name"],
+                "format": given["format"],
+                "depth": given["depth"],
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form, "systems": form.known_systems()}
+    return render(request, "pooling/run_upload.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(["GET", "HEAD", "POST"])
+def pool_build(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(Benchmark, key=key)
+    check_can_build_pool(request.user)
+    form = PoolForm(**form_data(request), benchmark=benchmark)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        return start_job(
+            request,
+            kind="build_pool",
+            title=f"Pool the top {given['depth']} of {benchmark.name}",
+            params={"benchmark": benchmark.key, **given},
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "pooling/pool_build.html", context, status=form_status(request))
+
+
+@require_safe
+def video_file(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
+    return _media(request, public_id, "file", "video/mp4")
+
+
+@require_safe
+def video_poster(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
+    return _media(request, public_id, "poster", "image/jpeg")
+
+
+def _media(
+    request: HttpRequest, public_id: uuid.UUID, field: str, content_type: str
+) -> HttpResponseBase:
+    # Not to the sign-in page: a player could do nothing with it.
+    if not can_watch_videos(request.user):
+        raise PermissionDenied
+    video = get_object_or_404(Video.objects.only("file", "poster", "sha256"), public_id=public_id)
+    stored: FieldFile = getattr(video, field)
+    if not stored:
+        raise Http404
+    return stored_file_response(
+        request,
+        storage=stored.storage,
+        name=stored.name or "",
+        content_type=content_type,
+        etag=f"{video.sha256 or public_id.hex}-{field}",
+    )

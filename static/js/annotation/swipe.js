@@ -1,0 +1,20 @@
+// A finger drawn across the video answers, as the two buttons do.
+
+const FAR = 80;
+
+export function onSwipe(element, { left, right }) {
+  let start = null;
+  element.addEventListener("touchstart", (event) => {
+    const [touch] = event.touches;
+    start = event.touches.length === 1 ? { x: touch.clientX, y: touch.clientY } : null;
+  }, { passive: true });
+  element.addEventListener("touchend", (event) => {
+    if (!start) return;
+    const [touch] = event.changedTouches;
+    const across = touch.clientX - start.x;
+    const along = touch.clientY - start.y;
+    start = null;
+    if (Math.abs(across) < FAR || Math.abs(across) < 2 * Math.abs(along)) return;
+    (across < 0 ? left : right)();
+  });
+}

@@ -1,0 +1,87 @@
+"""Judgments made elsewhere: what comes out, and every refusal with its line."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from annotation.core.judgment_file import JudgmentsFile, parse_judgments
+from config.shared.errors import InvalidInput
+
+HEADER = "caption_id,video_id,annotator,label\n"
+
+
+def parse(folder: Path, content: str | bytes, labels: tuple[int, ...] = (0, 1)) -> JudgmentsFile:
+    path = folder / "judgments.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return parse_judgments(
+        path,
+        query_numbers={"q0": 0, "q1": 1},
+        video_numbers={"v0": 0, "v1": 1},
+        labels=labels,
+        source="j.csv",
+    )
+
+
+def test_judgments_keep_their_order_and_annotators_are_sorted(tmp_path: Path) -> None:
+    content = (
+        "label,annotator,video_id,caption_id\n"
+        "1,zoë,v1,q0\nirrelevant,bob b,v1,q0\n0,zoë,v0,q1\nrelevant,Al,v0,q1\n"
+    )
+    judgments = parse(tmp_path, gzip.compress(content.encode()))
+
+    assert judgments.queries.tolist() == [0, 0, 1, 1]
+    assert judgments.videos.tolist() == [1, 1, 0, 0]
+    assert judgments.annotator_keys == ("Al", "bob b", "zoë")
+    assert judgments.annotators.tolist() == [2, 1, 2, 0]
+    assert judgments.labels.tolist() == [1, 0, 0, 1]
+    assert judgments.sha256 == hashlib.sha256(content.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("q9,v0,a,1", "unknown caption 'q9'"),
+        ("q0,v9,a,1", "unknown video 'v9'"),
+        ("q0,v 0,a,1", "the video key 'v 0' has a blank, which separates columns in a TREC file"),
+        ("q0,v0,,1", "the annotator is empty"),
+        (
+            "q0,v0,a\x1b[1m,1",
+            "the annotator 'a\\x1b[1m' has a control character or line separator",
+        ),
+        ("q0,v0,a", "3 columns where the header has 4"),
+        ("q0,v1,a,0", "annotator 'a' already judged this pair in line 2"),
+        *[
+            (f"q0,v0,a,{label}", f"the label {label!r} is none of 0, 1, irrelevant, relevant")
+            for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT")
+        ],
+    ],
+)
+def test_bad_row_is_refused(tmp_path: Path, row: str, reason: str) -> None:
+    content = f"{HEADER}q0,v1,a,1\nq0,v1,b,1\n\n{row}\nq1,v1,b,1\n"
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, content)
+    assert str(refused.value) == f"j.csv, line 5: {reason}"
+
+
+def test_first_of_several_repeated_rows_is_named(tmp_path: Path) -> None:
+    rows = "q1,v1,a,1\nq0,v0,a,1\nq1,v1,a,1\nq0,v0,a,1\n"
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, HEADER + rows)
+    assert str(refused.value) == "j.csv, line 4: annotator 'a' already judged this pair in line 2"
+
+
+def test_graded_scale_takes_its_numbers_only(tmp_path: Path) -> None:
+    assert parse(tmp_path, HEADER + "q0,v0,a,3\n", (0, 1, 2, 3)).labels.tolist() == [3]
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, HEADER + "q0,v0,a,relevant\n", (0, 1, 2, 3))
+    assert str(refused.value) == "j.csv, line 2: the label 'relevant' is none of 0, 1, 2, 3"
+
+
+def test_header_alone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, HEADER)
+    assert str(refused.value) == "j.csv, line 1: there is a header but no judgment"

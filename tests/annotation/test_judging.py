@@ -1,0 +1,431 @@
+"""Handing out tasks and taking judgments: each rule by one example, and two people at once."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.enums import AssignmentState, CampaignState, JudgmentState, Scale, TaskState
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
+from annotation.services import (
+    CLAIM_MAX,
+    adjudicate_task,
+    expire_leases,
+    release_assignments,
+    set_campaign_state,
+    submit_judgment,
+    write_guideline,
+)
+from annotation.services.judging import LEASE, _lease_tasks, _next_tasks
+from config.accounts.roles import Role
+from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from tests.factories import (
+    at_once,
+    claim,
+    judge,
+    make_annotator,
+    make_campaign,
+    make_user,
+    submit,
+)
+
+
+def only_task() -> JudgmentTask:
+    return JudgmentTask.objects.get()
+
+
+def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int]:
+    """State, label, live labels and open seats."""
+    task = JudgmentTask.objects.get(pk=task.pk)
+    return task.state, task.label, task.labels_live, task.seats_open
+
+
+def run_out(*assignments: Assignment) -> None:
+    """The lease ran out, and nobody has noticed yet."""
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+        lease_expires_at=F("lease_expires_at") - timedelta(hours=1)
+    )
+
+
+# --- Labels ---------------------------------------------------------------------------------
+
+
+def test_one_label_decides_where_one_is_planned(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    (held,) = claim(campaign, make_annotator("anna"))
+    task = only_task()
+    assert state_of(task) == (TaskState.OPEN, None, 0, 0)
+
+    done = submit(held, 1)
+
+    assert state_of(task) == (TaskState.RESOLVED, 1, 1, 0)
+    assert (done.created, done.judgment.state, done.judgment.slot) == (True, JudgmentState.LIVE, 0)
+    assert claim(campaign, make_annotator("ben")) == []
+
+
+def test_two_that_agree_decide(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1, double_share=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    judge(campaign, anna, {"v0": 1})
+    assert state_of(only_task()) == (TaskState.OPEN, None, 1, 1)
+    assert claim(campaign, anna) == []  # the second label is for somebody else
+
+    judge(campaign, ben, {"v0": 1})
+    assert state_of(only_task()) == (TaskState.RESOLVED, 1, 2, 0)
+
+
+def test_a_third_person_decides_between_two(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1, double_share=1)
+    anna, ben, cleo, dora = (make_annotator(name) for name in ("anna", "ben", "cleo", "dora"))
+    judge(campaign, anna, {"v0": 1})
+    judge(campaign, ben, {"v0": 0})
+
+    assert state_of(only_task()) == (TaskState.OPEN, None, 2, 1)
+    assert (claim(campaign, anna), claim(campaign, ben)) == ([], [])
+    (tie_break,) = claim(campaign, cleo)
+    assert claim(campaign, dora) == []  # exactly one tie-break
+
+    submit(tie_break, 0)
+    assert state_of(only_task()) == (TaskState.RESOLVED, 0, 3, 0)
+    assert sorted(Judgment.objects.values_list("label", "state")) == [
+        (0, "live"),
+        (0, "live"),
+        (1, "live"),
+    ]
+
+
+def test_three_different_labels_are_a_conflict_that_a_lead_decides(
+    db: None, tmp_path: Path
+) -> None:
+    campaign = make_campaign(tmp_path, videos=1, double_share=1, scale=Scale.GRADED)
+    people = [make_annotator(name) for name in ("anna", "ben", "cleo")]
+    lead = make_user("lena", Role.LEAD)
+    task = only_task()
+    with pytest.raises(Conflict):
+        adjudicate_task(task=task, label=2, by=lead)
+    for person, label in zip(people, (0, 1, 3), strict=True):
+        judge(campaign, person, {"v0": label})
+
+    assert state_of(task) == (TaskState.CONFLICTED, None, 3, 0)
+    assert claim(campaign, make_annotator("dora")) == []
+    with pytest.raises(NotPermitted):
+        adjudicate_task(task=task, label=2, by=make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR))
+    with pytest.raises(InvalidInput):
+        adjudicate_task(task=task, label=4, by=lead)
+    ruling = adjudicate_task(task=task, label=2, by=lead, reason="seen twice")
+
+    assert (ruling.label, ruling.lead, ruling.reason) == (2, lead, "seen twice")
+    assert state_of(task) == (TaskState.ADJUDICATED, 2, 3, 0)
+    assert sorted(Judgment.objects.values_list("label", "state")) == [
+        (0, "live"),
+        (1, "live"),
+        (3, "live"),
+    ]
+    with pytest.raises(Conflict):
+        adjudicate_task(task=task, label=1, by=lead)
+    # What still comes is kept, and changes nothing.
+    late = submit(Assignment.objects.get(annotator=people[0]), 3)
+    assert late.judgment.state == JudgmentState.SURPLUS
+    assert state_of(task) == (TaskState.ADJUDICATED, 2, 3, 0)
+
+
+def test_a_correction_supersedes_and_can_reopen(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1, double_share=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (first,) = judge(campaign, anna, {"v0": 1})
+    judge(campaign, ben, {"v0": 1})
+    task = only_task()
+    mine = Assignment.objects.get(annotator=anna)
+
+    second = submit(mine, 0).judgment
+    assert state_of(task) == (TaskState.OPEN, None, 2, 1)
+    third = submit(mine, 1).judgment
+
+    assert state_of(task) == (TaskState.RESOLVED, 1, 2, 0)
+    history = Judgment.objects.filter(annotator=anna).order_by("pk")
+    assert list(history.values_list("pk", "label", "state", "slot")) == [
+        (first.pk, 1, "superseded", None),
+        (second.pk, 0, "superseded", None),
+        (third.pk, 1, "live", 0),
+    ]
+
+
+def test_the_same_answer_again_is_the_same_judgment(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=2)
+    held, other = claim(campaign, make_annotator("anna"))
+    key = uuid.uuid4()
+    first = submit(held, 1, client_key=key)
+    again = submit(held, 1, client_key=key)
+
+    assert (first.created, again.created, again.judgment) == (True, False, first.judgment)
+    for assignment, label in ((held, 0), (other, 1)):
+        with pytest.raises(Conflict):
+            submit(assignment, label, client_key=key)
+    assert list(Judgment.objects.values_list("label", "state")) == [(1, "live")]
+    # Corrected since, it still answers what it answered then.
+    submit(held, 0)
+    assert submit(held, 1, client_key=key).judgment == first.judgment
+    assert [row.label for row in Judgment.objects.filter(state="live")] == [0]
+
+
+def test_an_answer_is_taken_only_from_whom_was_asked_and_on_the_scale(
+    db: None, tmp_path: Path
+) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    (held,) = claim(campaign, make_annotator("anna"))
+    with pytest.raises(NotFound):
+        submit_judgment(
+            assignment_id=held.pk,
+            annotator=make_annotator("ben"),
+            label=1,
+            client_key=uuid.uuid4(),
+        )
+    for label in (-1, 2):
+        with pytest.raises(InvalidInput):
+            submit(held, label)
+    assert Judgment.objects.count() == 0
+
+
+def test_judgments_keep_the_guideline_they_were_made_under(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=2)
+    benchmark = campaign.pool.benchmark
+    anna = make_annotator("anna")
+    judge(campaign, anna, {"v0": 1})
+    write_guideline(benchmark=benchmark, text="one")
+    judge(campaign, anna, {"v1": 1})
+    write_guideline(benchmark=benchmark, text="two")
+    submit(Assignment.objects.get(task__pair__video__key="v0"), 0)
+
+    versions = Judgment.objects.order_by("pk").values_list("guideline__version", flat=True)
+    assert list(versions) == [None, 1, 2]
+
+
+# --- Leases ---------------------------------------------------------------------------------
+
+
+def test_claims_follow_the_queue_and_give_what_is_held_first(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=5, videos=5)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    first = claim(campaign, anna, 3)
+    assert [item.task.position for item in first] == [0, 1, 2]
+    assert [item.task.position for item in claim(campaign, ben, 2)] == [3, 4]
+    submit(first[1], 1)
+
+    assert [item.task.position for item in claim(campaign, anna, 3)] == [0, 2, 5]
+    assert [item.task.position for item in claim(campaign, anna, 2)] == [0, 2]
+    assert len(claim(campaign, anna, 1000)) == CLAIM_MAX == 20
+
+
+def test_a_claim_renews_the_leases(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    anna = make_annotator("anna")
+    (held,) = claim(campaign, anna)
+    Assignment.objects.update(lease_expires_at=timezone.now() + timedelta(seconds=30))
+    (again,) = claim(campaign, anna)
+
+    assert again.pk == held.pk
+    left = again.lease_expires_at - timezone.now()
+    assert LEASE - timedelta(minutes=1) < left <= LEASE + timedelta(seconds=5)
+
+
+def test_a_lease_that_ran_out_frees_the_task(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (hers,) = claim(campaign, anna)
+    assert (expire_leases(), claim(campaign, ben)) == (0, [])
+    run_out(hers)
+
+    (his,) = claim(campaign, ben)  # finds the lease overdue by itself
+    assert (his.task_id, his.slot) == (hers.task_id, 0)
+    hers.refresh_from_db()
+    assert (hers.state, hers.slot) == (AssignmentState.EXPIRED, None)
+
+    run_out(his)
+    assert (expire_leases(), expire_leases()) == (1, 0)
+    (again,) = claim(campaign, anna)
+    assert (again.pk, again.state, again.slot) == (hers.pk, AssignmentState.HELD, 0)
+
+
+def test_a_late_answer_counts_while_the_slot_is_open(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    (held,) = claim(campaign, make_annotator("anna"))
+    run_out(held)
+    expire_leases()
+
+    done = submit(held, 1)
+    assert done.judgment.state == JudgmentState.LIVE
+    assert state_of(only_task()) == (TaskState.RESOLVED, 1, 1, 0)
+
+
+def test_a_late_answer_is_kept_as_surplus_once_the_slot_is_filled(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (hers,) = claim(campaign, anna)
+    run_out(hers)
+    judge(campaign, ben, {"v0": 0})
+    late = submit(hers, 1)
+
+    assert late.created
+    assert (late.judgment.state, late.judgment.slot) == (JudgmentState.SURPLUS, None)
+    assert state_of(only_task()) == (TaskState.RESOLVED, 0, 1, 0)
+    hers.refresh_from_db()
+    assert (hers.state, hers.slot) == (AssignmentState.DONE, None)
+
+
+def test_a_late_answer_does_not_take_the_slot_of_who_holds_it_now(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (hers,) = claim(campaign, anna)
+    run_out(hers)
+    (his,) = claim(campaign, ben)
+
+    assert submit(hers, 1).judgment.state == JudgmentState.SURPLUS
+    assert submit(his, 0).judgment.state == JudgmentState.LIVE
+    assert state_of(only_task()) == (TaskState.RESOLVED, 0, 1, 0)
+
+
+def test_a_pair_given_back_goes_to_somebody_else(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=2)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    first, second = claim(campaign, anna)
+    release = {"campaign": campaign, "annotator": anna}
+    assert release_assignments(**release, assignment_id=first.pk) == 1
+    assert release_assignments(**release, assignment_id=first.pk) == 0
+
+    assert [item.pk for item in claim(campaign, anna)] == [second.pk]
+    assert [item.task_id for item in claim(campaign, ben)] == [first.task_id]
+    # All at once is the end of a sitting: they may come back.
+    assert release_assignments(**release) == 1
+    assert [item.pk for item in claim(campaign, anna)] == [second.pk]
+
+
+def test_nobody_gives_back_what_another_holds(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1)
+    (hers,) = claim(campaign, make_annotator("anna"))
+    ben = make_annotator("ben")
+    assert release_assignments(campaign=campaign, annotator=ben, assignment_id=hers.pk) == 0
+    assert release_assignments(campaign=campaign, annotator=ben) == 0
+    hers.refresh_from_db()
+    assert hers.state == AssignmentState.HELD
+
+
+def test_answers_to_a_closed_campaign_are_kept_and_not_counted(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=2)
+    first, second = claim(campaign, make_annotator("anna"))
+    lead = make_user("lena", Role.LEAD)
+    with pytest.raises(NotPermitted):
+        set_campaign_state(
+            campaign=campaign,
+            state=CampaignState.CLOSED,
+            by=make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR),
+        )
+    set_campaign_state(campaign=campaign, state=CampaignState.PAUSED, by=lead)
+    assert submit(first, 1).judgment.state == JudgmentState.LIVE
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    assert submit(second, 1).judgment.state == JudgmentState.SURPLUS
+    assert submit(first, 0).judgment.state == JudgmentState.SURPLUS
+
+    assert [state_of(item.task) for item in (first, second)] == [
+        (TaskState.RESOLVED, 1, 1, 0),
+        (TaskState.OPEN, None, 0, 1),
+    ]
+    with pytest.raises(Conflict):
+        set_campaign_state(campaign=campaign, state=CampaignState.OPEN, by=lead)
+
+
+def test_a_claim_asks_the_database_as_often_for_many_as_for_one(
+    db: None, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    campaign = make_campaign(tmp_path, captions=4, videos=10, double_share=0.5)
+    one, many = make_annotator("anna"), make_annotator("ben")
+    with django_assert_num_queries(8):
+        claim(campaign, one, 1)
+    with django_assert_num_queries(8):
+        items = claim(campaign, many, 20)
+        texts = {item.task.pair.query.text + item.task.pair.video.key for item in items}
+    assert len(texts) == 20
+
+
+# --- Two at once ------------------------------------------------------------------------------
+
+
+def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[], int]]:
+    return [lambda person=person: len(claim(campaign, person, 1)) for person in people]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_one_open_task_goes_to_one_of_two(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=10, videos=5)
+    people = [make_annotator("anna"), make_annotator("ben")]
+    tasks = JudgmentTask.objects.filter(campaign=campaign)
+    last = list(tasks.order_by("position"))
+    tasks.update(seats_open=0)
+
+    winners = Counter[int]()
+    for task in last:
+        tasks.filter(pk=task.pk).update(seats_open=1)
+        got = at_once(*claims(campaign, people))
+        assert sorted(got) == [0, 1]
+        winners[got.index(1)] += 1
+        (held,) = Assignment.objects.filter(state=AssignmentState.HELD)
+        assert (held.task_id, held.slot) == (task.pk, 0)
+        submit(held, 1)
+    assert winners.total() == 50
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=10, videos=5, double_share=1)
+    anna = make_annotator("anna")
+    for _ in range(20):
+        at_once(*claims(campaign, [anna] * 3))
+        tasks = JudgmentTask.objects.filter(assignments__state=AssignmentState.HELD)
+        assert set(tasks.values_list("seats_open", flat=True)) == {1}
+        release_assignments(campaign=campaign, annotator=anna)
+
+
+def test_a_task_taken_in_another_tab_since_it_was_found_is_passed_over(
+    db: None, tmp_path: Path
+) -> None:
+    campaign = make_campaign(tmp_path, videos=1, double_share=1)
+    anna = make_annotator("anna")
+    found = _next_tasks(campaign, anna, 1)
+    (held,) = claim(campaign, anna)
+    _lease_tasks(found, anna)
+
+    assert [(row.pk, row.slot) for row in Assignment.objects.all()] == [(held.pk, 0)]
+    assert state_of(only_task()) == (TaskState.OPEN, None, 0, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_answer_sent_eight_times_at_once_is_one_judgment(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=5)
+    for held in claim(campaign, make_annotator("anna")):
+        key = uuid.uuid4()
+        done = at_once(*[lambda held=held, key=key: submit(held, 1, client_key=key)] * 8)
+
+        (stored,) = Judgment.objects.filter(task=held.task)
+        assert {result.judgment.pk for result in done} == {stored.pk}
+        assert [result.created for result in done].count(True) == 1
+        assert state_of(held.task) == (TaskState.RESOLVED, 1, 1, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_answers_to_one_pair_at_once_are_settled_together(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=5, videos=4, double_share=1)
+    people = [make_annotator("anna"), make_annotator("ben")]
+    pairs = zip(*(claim(campaign, person) for person in people), strict=True)
+    for number, (hers, his) in enumerate(pairs):
+        assert hers.task_id == his.task_id
+        agree = number % 2
+        at_once(lambda: submit(hers, 1), lambda: submit(his, agree))  # noqa: B023
+        expected = (TaskState.RESOLVED, 1, 2, 0) if agree else (TaskState.OPEN, None, 2, 1)
+        assert state_of(hers.task) == expected

@@ -1,0 +1,363 @@
+"""The labelling rules under any order of events, over the real services and the database.
+
+Hypothesis plays three to five annotators and a lead on three tasks, some of them doubled, and
+after every step the rows are held against the rules of DESIGN.md. A failure prints the shortest
+sequence of calls that leads to it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from django.db import transaction
+from django.db.models import F
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from annotation.core.consensus import decide
+from annotation.enums import LABELS, AssignmentState, CampaignState, JudgmentState, Scale, TaskState
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
+from annotation.services import (
+    adjudicate_task,
+    claim_assignments,
+    expire_leases,
+    open_campaign,
+    release_assignments,
+    set_campaign_state,
+    submit_judgment,
+)
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.shared.errors import Conflict, InvalidInput, NotFound
+from pooling.models import Benchmark
+from pooling.services import build_pool
+from tests.factories import all_pairs, make_annotator, make_benchmark, make_run, make_user
+
+TASKS = 3
+EXAMPLES = settings().max_examples * 4 // 5
+STEPS = 40
+
+Chosen = TypeVar("Chosen")
+anybody = st.integers(0, 4)
+anything = st.integers(0, 99)
+
+
+class Judging(RuleBasedStateMachine):
+    benchmark: Benchmark
+    people: list[Annotator]
+    lead: User
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.example = transaction.atomic()
+        self.example.__enter__()
+        # What was acknowledged, in the order of the answers.
+        self.log: list[dict[str, Any]] = []
+        self.rulings: dict[int, int] = {}
+
+    def teardown(self) -> None:
+        transaction.set_rollback(True)
+        self.example.__exit__(None, None, None)
+
+    @initialize(
+        policy=st.sampled_from([(Scale.BINARY, 3), (Scale.GRADED, 3), (Scale.BINARY, 2)]),
+        double_share=st.sampled_from([1.0, 0.67]),
+        people=st.integers(3, 5),
+        answers=st.lists(st.tuples(anybody, anything), min_size=4, max_size=12),
+    )
+    def begin(
+        self,
+        policy: tuple[Scale, int],
+        double_share: float,
+        people: int,
+        answers: list[tuple[int, int]],
+    ) -> None:
+        """A campaign that has been going on for a while."""
+        scale, labels_max = policy
+        self.campaign: Campaign = open_campaign(
+            benchmark=self.benchmark,
+            double_share=double_share,
+            scale=scale,
+            labels_max=labels_max,
+        )
+        self.labels = sorted(LABELS[scale])
+        self.n_people = people
+        for person, label in answers:
+            self.claim_one_and_submit(person, label)
+
+    # --- What people do ---------------------------------------------------------------------
+
+    @rule(person=anybody, count=st.integers(1, TASKS))
+    def claim(self, person: int, count: int) -> None:
+        annotator = self.person(person)
+        items = claim_assignments(campaign=self.campaign, annotator=annotator, count=count)
+
+        assert len(items) <= count
+        assert {(item.annotator_id, item.state) for item in items} <= {
+            (annotator.pk, AssignmentState.HELD)
+        }
+        positions = [item.task.position for item in items]
+        assert positions == sorted(set(positions))
+        if len(items) < count:
+            # Nothing that could be handed out was kept back.
+            mine = Assignment.objects.filter(annotator=annotator)
+            mine = mine.exclude(state=AssignmentState.EXPIRED)
+            free = self.tasks().filter(seats_open__gt=0)
+            assert not free.exclude(pk__in=mine.values("task")).exists()
+
+    @rule(which=anything, label=anything)
+    def submit(self, which: int, label: int) -> None:
+        """A first answer, a late one or a correction, in whatever state the lease is."""
+        if assignment := self.choose(Assignment.objects.order_by("pk"), which):
+            self.answer(assignment, self.labels[label % len(self.labels)])
+
+    @rule(person=anybody, label=anything)
+    def claim_one_and_submit(self, person: int, label: int) -> None:
+        """What most people do most of the time."""
+        items = claim_assignments(campaign=self.campaign, annotator=self.person(person), count=1)
+        for item in items:
+            self.answer(item, self.labels[label % len(self.labels)])
+
+    @rule(which=anything, person=anybody, label=anything)
+    def submit_late(self, which: int, person: int, label: int) -> None:
+        """The lease ran out, and somebody else may hold the slot by now."""
+        held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
+        if assignment := self.choose(held, which):
+            self.run_out(assignment)
+            self.claim(person, TASKS)
+            assignment.refresh_from_db()
+            self.answer(assignment, self.labels[label % len(self.labels)])
+
+    def answer(self, assignment: Assignment, label: int) -> None:
+        task = JudgmentTask.objects.get(pk=assignment.task_id)
+        live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
+        others = list(live.exclude(annotator=assignment.annotator).values_list("label", flat=True))
+        corrected = live.filter(annotator=assignment.annotator).first()
+        has_place = corrected is not None or (
+            task.state == TaskState.OPEN
+            and (assignment.state == AssignmentState.HELD or task.seats_open > 0)
+        )
+        is_open = self.campaign.state != CampaignState.CLOSED and task.pk not in self.rulings
+        key = uuid.uuid4()
+
+        done = submit_judgment(
+            assignment_id=assignment.pk,
+            annotator=assignment.annotator,
+            label=label,
+            client_key=key,
+        )
+
+        counted = has_place and is_open
+        assert done.created
+        assert done.judgment.state == (JudgmentState.LIVE if counted else JudgmentState.SURPLUS)
+        assignment.refresh_from_db()
+        assert assignment.state == AssignmentState.DONE
+        assert assignment.slot == done.judgment.slot or not counted
+        if corrected is not None and counted:
+            corrected.refresh_from_db()
+            assert corrected.state == JudgmentState.SUPERSEDED
+        if counted and corrected is None and len(others) >= task.labels_planned:
+            # One more than planned is only asked for where those given come to nothing.
+            assert max(Counter(others).values()) * 2 <= len(others)
+        self.log.append(
+            {
+                "id": done.judgment.pk,
+                "assignment": assignment.pk,
+                "task": task.pk,
+                "annotator": assignment.annotator_id,
+                "label": label,
+                "client_key": key,
+            }
+        )
+
+    @precondition(lambda self: self.log)
+    @rule(which=anything, person=anybody)
+    def repeat_and_misuse(self, which: int, person: int) -> None:
+        """The same answer again changes nothing, and what is no proper answer is refused."""
+        entry = self.log[which % len(self.log)]
+        again = self.send(entry)
+        assert (again.created, again.judgment.pk) == (False, entry["id"])
+        assert again.judgment.label == entry["label"]
+
+        other_label = next(label for label in self.labels if label != entry["label"])
+        with pytest.raises(Conflict):
+            self.send(entry, label=other_label)
+        theirs = Assignment.objects.filter(annotator=entry["annotator"])
+        if elsewhere := theirs.exclude(task=entry["task"]).first():
+            with pytest.raises(Conflict):
+                self.send(entry, assignment=elsewhere.pk)
+        with pytest.raises(InvalidInput):
+            self.send(entry, client_key=uuid.uuid4(), label=len(self.labels))
+        if self.person(person).pk != entry["annotator"]:
+            with pytest.raises(NotFound):
+                self.send(entry, annotator=self.person(person).pk)
+
+    @rule(which=anything, everything=st.booleans())
+    def give_back(self, which: int, everything: bool) -> None:
+        assignment = self.choose(Assignment.objects.order_by("pk"), which)
+        if assignment is None:
+            return
+        mine = Assignment.objects.filter(annotator=assignment.annotator_id)
+        held = mine.filter(state=AssignmentState.HELD)
+        wanted = held if everything else held.filter(pk=assignment.pk)
+        count = wanted.count()
+        released = release_assignments(
+            campaign=self.campaign,
+            annotator=assignment.annotator,
+            assignment_id=None if everything else assignment.pk,
+        )
+        assert released == count
+        assert not wanted.exists()
+
+    # --- What happens to them ---------------------------------------------------------------
+
+    @rule(which=anything, sweep=st.booleans())
+    def let_a_lease_run_out(self, which: int, sweep: bool) -> None:
+        held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
+        if assignment := self.choose(held, which):
+            self.run_out(assignment)
+        if sweep:
+            expire_leases()
+            if assignment:
+                assignment.refresh_from_db()
+                assert (assignment.state, assignment.slot) == (AssignmentState.EXPIRED, None)
+
+    @rule(state=st.sampled_from([CampaignState.OPEN, CampaignState.PAUSED]))
+    def pause_or_go_on(self, state: CampaignState) -> None:
+        self.turn(state)
+
+    @precondition(lambda self: len(self.log) > 6)
+    @rule()
+    def close(self) -> None:
+        self.turn(CampaignState.CLOSED)
+
+    def turn(self, state: CampaignState) -> None:
+        if self.campaign.state == CampaignState.CLOSED:
+            with pytest.raises(Conflict):
+                set_campaign_state(campaign=self.campaign, state=state, by=self.lead)
+        else:
+            set_campaign_state(campaign=self.campaign, state=state, by=self.lead)
+            assert self.campaign.state == state
+
+    @precondition(lambda self: self.conflicts().exists())
+    @rule(which=anything, label=anything)
+    def adjudicate(self, which: int, label: int) -> None:
+        task = self.choose(self.conflicts(), which)
+        label = self.labels[label % len(self.labels)]
+        adjudicate_task(task=task, label=label, by=self.lead)
+        self.rulings[task.pk] = label
+
+    # --- What must be true after every step ---------------------------------------------------
+
+    @invariant()
+    def log_is_complete_and_append_only(self) -> None:
+        stored = Judgment.objects.order_by("pk").values(
+            "pk", "task_id", "annotator_id", "label", "client_key"
+        )
+        assert [tuple(row.values()) for row in stored] == [
+            (e["id"], e["task"], e["annotator"], e["label"], e["client_key"]) for e in self.log
+        ]
+
+    @invariant()
+    def tasks_are_what_their_rows_say(self) -> None:
+        judgments = list(Judgment.objects.order_by("pk"))
+        assignments = list(Assignment.objects.all())
+        for task in self.tasks():
+            live = [
+                judgment
+                for judgment in judgments
+                if judgment.task_id == task.pk and judgment.state == JudgmentState.LIVE
+            ]
+            held = [
+                assignment
+                for assignment in assignments
+                if assignment.task_id == task.pk and assignment.state == AssignmentState.HELD
+            ]
+            self.check_people(task, live, held)
+            self.check_outcome(task, live, held)
+
+    def check_people(
+        self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
+    ) -> None:
+        judged_by = [judgment.annotator_id for judgment in live]
+        held_by = [assignment.annotator_id for assignment in held]
+        assert len(set(judged_by)) == len(judged_by)
+        assert len(set(held_by)) == len(held_by)
+        assert not set(judged_by) & set(held_by)
+        slots = [row.slot for row in [*live, *held]]
+        assert None not in slots
+        assert len(set(slots)) == len(slots)
+
+    def check_outcome(
+        self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
+    ) -> None:
+        labels = [judgment.label for judgment in live]
+        outcome = decide(labels, planned=task.labels_planned, labels_max=self.campaign.labels_max)
+        assert task.labels_live == len(live) <= task.labels_required == outcome.required
+        if task.pk in self.rulings:
+            expected = (TaskState.ADJUDICATED, self.rulings[task.pk], 0)
+        else:
+            seats = outcome.required - len(live) - len(held) if outcome.state == "open" else 0
+            expected = (outcome.state, outcome.label, max(0, seats))
+            # Never more people at a task than it needs labels.
+            assert outcome.state != "open" or seats >= 0
+        assert (task.state, task.label, task.seats_open) == expected
+
+    # --- Helpers ------------------------------------------------------------------------------
+
+    def person(self, number: int) -> Annotator:
+        return self.people[number % self.n_people]
+
+    def tasks(self) -> Any:
+        return JudgmentTask.objects.filter(campaign=self.campaign).order_by("pk")
+
+    def run_out(self, assignment: Assignment) -> None:
+        Assignment.objects.filter(pk=assignment.pk).update(
+            lease_expires_at=F("lease_expires_at") - timedelta(hours=1)
+        )
+
+    def conflicts(self) -> Any:
+        return self.tasks().filter(state=TaskState.CONFLICTED)
+
+    def choose(self, rows: Any, which: int) -> Any:
+        found = list(rows)
+        return found[which % len(found)] if found else None
+
+    def send(self, entry: dict[str, Any], **other: Any) -> Any:
+        values = {**entry, **other}
+        return submit_judgment(
+            assignment_id=values["assignment"],
+            annotator=Annotator.objects.get(pk=values["annotator"]),
+            label=values["label"],
+            client_key=values["client_key"],
+        )
+
+
+@pytest.mark.slow
+def test_labelling_rules_hold_in_any_order_of_events(db: None, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=1, videos=TASKS)
+    make_run(tmp_path, benchmark, all_pairs(1, TASKS))
+    build_pool(benchmark=benchmark, depth=TASKS)
+    people = [make_annotator(f"annotator{number}") for number in range(5)]
+    machine: Callable[[], Judging] = type(
+        "Play",
+        (Judging,),
+        {"benchmark": benchmark, "people": people, "lead": make_user("lead", Role.LEAD)},
+    )
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None)
+    )

@@ -1,0 +1,289 @@
+"""Time and memory of the commands, as whole processes, at the size of the MSVD test split.
+
+    python -m tests.benchmarks.commands [--sqlite] [--data DIR] [--json]
+
+Runs on a new database of a local PostgreSQL (that of DATABASE_URL, or one that is found or
+started), or on a new SQLite file. Without --data the files are drawn from a seeded generator in the
+shape of the MSVD test split; with --data they are the real ones, and the known figures are checked.
+Exit code 1 if a limit is missed or a figure differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+
+from tests.services import ensure_postgres
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+KEY = "MSVD"
+RUNS = ("tfidf-5cap", "char5-1cap", "lsa-3cap")
+N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
+MEMORY_LIMIT_MB = 1024
+
+# What the real files are known to give.
+KNOWN: dict[str, dict[str, Any]] = {
+    "pool of two": {"pairs": 469_663, "new_pairs": 469_663},
+    "pool of three": {"pairs": 618_309, "new_pairs": 148_646},
+    "import_judgments": {"judgments": 683_175, "pairs": 618_309},
+    "agreement": {
+        "relevant": 64_141,
+        "conflicted": 0,
+        "multiply_labelled": 62_036,
+        "agreement": 0.954381,
+        "alpha": 0.764355,
+    },
+    "tfidf-5cap original": {"C@1": 0.454526, "C@5": 0.700321, "C@10": 0.778374, "AP": 0.562631},
+    "tfidf-5cap labelled": {
+        "C@1": 0.596081,
+        "C@5": 0.807586,
+        "C@10": 0.869467,
+        "AP": 0.560050,
+        "AP(found)": 0.627022,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One command: seconds and peak memory of the whole process, and the limit in seconds."""
+
+    name: str
+    seconds: float
+    limit: float
+    megabytes: float
+
+    @property
+    def holds(self) -> bool:
+        return self.seconds <= self.limit and self.megabytes <= MEMORY_LIMIT_MB
+
+
+class Bench:
+    """Runs commands, keeps their times, and collects what differs from the known figures."""
+
+    def __init__(self, environment: dict[str, str], *, known: bool) -> None:
+        self.environment = environment
+        self.known = known
+        self.rows: list[Row] = []
+        self.differences: list[str] = []
+
+    def command(self, name: str, limit: float, *arguments: str) -> dict[str, Any]:
+        """Run `manage.py` with `--json`; returns what it printed."""
+        with tempfile.TemporaryFile("w+") as out:
+            began = time.perf_counter()
+            process = subprocess.Popen(
+                [sys.executable, "manage.py", *arguments, "--json"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=out,
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - began
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                raise SystemExit(f"{name} ended with {process.returncode}")
+            out.seek(0)
+            result: dict[str, Any] = json.load(out)
+        self.rows.append(Row(name, seconds, limit, usage.ru_maxrss / 1024))
+        self.compare(name, result)
+        return result
+
+    def compare(self, name: str, result: dict[str, Any]) -> None:
+        for key, value in KNOWN.get(name, {}).items() if self.known else ():
+            found = result[key]
+            if abs(found - value) > (5e-7 if isinstance(value, float) else 0):
+                self.differences.append(f"{name}: {key} is {found}, known is {value}")
+
+
+def measure(bench: Bench, data: Path) -> None:
+    """The main job from end to end, each step with its limit in seconds."""
+    bench.command(
+        "import_benchmark", 5, "import_benchmark", KEY, "--captions", str(data / "captions.csv.gz")
+    )
+    for name in RUNS[:2]:
+        import_run(bench, data, name)
+    pool = ["build_pool", KEY, "--depth", str(POOL_DEPTH)]
+    bench.command("pool of two", 15, *pool)
+    import_run(bench, data, RUNS[2])
+    bench.command("pool of three", 15, *pool)
+    judgments = str(data / "judgments_sim.csv.gz")
+    bench.command("import_judgments", 40, "import_judgments", KEY, judgments)
+    bench.command("agreement", 5, "agreement", KEY)
+    bench.command("publish_labels", 40, "publish_labels", KEY)
+    scores = bench.command("evaluate", 3, "evaluate", KEY)["runs"]
+    for name in RUNS:
+        for kind in ("original", "labelled"):
+            bench.compare(f"{name} {kind}", scores[name][kind])
+
+
+def import_run(bench: Bench, data: Path, name: str) -> None:
+    bench.command(
+        "import_run", 6, "import_run", KEY, str(data / f"{name}.run.gz"), "--system", name
+    )
+
+
+# --- Input in the shape of the MSVD test split ------------------------------------------------
+
+
+def draw_data(folder: Path) -> None:
+    """Captions, three runs that agree in part, and judgments of their pool at depth 10."""
+    rng = np.random.default_rng(1)
+    videos = [f"video{number:04}" for number in range(N_VIDEOS)]
+    source = np.sort(rng.integers(0, N_VIDEOS, N_QUERIES))
+    captions = [f"{videos[video]}#{number}" for number, video in enumerate(source)]
+    rows = (
+        f"{key},a caption of {videos[v]},{videos[v]}\n"
+        for key, v in zip(captions, source, strict=True)
+    )
+    write_gzip(folder / "captions.csv.gz", "caption_id,caption,video_id\n", rows)
+    common = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32)
+    common[np.arange(N_QUERIES), source] += 1
+    pooled = np.zeros((N_QUERIES, N_VIDEOS), dtype=bool)
+    for name in RUNS:
+        scores = common + 0.5 * rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32)
+        top = np.argsort(-scores, axis=1)[:, :DEPTH]
+        np.put_along_axis(pooled, top[:, :POOL_DEPTH], True, axis=1)
+        write_gzip(folder / f"{name}.run.gz", "", run_lines(captions, videos, scores, top, name))
+    write_gzip(
+        folder / "judgments_sim.csv.gz",
+        "caption_id,video_id,annotator,label\n",
+        judgment_lines(captions, videos, np.argwhere(pooled), rng),
+    )
+
+
+def run_lines(
+    captions: list[str],
+    videos: list[str],
+    scores: np.ndarray[Any, Any],
+    top: np.ndarray[Any, Any],
+    name: str,
+) -> Iterator[str]:
+    for query, ranking in enumerate(top.tolist()):
+        row = scores[query]
+        yield "".join(
+            f"{captions[query]} Q0 {videos[video]} {rank} {row[video]:.5f} {name}\n"
+            for rank, video in enumerate(ranking, start=1)
+        )
+
+
+def judgment_lines(
+    captions: list[str],
+    videos: list[str],
+    pairs: np.ndarray[Any, Any],
+    rng: np.random.Generator,
+) -> Iterator[str]:
+    """A tenth labelled twice, a third label where the two differ."""
+    truth = rng.random(len(pairs)) < 0.1
+    twice = rng.random(len(pairs)) < 0.1
+    wrong = rng.random((len(pairs), 3)) < 0.03
+    for number, (query, video) in enumerate(pairs.tolist()):
+        given = [int(truth[number] ^ wrong[number, place]) for place in range(3)]
+        count = 1 if not twice[number] else 2 if given[0] == given[1] else 3
+        for place in range(count):
+            person = (number * 7 + place * 31) % N_ANNOTATORS
+            yield f"{captions[query]},{videos[video]},a{person:03},{given[place]}\n"
+
+
+def write_gzip(path: Path, header: str, lines: Iterator[str]) -> None:
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="\n") as out:
+        out.write(header)
+        out.writelines(lines)
+
+
+# --- Databases ----------------------------------------------------------------------------------
+
+
+def choose_database(*, sqlite: bool) -> None:
+    """Name the database's server to this process and its children."""
+    if sqlite:
+        os.environ.pop("DATABASE_URL", None)
+    else:
+        os.environ["DATABASE_URL"] = ensure_postgres()
+
+
+@contextmanager
+def new_database(home: Path) -> Iterator[dict[str, str]]:
+    """An environment with an empty, migrated database, dropped at the end."""
+    environment = {**os.environ, "HEARTH_HOME": str(home)}
+    url = environment.get("DATABASE_URL", "")
+    if not url:
+        migrate(environment)
+        yield environment
+        return
+    import psycopg2
+
+    name = f"hearth_bench_{os.getpid()}"
+    # The one database that every server has: that of the URL may only be made by tests.
+    connection = psycopg2.connect(urlunsplit(urlsplit(url)._replace(path="/postgres")))
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name}")
+        try:
+            environment["DATABASE_URL"] = urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+            migrate(environment)
+            yield environment
+        finally:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    connection.close()
+
+
+def migrate(environment: dict[str, str]) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+    )
+
+
+def print_table(bench: Bench, database: str, data: str) -> None:
+    print(f"\nCommands as whole processes, {database}, {data}")
+    print(f"{'command':20}{'seconds':>10}{'limit':>8}{'peak MB':>10}")
+    for row in bench.rows:
+        mark = "" if row.holds else "  MISSED"
+        print(f"{row.name:20}{row.seconds:10.2f}{row.limit:8.0f}{row.megabytes:10.0f}{mark}")
+    for difference in bench.differences:
+        print(difference)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time and memory of the commands.")
+    parser.add_argument("--sqlite", action="store_true")
+    parser.add_argument("--data", type=Path, help="folder of the real MSVD files")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    options = parser.parse_args()
+    choose_database(sqlite=options.sqlite)
+    with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
+        data = options.data
+        if data is None:
+            data = Path(folder) / "data"
+            data.mkdir()
+            draw_data(data)
+        with new_database(Path(folder) / "home") as environment:
+            bench = Bench(environment, known=options.data is not None)
+            measure(bench, data)
+    database = "SQLite" if options.sqlite else "PostgreSQL"
+    if options.json:
+        rows = [asdict(row) for row in bench.rows]
+        print(json.dumps({"database": database, "rows": rows, "differences": bench.differences}))
+    else:
+        print_table(bench, database, str(options.data or "drawn in the shape of MSVD"))
+    return int(bool(bench.differences) or not all(row.holds for row in bench.rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Many annotators at once: judgments per second and how long each call takes.
+
+    python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N] [--json]
+
+Brings up a server of its own (gunicorn, its database empty but for a campaign of N pairs) and
+lets logged-in people judge with no time to think, by the calls of the judging page: claim ten,
+submit each, claim again. The load runs on the same machine. `judged_twice` counts slots filled
+more than once and people who judged a pair twice: it must be 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from config.shared.processes import child
+from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.services import free_port
+
+CLAIM = 10
+
+
+@dataclass(slots=True)
+class Times:
+    """Milliseconds of every call, by kind, and the answers that were not 2xx."""
+
+    claims: list[float] = field(default_factory=list)
+    submits: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+class Person:
+    """One annotator with one kept connection, as a browser has."""
+
+    def __init__(self, port: int, campaign: int, cookies: str, token: str, times: Times) -> None:
+        self.port = port
+        self.campaign = campaign
+        self.head = (
+            f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}\r\nX-CSRFToken: {token}\r\n"
+            "Content-Type: application/json\r\n"
+        )
+        self.times = times
+
+    async def judge_until(self, end: float) -> None:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        while time.perf_counter() < end:
+            claim = {"count": CLAIM}
+            claimed = await self.post(
+                f"/api/v1/campaigns/{self.campaign}/claim/", claim, self.times.claims
+            )
+            items = claimed.get("items", [])
+            if not items:
+                return
+            for item in items:
+                if time.perf_counter() > end:
+                    break
+                answer = {
+                    "assignment": item["assignment"],
+                    "label": int(item["assignment"]) % 2,
+                    "client_key": str(uuid.uuid4()),
+                    "seconds": 1.0,
+                }
+                await self.post("/api/v1/judgments/", answer, self.times.submits)
+        self.writer.close()
+
+    async def post(self, path: str, body: dict[str, Any], times: list[float]) -> dict[str, Any]:
+        content = json.dumps(body).encode()
+        request = f"POST {path} HTTP/1.1\r\n{self.head}Content-Length: {len(content)}\r\n\r\n"
+        began = time.perf_counter()
+        self.writer.write(request.encode() + content)
+        status, answer = await self.read()
+        times.append(1000 * (time.perf_counter() - began))
+        if not 200 <= status < 300:
+            self.times.errors.append(f"{status} {answer[:200]!r}")
+            return {}
+        result: dict[str, Any] = json.loads(answer)
+        return result
+
+    async def read(self) -> tuple[int, bytes]:
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
+        body = await self.reader.readexactly(int(headers.get("content-length", 0)))
+        return int(lines[0].split()[1]), body
+
+
+def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+    """What `tests.benchmarks.judging_world` says; Django in this process would slow the load."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.judging_world", *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+@contextmanager
+def server(environment: dict[str, str], port: int, log: Path) -> Iterator[None]:
+    gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+    gunicorn += ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4"]
+    with child(gunicorn, log=log, **environment):
+        for _ in range(300):
+            try:
+                asyncio.run(_connect(port))
+            except OSError:
+                time.sleep(0.1)
+            else:
+                break
+        yield
+
+
+async def _connect(port: int) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.close()
+
+
+async def judge(port: int, prepared: dict[str, Any], seconds: float) -> Times:
+    times = Times()
+    token = "0" * 32
+    people = [
+        Person(
+            port,
+            prepared["campaign"],
+            f"sessionid={session}; csrftoken={token}",
+            token,
+            times,
+        )
+        for session in prepared["sessions"]
+    ]
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(person.judge_until(end) for person in people))
+    return times
+
+
+def measure(options: argparse.Namespace, environment: dict[str, str], home: Path) -> dict[str, Any]:
+    numbers = (options.annotators, options.pairs, options.double)
+    prepared = world(environment, "prepare", *map(str, numbers))
+    port = free_port()
+    with server(environment, port, home / "gunicorn.log"):
+        asyncio.run(judge(port, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm
+        times = asyncio.run(judge(port, prepared, options.seconds))
+    checked = world(environment, "verify")
+    return {
+        "database": "sqlite" if options.sqlite else "postgresql",
+        "annotators": options.annotators,
+        "pairs": options.pairs,
+        "judgments_per_s": round(len(times.submits) / options.seconds, 1),
+        "claim_p50_ms": percentile(times.claims, 50),
+        "claim_p95_ms": percentile(times.claims, 95),
+        "submit_p50_ms": percentile(times.submits, 50),
+        "submit_p95_ms": percentile(times.submits, 95),
+        "judged_twice": checked["twice"],
+        "errors": len(times.errors),
+        "first_errors": times.errors[:3],
+        "stored": checked["stored"],
+    }
+
+
+def percentile(values: list[float], share: float) -> float | None:
+    return round(float(np.percentile(values, share)), 1) if values else None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Many annotators at once.")
+    parser.add_argument("--annotators", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--double", type=float, default=0.1, help="share labelled twice")
+    parser.add_argument("--sqlite", action="store_true")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    options = parser.parse_args()
+    choose_database(sqlite=options.sqlite)
+    with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
+        home = Path(folder)
+        with new_database(home) as environment:
+            result = measure(options, environment, home)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        for name, value in result.items():
+            print(f"{name:18}{value}")
+    return int(bool(result["judged_twice"] or result["errors"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The database of `tests.benchmarks.judging`, written and checked in a process of its own.
+
+    python -m tests.benchmarks.judging_world prepare PEOPLE PAIRS DOUBLE_SHARE
+    python -m tests.benchmarks.judging_world verify
+
+Each prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+import numpy as np  # noqa: E402
+from django.contrib.auth import (  # noqa: E402
+    BACKEND_SESSION_KEY,
+    HASH_SESSION_KEY,
+    SESSION_KEY,
+)
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.db.models import Count, F  # noqa: E402
+
+from annotation.enums import JudgmentState  # noqa: E402
+from annotation.models import Judgment, JudgmentTask  # noqa: E402
+from annotation.services import open_campaign  # noqa: E402
+from config.accounts.roles import Role  # noqa: E402
+from config.accounts.services import create_user  # noqa: E402
+from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
+from pooling.enums import MediaState, PoolStrategy  # noqa: E402
+from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
+from pooling.selectors import query_ids, video_ids  # noqa: E402
+
+VIDEOS_MAX = 1000
+PAIRS_PER_COPY = 1_000_000
+
+
+def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
+    """A campaign of `pairs` pairs, and sessions of people who may judge in it."""
+    with long_transaction():
+        benchmark = make_pairs(pairs)
+    campaign = open_campaign(benchmark=benchmark, double_share=double_share)
+    return {"campaign": campaign.pk, "sessions": [log_in(number) for number in range(people)]}
+
+
+def make_pairs(pairs: int) -> Benchmark:
+    n_videos = min(VIDEOS_MAX, pairs)
+    n_queries = -(-pairs // n_videos)
+    benchmark = Benchmark.objects.create(
+        key="bench", name="bench", captions_sha256="", n_queries=n_queries, n_videos=n_videos
+    )
+    keys = [f"q{number}" for number in range(n_queries)]
+    number_of = {"benchmark_id": benchmark.pk, "number": np.arange(n_queries)}
+    copy_columns(Query, {**number_of, "key": keys, "text": keys})
+    number_of["number"] = np.arange(n_videos)
+    keys = [f"v{number}" for number in range(n_videos)]
+    url = "https://videos.example/v.mp4"
+    copy_columns(Video, {**number_of, "key": keys, "url": url, "state": MediaState.PLAYABLE.value})
+    pool = Pool.objects.create(
+        benchmark=benchmark,
+        strategy=PoolStrategy.DEPTH_K,
+        depth=10,
+        n_pairs=pairs,
+        n_new_pairs=pairs,
+    )
+    queries, videos = query_ids(benchmark), video_ids(benchmark)
+    for start in range(0, pairs, PAIRS_PER_COPY):
+        codes = np.arange(start, min(start + PAIRS_PER_COPY, pairs))
+        copy_columns(
+            Pair,
+            {
+                "query_id": queries[codes // n_videos],
+                "video_id": videos[codes % n_videos],
+                "pool_id": pool.pk,
+            },
+        )
+    return benchmark
+
+
+def log_in(number: int) -> str:
+    """The session key of a new annotator."""
+    user = create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return str(session.session_key)
+
+
+def verify() -> dict[str, Any]:
+    """All judgments, and how many slots, people or tasks have more counted ones than they may."""
+    live = Judgment.objects.filter(state=JudgmentState.LIVE)
+    per_slot = live.values("task", "slot").annotate(n=Count("pk")).filter(n__gt=1)
+    per_person = live.values("task", "annotator").annotate(n=Count("pk")).filter(n__gt=1)
+    full = JudgmentTask.objects.filter(labels_live__gt=F("labels_required"))
+    return {
+        "stored": Judgment.objects.count(),
+        "twice": per_slot.count() + per_person.count() + full.count(),
+    }
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["prepare", people, pairs, share]:
+            print(json.dumps(prepare(int(people), int(pairs), float(share))))
+        case ["verify"]:
+            print(json.dumps(verify()))
+        case _:
+            sys.exit(__doc__)

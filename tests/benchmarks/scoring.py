@@ -1,0 +1,423 @@
+"""Times of the numeric core beside what people would use instead, on the same input.
+
+    python -m tests.benchmarks.scoring [--data DIR] [--json]
+
+Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
+--data (captions.csv.gz, tfidf-5cap.run.gz, judgments_sim.csv.gz) it is the real one, and the known
+figures are checked: exit code 1 if one differs. No Django, no database, one thread. The peers'
+scores are compared with ours, too. A peer that is not installed is named and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.agreement import ValueCounts, count_labels, percent_agreement
+from evaluation.core.alpha import Interval, alpha_interval, krippendorff_alpha
+from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance import Judged, with_positives
+from evaluation.core.scoring import score_run
+
+Ranked = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
+
+N_QUERIES, N_VIDEOS, N_ANNOTATORS = 27_763, 670, 100
+# What the peers are asked for, in our names and in those of ir_measures and pytrec_eval.
+COMMON = {
+    "C@1": ("Success@1", "success_1"),
+    "C@5": ("Success@5", "success_5"),
+    "C@10": ("Success@10", "success_10"),
+    "AP": ("AP", "map"),
+    "nDCG": ("nDCG", "ndcg"),
+    "RR": ("RR", "recip_rank"),
+}
+COMMON_MEASURES = tuple(parse_measure(name) for name in COMMON)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels as rows: pair numbers, annotators and values, each [L]."""
+
+    pair: IntArray
+    annotator: IntArray
+    value: IntArray
+    n_pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    group: str
+    name: str
+    ms: float
+    ratio: float
+
+
+@dataclass(slots=True)
+class Report:
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def time(self, group: str, name: str, work: Callable[[], Any], repeats: int) -> Any:
+        """Median milliseconds of `work`; the ratio is to the first row of its group."""
+        print(f"{group}: {name} …", file=sys.stderr)
+        seconds = []
+        for _ in range(repeats):
+            start = perf_counter()
+            result = work()
+            seconds.append(perf_counter() - start)
+        ms = 1000 * median(seconds)
+        first = next((row.ms for row in self.rows if row.group == group), ms)
+        self.rows.append(Row(group, name, ms, ms / first))
+        return result
+
+    def check(self, what: str, value: float | None, expected: float, tolerance: float) -> None:
+        if value is None or abs(value - expected) > tolerance:
+            self.failures.append(f"{what}: {value}, expected {expected}")
+
+    def load(self, package: str) -> Any:
+        """The package, or None with a note."""
+        try:
+            return importlib.import_module(package)
+        except ImportError:
+            self.notes.append(f"{package} is not installed and was left out")
+            return None
+
+
+# --- input ----------------------------------------------------------------------------------------
+
+
+def draw_scored_run(rng: np.random.Generator) -> tuple[Ranked, Judged]:
+    """Lists of depth 100 and about 620,000 judged pairs, 69,000 of them positive."""
+    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.0022
+    relevant[np.arange(N_QUERIES), rng.integers(0, N_VIDEOS, N_QUERIES)] = True
+    scores = rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+    scores[relevant] += 2.5
+    top = np.argpartition(-scores, 100, axis=1)[:, :100]
+    order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
+    ranked = np.take_along_axis(top, order, axis=1).astype(np.int32)
+    pooled = relevant.copy()
+    np.put_along_axis(pooled, ranked[:, :22], True, axis=1)
+    queries, videos = np.nonzero(pooled)
+    return ranked, judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
+
+
+def draw_labels(rng: np.random.Generator, n_pairs: int = 618_309) -> Labels:
+    """A tenth of the pairs labelled twice, by people who err in 3 percent, thirds on conflict."""
+    truth = rng.random(n_pairs) < 0.1
+    given = truth[:, None] ^ (rng.random((n_pairs, 3)) < 0.03)
+    doubled = rng.random(n_pairs) < 0.1
+    several = np.stack([doubled | True, doubled, doubled & (given[:, 0] != given[:, 1])], axis=1)
+    # Three different people: consecutive numbers.
+    people = (rng.integers(0, N_ANNOTATORS, n_pairs)[:, None] + np.arange(3)) % N_ANNOTATORS
+    pair, slot = np.nonzero(several)
+    return Labels(pair, people[pair, slot], given[pair, slot].astype(np.int64), n_pairs)
+
+
+def judged_of(queries: npt.ArrayLike, videos: npt.ArrayLike, gains: npt.ArrayLike) -> Judged:
+    return Judged.from_pairs(queries, videos, gains, n_queries=N_QUERIES, n_videos=N_VIDEOS)
+
+
+def read_rows(path: Path) -> Iterator[list[str]]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        yield from csv.reader(file)
+
+
+def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
+    """The run (depth 20), the original positives, the majority of the judgments, the judgments."""
+    query: dict[str, int] = {}
+    video: dict[str, int] = {}
+    rows = read_rows(folder / "captions.csv.gz")
+    next(rows)
+    pairs = [(query.setdefault(c, len(query)), video.setdefault(v, len(video))) for c, _, v in rows]
+    original = judged_of([q for q, _ in pairs], [v for _, v in pairs], [1] * len(pairs))
+
+    ranked = np.full((len(query), 20), -1, dtype=np.int32)
+    with gzip.open(folder / "tfidf-5cap.run.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            caption, _, key, rank, _, _ = line.split()
+            ranked[query[caption], int(rank) - 1] = video[key]
+
+    person: dict[str, int] = {}
+    rows = read_rows(folder / "judgments_sim.csv.gz")
+    next(rows)
+    table = np.array(
+        [(query[c], video[v], person.setdefault(a, len(person)), int(x)) for c, v, a, x in rows]
+    )
+    codes = table[:, 0] * N_VIDEOS + table[:, 1]
+    distinct, pair = np.unique(codes, return_inverse=True)
+    labels = Labels(pair, table[:, 2], table[:, 3], len(distinct))
+    positive = np.bincount(pair, weights=table[:, 3]) * 2 > np.bincount(pair)
+    judged = judged_of(distinct // N_VIDEOS, distinct % N_VIDEOS, positive.astype(np.int64))
+    return ranked, original, judged, labels
+
+
+def repeat_benchmark(ranked: Ranked, judged: Judged, times: int) -> tuple[Ranked, Judged]:
+    """The same captions `times` over, as further queries of the same videos."""
+    shift = np.arange(times)[:, None] * (judged.n_queries * judged.n_videos)
+    codes = (judged.codes + shift).reshape(-1)
+    gains = np.tile(judged.gains, times)
+    more = Judged(codes, gains, judged.n_queries * times, judged.n_videos)
+    return np.tile(ranked, (times, 1)), more
+
+
+# --- the peers ------------------------------------------------------------------------------------
+
+
+def positives_by_query(judged: Judged) -> dict[str, dict[str, int]]:
+    codes, gains = judged.positives()
+    qrels: dict[str, dict[str, int]] = {}
+    for code, gain in zip(codes.tolist(), gains.tolist(), strict=True):
+        query, video = divmod(code, judged.n_videos)
+        qrels.setdefault(str(query), {})[str(video)] = gain
+    return qrels
+
+
+def run_by_query(ranked: Ranked) -> dict[str, dict[str, float]]:
+    keys = [str(video) for video in range(int(ranked.max()) + 1)]
+    scores = [-float(rank) for rank in range(ranked.shape[1])]
+    return {
+        str(query): dict(zip((keys[video] for video in row), scores, strict=True))
+        for query, row in enumerate(ranked.tolist())
+    }
+
+
+def score_by_sets(run: list[list[int]], positives: list[set[int]]) -> dict[str, float]:
+    """Means over the queries of `score_query`: one dictionary per query, as the published FIRE
+    code has it. Written anew here; what that code takes on the like is in its own figures."""
+    rows = [score_query(videos, wanted) for videos, wanted in zip(run, positives, strict=True)]
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+
+
+def score_query(videos: list[int], wanted: set[int]) -> dict[str, float]:
+    """C@k, P@k, R@k and AP over the positives found, by np.mean over lists of hits."""
+    hits = [video in wanted for video in videos]
+    precisions = [np.mean(hits[:rank]) for rank, hit in enumerate(hits, start=1) if hit]
+    row = {"AP(found)": float(np.mean(precisions)) if precisions else 0.0}
+    for k in (1, 5, 10):
+        row[f"C@{k}"] = float(any(hits[:k]))
+        row[f"P@{k}"] = float(np.mean(hits[:k]))
+        row[f"R@{k}"] = sum(hits[:k]) / len(wanted) if wanted else 0.0
+    return row
+
+
+# --- measurements ---------------------------------------------------------------------------------
+
+
+def time_scoring(report: Report, ranked: Ranked, judged: Judged, repeats: int) -> None:
+    """One group: one run, ours and the peers', `repeats` times each peer."""
+    group = f"{ranked.shape[0]:,} x {ranked.shape[1]}"
+    ranked = np.ascontiguousarray(ranked)
+    score_run(ranked, judged, DEFAULT_MEASURES)
+    name = f"Hearth, all {len(DEFAULT_MEASURES)} measures"
+    report.time(group, name, lambda: score_run(ranked, judged, DEFAULT_MEASURES), 7)
+    name = f"Hearth, the {len(COMMON)} that the peers compute"
+    report.time(group, name, lambda: score_run(ranked, judged, COMMON_MEASURES), 7)
+    measures = (*DEFAULT_MEASURES, *COMMON_MEASURES)
+    ours = score_run(ranked, judged, measures)
+    means = {str(measure): ours.mean(measure).value or 0.0 for measure in measures}
+    for peer in (time_pytrec_eval, time_ir_measures, time_sets):
+        for measure, value in peer(report, group, ranked, judged, repeats).items():
+            report.check(f"{group}, {peer.__name__[5:]}, {measure}", value, means[measure], 1e-9)
+
+
+def time_pytrec_eval(
+    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+) -> dict[str, float]:
+    package = report.load("pytrec_eval")
+    if package is None:
+        return {}
+    names = {ours: theirs for ours, (_, theirs) in COMMON.items()}
+    qrels, run = positives_by_query(judged), run_by_query(ranked)
+
+    def evaluate(run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]) -> Any:
+        return package.RelevanceEvaluator(qrels, set(names.values())).evaluate(run)
+
+    answers = report.time(group, "pytrec_eval, alone", lambda: evaluate(run, qrels), repeats)
+    with_dictionaries = "pytrec_eval, with its dictionaries"
+    report.time(
+        group,
+        with_dictionaries,
+        lambda: evaluate(run_by_query(ranked), positives_by_query(judged)),
+        repeats,
+    )
+    sums = {ours: sum(row[theirs] for row in answers.values()) for ours, theirs in names.items()}
+    return {ours: total / len(ranked) for ours, total in sums.items()}
+
+
+def time_ir_measures(
+    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+) -> dict[str, float]:
+    package = report.load("ir_measures")
+    if package is None:
+        return {}
+    peers = {ours: package.parse_measure(theirs) for ours, (theirs, _) in COMMON.items()}
+    qrels, run = positives_by_query(judged), run_by_query(ranked)
+    means = report.time(
+        group,
+        "ir_measures, alone",
+        lambda: package.calc_aggregate(peers.values(), qrels, run),
+        repeats,
+    )
+    return {ours: float(means[peer]) for ours, peer in peers.items()}
+
+
+def time_sets(
+    report: Report, group: str, ranked: Ranked, judged: Judged, repeats: int
+) -> dict[str, float]:
+    run = ranked.tolist()
+    positives: list[set[int]] = [set() for _ in run]
+    for code in judged.positives()[0].tolist():
+        query, video = divmod(code, judged.n_videos)
+        positives[query].add(video)
+    name = "a dictionary per query, as in the FIRE code"
+    scores: dict[str, float] = report.time(
+        group, name, lambda: score_by_sets(run, positives), repeats
+    )
+    return scores
+
+
+def time_agreement(report: Report, labels: Labels) -> ValueCounts:
+    group = f"alpha of {len(labels.pair):,} labels"
+    counts = count_labels(labels.pair, labels.value, labels.n_pairs)
+    alpha = report.time(
+        group, "Hearth, from the patterns", lambda: krippendorff_alpha(counts), 7
+    ).value
+    report.time(
+        group,
+        "Hearth, counting the labels",
+        lambda: count_labels(labels.pair, labels.value, labels.n_pairs),
+        5,
+    )
+    package = report.load("krippendorff")
+    if package is None:
+        return counts
+    table = np.zeros((labels.n_pairs, 2), dtype=np.int64)
+    np.add.at(table, (labels.pair, labels.value), 1)
+    matrix = np.full((N_ANNOTATORS, labels.n_pairs), np.nan)
+    matrix[labels.annotator, labels.pair] = labels.value
+    name = "krippendorff, value counts of all pairs"
+    nominal = partial(package.alpha, level_of_measurement="nominal")
+    value = report.time(group, name, partial(nominal, value_counts=table), 3)
+    report.check(name, value, alpha, 1e-12)
+    name = "krippendorff, matrix of annotators x pairs"
+    value = report.time(group, name, partial(nominal, reliability_data=matrix), 1)
+    report.check(name, value, alpha, 1e-12)
+    return counts
+
+
+def time_interval(report: Report, counts: ValueCounts) -> None:
+    group = "bootstrap interval of alpha"
+
+    def estimate(resamples: int) -> Interval:
+        return alpha_interval(counts, resamples, rng=np.random.default_rng(1))
+
+    for resamples in (1_000, 10_000):
+        report.time(group, f"Hearth, {resamples:,} resamples", partial(estimate, resamples), 7)
+    package = report.load("krippendorff")
+    if package is None:
+        return
+    several = counts.multiply_labelled()
+    items = np.repeat(several.patterns, several.weights, axis=0)
+    rng = np.random.default_rng(1)
+
+    def resample_pairs() -> list[float]:
+        draws = (rng.integers(0, len(items), len(items)) for _ in range(100))
+        return [
+            package.alpha(value_counts=items[draw], level_of_measurement="nominal")
+            for draw in draws
+        ]
+
+    report.time(group, "krippendorff, pairs drawn, 100 resamples", resample_pairs, 1)
+
+
+def check_figures(
+    report: Report, ranked: Ranked, original: Judged, judged: Judged, counts: ValueCounts
+) -> None:
+    """The known figures of the MSVD data, to the six digits that are published."""
+    expected = {
+        "C@1": (0.454526, 0.596081),
+        "C@5": (0.700321, 0.807586),
+        "C@10": (0.778374, 0.869467),
+        "AP": (0.562631, 0.560050),
+        "AP(found)": (0.562631, 0.627022),
+    }
+    labelled = with_positives(judged, original)
+    for place, (kind, labels) in enumerate((("original", original), ("labelled", labelled))):
+        measures: list[Measure] = [parse_measure(name) for name in expected]
+        scores = score_run(ranked, labels, measures)
+        for measure in measures:
+            known = expected[str(measure)][place]
+            report.check(f"MSVD {kind} {measure}", scores.mean(measure).value, known, 5.001e-7)
+    report.check("MSVD multiply labelled", counts.n_multiply_labelled, 62_036, 0)
+    report.check("MSVD agreement", percent_agreement(counts).value, 0.954381, 5.001e-7)
+    report.check("MSVD alpha", krippendorff_alpha(counts).value, 0.764355, 5.001e-7)
+    if not report.failures:
+        report.notes.append("the known MSVD figures are reproduced")
+
+
+def measure_all(data: Path | None) -> Report:
+    report = Report()
+    rng = np.random.default_rng(20_261_120)
+    deep, drawn = draw_scored_run(rng)
+    if data is None:
+        ranked, judged, labels = deep[:, :20], drawn, draw_labels(rng)
+    else:
+        ranked, original, majority, labels = read_data(data)
+        judged = with_positives(majority, original)
+        report.notes.append("depth 100 is drawn; the other input is the data's")
+    time_scoring(report, ranked[:, :10], judged, 3)
+    time_scoring(report, ranked, judged, 3)
+    time_scoring(report, deep, drawn, 1)
+    time_scoring(report, *repeat_benchmark(ranked[:, :10], judged, 10), 1)
+    counts = time_agreement(report, labels)
+    time_interval(report, counts)
+    if data is not None:
+        check_figures(report, ranked, original, majority, counts)
+    report.notes = list(dict.fromkeys(report.notes))
+    return report
+
+
+def print_table(report: Report) -> None:
+    width = max(len(row.name) for row in report.rows)
+    for place, row in enumerate(report.rows):
+        if place == 0 or report.rows[place - 1].group != row.group:
+            print(f"\n{row.group:<{width}}  {'ms':>10}  {'ratio':>8}")
+        print(f"{row.name:<{width}}  {row.ms:>10,.1f}  {row.ratio:>8,.1f}")
+    print()
+    for line in (*report.notes, *(f"DIFFERS: {failure}" for failure in report.failures)):
+        print(line)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Times of the numeric core beside its peers.")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    arguments = parser.parse_args()
+    report = measure_all(arguments.data)
+    if arguments.json:
+        print(json.dumps(asdict(report)))
+    else:
+        print_table(report)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

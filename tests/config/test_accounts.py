@@ -1,0 +1,27 @@
+"""People and their roles."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import create_user
+
+
+@pytest.mark.django_db
+def test_the_group_of_admins_brings_and_takes_the_django_admin() -> None:
+    user = create_user(username="ada", password=None, roles=[Role.LEAD])
+    admins = Group.objects.get_or_create(name=Role.ADMIN.value)[0]
+
+    def rights() -> tuple[bool, bool]:
+        return User.objects.values_list("is_staff", "is_superuser").get(pk=user.pk)
+
+    assert rights() == (False, False)
+    user.groups.add(admins)
+    assert rights() == (True, True)
+    user.groups.remove(Group.objects.get(name=Role.LEAD.value))
+    assert rights() == (True, True)
+    user.groups.remove(admins)
+    assert rights() == (False, False)

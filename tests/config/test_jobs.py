@@ -1,0 +1,383 @@
+"""The life of a job: real work, done by this process as a worker would do it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from config.celery import app
+from config.jobs import registry, services
+from config.jobs.models import Job, JobState
+from config.jobs.services import cancel_job, enqueue_job, run_job, sweep_jobs
+from config.shared.errors import Cancelled, Conflict, InvalidInput
+from config.shared.progress import Progress
+from config.shared.uploads import store_upload, uploaded_file
+from pooling.models import Benchmark, Run
+from tests.conftest import use_broker
+from tests.factories import make_benchmark, row_counts
+
+# Over the filesystem; tests/config/test_worker.py has workers on both brokers.
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("broker"),
+    pytest.mark.parametrize("broker", ["filesystem"], indirect=True),
+]
+
+GOOD = b"c0 Q0 v1 1 1.0 t\n"
+PAST, SOON = timedelta(seconds=-1), timedelta(seconds=60)
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_benchmark(tmp_path)
+
+
+@pytest.fixture
+def kind(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Registers a function as the job kind "tried"."""
+
+    def register(function: registry.JobFunction) -> Job:
+        monkeypatch.setitem(registry._functions, "tried", function)
+        return enqueue_job(kind="tried", title="Tried", params={})
+
+    return register
+
+
+def import_job(benchmark: Benchmark, content: bytes = GOOD, **params: Any) -> Job:
+    upload = store_upload(SimpleUploadedFile("my.run", content))
+    values = {"benchmark": benchmark.key, "upload": upload, "source": "my.run", "system": "A"}
+    return enqueue_job(
+        kind="import_run",
+        title="Run my.run",
+        params={**values, "name": "", "format": "auto", "depth": None, **params},
+        benchmark_key=benchmark.key,
+    )
+
+
+def now(job: Job) -> Job:
+    return Job.objects.get(pk=job.pk)
+
+
+def end_of(job: Job) -> tuple[str, Any, str, int]:
+    job = now(job)
+    return job.state, job.result, job.error, job.attempts
+
+
+def sent_ids() -> list[str]:
+    """Which jobs lie in the queue."""
+    ids = []
+    with app.connection_for_read() as link:
+        queue = link.SimpleQueue("celery")
+        while queue.qsize():
+            message = queue.get(block=False)
+            ids.append(message.payload[0][0])
+            message.ack()
+    return sorted(ids)
+
+
+# --- Ends -------------------------------------------------------------------------------------
+
+
+def test_a_job_is_done_with_its_result(benchmark: Benchmark) -> None:
+    job = import_job(benchmark)
+    waiting = now(job)
+    assert (waiting.state, waiting.attempts, waiting.started_at) == (JobState.QUEUED, 0, None)
+    assert sent_ids() == [str(job.pk)]
+    run_job(job.pk)
+
+    run = Run.objects.get()
+    done = now(job)
+    assert (done.state, done.error, done.attempts) == (JobState.DONE, "", 1)
+    assert (done.result["run"], done.result["sha256"]) == ("A", run.sha256)
+    assert done.lease_expires_at is None
+    assert done.created_at <= done.started_at <= done.finished_at  # type: ignore[operator]
+    assert not storages["uploads"].exists(job.params["upload"])
+
+    run_job(job.pk)  # delivered once more
+    assert end_of(job) == (JobState.DONE, done.result, "", 1)
+
+
+def test_bad_input_fails_with_its_file_line_and_reason(benchmark: Benchmark) -> None:
+    job = import_job(benchmark, GOOD + b"c0 Q0 v9 2 0.5 t\n")
+    before = row_counts()
+    run_job(job.pk)
+    assert end_of(job) == (JobState.FAILED, None, "my.run, line 2: unknown video 'v9'", 1)
+    assert now(job).finished_at is not None
+    assert row_counts() == before
+    assert not storages["uploads"].exists(job.params["upload"])
+
+
+def test_an_error_of_ours_fails_by_its_name(kind: Any, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        raise KeyError("unexpected")
+
+    job = kind(broken)
+    run_job(job.pk)
+    reason = "unexpected KeyError; the worker's log says more"
+    assert end_of(job) == (JobState.FAILED, None, reason, 1)
+    assert f"job {job.pk} (tried) failed" in caplog.text
+
+
+def test_an_upload_deleted_meanwhile_cancels_the_job(benchmark: Benchmark) -> None:
+    job = import_job(benchmark)
+    storages["uploads"].delete(job.params["upload"])
+    run_job(job.pk)
+    assert end_of(job) == (JobState.CANCELLED, None, "", 1)
+    assert Run.objects.count() == 0
+
+
+def test_a_queued_job_is_cancelled_at_once(benchmark: Benchmark) -> None:
+    job = import_job(benchmark)
+    cancel_job(job_id=job.pk)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.CANCELLED, None, "", 0)
+    assert sweep_jobs() == (0, 0)
+    with pytest.raises(Conflict):
+        cancel_job(job_id=job.pk)
+    assert Run.objects.count() == 0
+
+
+def test_a_running_job_stops_at_its_next_step(kind: Any) -> None:
+    steps = []
+
+    def walk(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        for step in range(5):
+            progress(step, 5, f"step {step}")
+            steps.append(step)
+            if step == 2:
+                cancel_job(job_id=uuid.UUID(params["job"]))
+                assert Job.objects.get().state == JobState.RUNNING
+        return {}
+
+    job = kind(walk)
+    run_job(job.pk)
+    assert steps == [0, 1, 2]
+    assert end_of(job) == (JobState.CANCELLED, None, "", 1)
+
+
+def test_an_unknown_kind_is_refused_before_it_is_written() -> None:
+    with pytest.raises(KeyError):
+        enqueue_job(kind="nothing of ours", title="", params={})
+    assert Job.objects.count() == 0
+
+
+def test_what_is_rolled_back_was_never_asked_for(benchmark: Benchmark) -> None:
+    def ask_and_fail() -> None:
+        with transaction.atomic():
+            import_job(benchmark)
+            raise InvalidInput("never mind")
+
+    with pytest.raises(InvalidInput):
+        ask_and_fail()
+    assert Job.objects.count() == 0
+    assert sent_ids() == []
+
+
+# --- Progress and lease -----------------------------------------------------------------------
+
+
+def test_progress_is_written_now_and_then(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "PROGRESS_EVERY_SECONDS", 3600)
+    seen = []
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        def look() -> None:
+            job = Job.objects.get()
+            seen.append((job.phase, job.done, job.total, job.percent))
+
+        progress(1, 4, "reading")
+        look()
+        progress(2, 4)  # too soon after
+        progress(3, 4, "reading")
+        look()
+        progress(0, None, "storing")  # a new phase is told at once
+        look()
+        with transaction.atomic():
+            progress(9, 9, "inside")  # nobody could see it, and a rollback would undo it
+        look()
+        return {"ok": True}
+
+    job = kind(work)
+    run_job(job.pk)
+    assert seen == [
+        ("reading", 1, 4, 25),
+        ("reading", 1, 4, 25),
+        ("storing", 0, None, None),
+        ("storing", 0, None, None),
+    ]
+    assert end_of(job) == (JobState.DONE, {"ok": True}, "", 1)
+
+
+def test_a_job_delivered_twice_at_once_is_done_once(kind: Any) -> None:
+    started = []
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        started.append(params["job"])
+        run_job(uuid.UUID(params["job"]))  # the second delivery leaves at once
+        return {"starts": len(started)}
+
+    job = kind(work)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.DONE, {"starts": 1}, "", 1)
+
+
+def test_the_lease_is_kept_while_the_work_is_silent(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "HEARTBEAT_SECONDS", 0.05)
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        Job.objects.update(lease_expires_at=timezone.now() + PAST)
+        deadline = time.monotonic() + 10
+        while Job.objects.get().lease_expires_at < timezone.now():  # type: ignore[operator]
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return {}
+
+    job = kind(work)
+    run_job(job.pk)
+    assert now(job).state == JobState.DONE
+
+
+def test_who_lost_the_lease_writes_nothing_more(kind: Any, benchmark: Benchmark) -> None:
+    """A worker that hung for minutes goes on when another does the job already."""
+    other = uuid.uuid4()
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        Job.objects.update(lease_token=other, attempts=2)
+        return {"result": "of the first attempt"}
+
+    job = kind(work)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.RUNNING, None, "", 2)
+    assert now(job).lease_token == other
+
+
+def test_who_lost_the_lease_stops_and_leaves_the_upload_to_the_other(
+    kind: Any, benchmark: Benchmark
+) -> None:
+    name = store_upload(SimpleUploadedFile("my.run", GOOD))
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        with uploaded_file(name):
+            Job.objects.update(lease_token=uuid.uuid4(), attempts=2)
+            progress(1, 2, "reading")
+        raise AssertionError("the first attempt goes on")
+
+    job = kind(work)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.RUNNING, None, "", 2)
+    assert storages["uploads"].exists(name)
+
+
+# --- Sweeping ---------------------------------------------------------------------------------
+
+
+def left_running(attempts: int, lease: timedelta) -> Job:
+    """A job as a worker leaves it that was killed."""
+    return Job.objects.create(
+        kind="import_run",
+        title="killed",
+        state=JobState.RUNNING,
+        attempts=attempts,
+        lease_token=uuid.uuid4(),
+        lease_expires_at=timezone.now() + lease,
+        sent_at=timezone.now(),
+    )
+
+
+def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
+    once, twice = left_running(1, PAST), left_running(2, PAST)
+    thrice, alive = left_running(3, PAST), left_running(1, SOON)
+
+    assert sweep_jobs() == (2, 1)
+    assert sent_ids() == sorted([str(once.pk), str(twice.pk)])
+    assert [now(job).state for job in (once, twice, thrice, alive)] == [
+        JobState.QUEUED,
+        JobState.QUEUED,
+        JobState.FAILED,
+        JobState.RUNNING,
+    ]
+    assert now(thrice).error == "The worker died 3 times while doing this."
+    assert now(thrice).finished_at is not None
+    assert sweep_jobs() == (0, 0)
+
+
+def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmark) -> None:
+    job = import_job(benchmark)
+    assert sent_ids() == [str(job.pk)]  # and now it is gone, as after a flush of Redis
+    assert sweep_jobs() == (0, 0)
+    Job.objects.update(sent_at=timezone.now() - timedelta(seconds=61))
+    assert sweep_jobs() == (1, 0)
+    assert sent_ids() == [str(job.pk)]
+    assert sweep_jobs() == (0, 0)
+
+
+@pytest.mark.parametrize("away", ["redis", "filesystem"])
+def test_a_broker_that_is_away_loses_nothing(
+    benchmark: Benchmark, tmp_path: Path, settings: Any, away: str
+) -> None:
+    before = app.conf.broker_url, app.conf.broker_transport_options
+    if away == "redis":
+        use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
+    else:
+        (tmp_path / "queue").write_text("no folder")
+        options = {"data_folder_out": str(tmp_path / "queue"), "data_folder_in": str(tmp_path)}
+        use_broker("filesystem://", options)
+    try:
+        started = time.monotonic()
+        job = import_job(benchmark)
+        assert time.monotonic() - started < 6
+        assert (now(job).state, now(job).sent_at) == (JobState.QUEUED, None)
+    finally:
+        use_broker(*before)
+
+    assert sent_ids() == []
+    assert sweep_jobs() == (1, 0)
+    assert sent_ids() == [str(job.pk)]
+    run_job(job.pk)
+    assert now(job).state == JobState.DONE
+
+
+def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) -> None:
+    job, last = left_running(1, PAST), left_running(3, PAST)
+    before = app.conf.broker_url, app.conf.broker_transport_options
+    use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
+    try:
+        with pytest.raises(OperationalError):  # said aloud in the worker's log; beat comes again
+            sweep_jobs()
+    finally:
+        use_broker(*before)
+    assert (now(job).state, now(last).state) == (JobState.QUEUED, JobState.FAILED)
+
+
+# --- Uploads ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a\nb", "x" * 400, "ü🐈"])
+def test_an_upload_is_kept_under_a_name_of_our_own(name: str) -> None:
+    stored = store_upload(SimpleUploadedFile(name, b"content"))
+    assert uuid.UUID(stored)
+    with uploaded_file(stored) as path:
+        assert path.parent == Path(storages["uploads"].path("")).resolve()
+        assert path.read_bytes() == b"content"
+    assert not storages["uploads"].exists(stored)
+
+
+def test_an_upload_goes_when_the_work_fails() -> None:
+    stored = store_upload(SimpleUploadedFile("x", b"content"))
+    with pytest.raises(InvalidInput), uploaded_file(stored):
+        raise InvalidInput("bad")
+    assert not storages["uploads"].exists(stored)
+    with pytest.raises(Cancelled), uploaded_file(stored):
+        pass

@@ -1,0 +1,86 @@
+"""What the settings make of the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from config.settings import DEVELOPMENT_KEY
+from tests.conftest import ROOT
+
+OWN_KEY = "k" * 60
+
+
+def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """manage.py with these variables and none of ours."""
+    ours = {"SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "HTTPS"}
+    ours.add("DJANGO_ALLOW_ASYNC_UNSAFE")  # see tests/conftest.py
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env={**kept, "HEARTH_HOME": str(home), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"SECRET_KEY": DEVELOPMENT_KEY}, {"SECRET_KEY": ""}])
+def test_a_site_that_others_reach_needs_a_key_of_its_own(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    done = start(tmp_path, "check", ALLOWED_HOSTS="hearth.example", **given)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "Set SECRET_KEY to a long random text of your own" in done.stderr
+
+
+def test_this_machine_alone_needs_nothing(tmp_path: Path) -> None:
+    done = start(tmp_path, "check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_site_is_ready_for_others(tmp_path: Path) -> None:
+    done = start(
+        tmp_path,
+        *"check --deploy --fail-level WARNING".split(),
+        ALLOWED_HOSTS="hearth.example",
+        SECRET_KEY=OWN_KEY + "0123456789",
+        DATABASE_URL="postgres://db.example/hearth",
+        REDIS_URL="redis://redis.example:6379/0",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_home_holds_everything_that_is_written(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = start(home, "migrate", "--verbosity=0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (home / "hearth.sqlite3").is_file()
+
+
+def test_the_database_is_set_up_as_measured(db: None) -> None:
+    def ask(*questions: str) -> list[object]:
+        with connection.cursor() as cursor:
+            answers = []
+            for question in questions:
+                cursor.execute(question)
+                answers.append(cursor.fetchone()[0])
+            return answers
+
+    assert connection.settings_dict["ATOMIC_REQUESTS"] is False
+    if connection.vendor == "sqlite":
+        pragmas = ["journal_mode", "synchronous", "foreign_keys", "busy_timeout"]
+        found = ask(*[f"PRAGMA {pragma}" for pragma in pragmas])
+        assert found == ["wal", 2, 1, 20_000]  # 2 is FULL
+        assert connection.transaction_mode == "IMMEDIATE"
+    else:
+        names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+        assert ask(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
+        assert connection.settings_dict["CONN_HEALTH_CHECKS"] is True

@@ -1,0 +1,182 @@
+"""A real Celery worker, over the filesystem and over Redis: work from end to end, and its death
+in the middle of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from config.jobs.models import Job, JobState
+from config.jobs.services import enqueue_job, sweep_jobs
+from config.shared.uploads import store_upload
+from pooling.models import Benchmark, RankedList, Run
+from pooling.selectors import ranked_matrix
+from tests.conftest import Worker
+from tests.factories import make_benchmark, row_counts
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
+
+CAPTIONS, VIDEOS = 400, 1000
+
+
+def import_job(benchmark: Benchmark, content: bytes) -> Job:
+    upload = store_upload(SimpleUploadedFile("my.run", content))
+    return enqueue_job(
+        kind="import_run",
+        title="Run my.run",
+        params={
+            "benchmark": benchmark.key,
+            "upload": upload,
+            "source": "my.run",
+            "system": "A",
+            "name": "",
+            "format": "auto",
+            "depth": None,
+        },
+        benchmark_key=benchmark.key,
+    )
+
+
+def wait_for(job: Job, is_so: Callable[[Job], Any], worker: Worker, seconds: float = 60) -> Job:
+    deadline = time.monotonic() + seconds
+    while not is_so(found := Job.objects.get(pk=job.pk)):
+        if time.monotonic() > deadline or worker.process.poll() is not None:
+            pytest.fail(f"{found.state} {found.phase} {found.error}\n{worker.log.read_text()}")
+        time.sleep(0.02)
+    return found
+
+
+def ended(job: Job) -> bool:
+    return job.is_finished
+
+
+def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path)
+    before = row_counts()
+    good = import_job(benchmark, b"c0 Q0 v1 1 2.0 t\nc0 Q0 v0 2 1.0 t\n")
+    bad = import_job(benchmark, b"c0 Q0 v1 1 2.0 t\nc0 Q0 v9 2 1.0 t\n")
+
+    done = wait_for(good, ended, celery_worker_process)
+    assert (done.state, done.error, done.attempts) == (JobState.DONE, "", 1)
+    run = Run.objects.get()
+    assert done.result == {
+        "run": "A",
+        "queries": 1,
+        "depth": 2,
+        "sha256": run.sha256,
+        "created": True,
+        "warnings": ["2 of 3 captions have no ranked list"],
+    }
+    assert ranked_matrix(run)[0].tolist() == [1, 0]
+
+    failed = wait_for(bad, ended, celery_worker_process)
+    assert (failed.state, failed.error) == (
+        JobState.FAILED,
+        "my.run, line 2: unknown video 'v9'",
+    )
+    assert row_counts() == {
+        **before,
+        "jobs.Job": 2,
+        "pooling.Run": 1,
+        "pooling.RankedList": 1,
+        "pooling.System": 1,
+    }
+
+
+def long_run() -> bytes:
+    """A TREC file of 400,000 lines: some seconds of work."""
+    order = np.argsort(np.random.default_rng(0).random((CAPTIONS, VIDEOS)), axis=1)
+    return "".join(
+        f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"
+        for query, videos in enumerate(order.tolist())
+        for rank, video in enumerate(videos, start=1)
+    ).encode()
+
+
+def children_of(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+
+@pytest.fixture
+def job_under_way(
+    start_worker: Callable[..., Worker], tmp_path: Path
+) -> Iterator[tuple[Job, Worker]]:
+    """A job that a worker has begun and not finished."""
+    benchmark = make_benchmark(tmp_path, captions=CAPTIONS, videos=VIDEOS)
+    worker = start_worker()
+    job = import_job(benchmark, long_run())
+    wait_for(job, lambda found: found.state == JobState.RUNNING and found.phase, worker)
+    yield job, worker
+    assert not storages["uploads"].exists(job.params["upload"])
+
+
+def lease_ran_out() -> None:
+    Job.objects.filter(state=JobState.RUNNING).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
+
+
+def check_done_once(job: Job, attempts: int) -> None:
+    job.refresh_from_db()
+    assert (job.state, job.error, job.attempts) == (JobState.DONE, "", attempts)
+    run = Run.objects.get()
+    assert (job.result["run"], job.result["created"], job.result["sha256"]) == (
+        "A",
+        True,
+        run.sha256,
+    )
+    assert (run.n_queries, run.depth) == (CAPTIONS, VIDEOS)
+    assert RankedList.objects.count() == CAPTIONS
+    ranked = ranked_matrix(run)
+    assert (np.sort(ranked, axis=1) == np.arange(VIDEOS)).all()
+
+
+@pytest.mark.slow
+def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
+    job_under_way: tuple[Job, Worker], start_worker: Callable[..., Worker]
+) -> None:
+    job, worker = job_under_way
+    (child,) = children_of(worker.process.pid)
+    os.kill(child, signal.SIGKILL)
+    # The worker starts another process and delivers the message again, which finds the job taken.
+    deadline = time.monotonic() + 30
+    while not (processes := children_of(worker.process.pid)) or child in processes:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    found = Job.objects.get(pk=job.pk)
+    assert (found.state, found.attempts) == (JobState.RUNNING, 1)
+    assert sweep_jobs() == (0, 0)  # the lease still stands
+    assert Run.objects.count() == 0
+
+    lease_ran_out()
+    assert sweep_jobs() == (1, 0)
+    wait_for(job, ended, worker)
+    check_done_once(job, attempts=2)
+
+
+@pytest.mark.slow
+def test_a_job_whose_worker_was_killed_is_done_once_after_a_restart(
+    job_under_way: tuple[Job, Worker], start_worker: Callable[..., Worker]
+) -> None:
+    job, worker = job_under_way
+    worker.kill()  # all of its processes at once, as a power cut would
+    assert Job.objects.get(pk=job.pk).state == JobState.RUNNING
+    assert Run.objects.count() == 0
+
+    again = start_worker()
+    lease_ran_out()
+    assert sweep_jobs() == (1, 0)
+    wait_for(job, ended, again)
+    check_done_once(job, attempts=2)

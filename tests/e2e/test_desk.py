@@ -1,0 +1,110 @@
+"""The lead's desk in Chromium: a conflict is ruled on by a key."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.enums import EscalationKind, Scale
+from annotation.models import Adjudication, Campaign
+from annotation.services import escalate_task, open_campaign, release_assignments
+from config.accounts.roles import Role
+from evaluation.demo.render import write_video
+from evaluation.demo.shapes import draw_scene
+from pooling.services import build_pool, import_benchmark
+from tests import factories
+from tests.e2e.test_disagreement import MORE_THAN_DEAF_MS, log_in, wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# The script's own video has no controls: before it has replaced the page's, keys do nothing.
+PLAYS = "() => document.querySelector('video:not([controls])')?.videoWidth > 0"
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    """Over two videos: three labels of v0 contradict each other, v1 was handed on."""
+    for name in ("v0", "v1"):
+        write_video(draw_scene(random.Random(name)), tmp_path / f"{name}.mp4")
+    benchmark = import_benchmark(
+        key="dogs",
+        captions=factories.write_captions(tmp_path, [("c0", "a dog", "v0")]),
+        videos=factories.write_videos(tmp_path, [("v0", "v0.mp4", ""), ("v1", "v1.mp4", "")]),
+        media_dir=tmp_path,
+    ).benchmark
+    factories.make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
+    build_pool(benchmark=benchmark, depth=2)
+    campaign = open_campaign(benchmark=benchmark, double_share=1, scale=Scale.GRADED)
+    for name, label in (("anna", 0), ("ben", 1), ("cara", 3)):
+        person = factories.make_annotator(name)
+        factories.judge(campaign, person, {"v0": label})
+        release_assignments(campaign=campaign, annotator=person)
+    dora = factories.make_annotator("dora")
+    (held,) = factories.claim(campaign, dora)
+    escalate_task(
+        assignment_id=held.pk, annotator=dora, kind=EscalationKind.UNSURE, reason="too dark"
+    )
+    return campaign
+
+
+def test_a_lead_rules_by_key(
+    campaign: Campaign, new_page: Callable[[], Page], page_problems: list[str]
+) -> None:
+    factories.make_user("lea", Role.LEAD)
+    page = log_in(new_page(), "lea")
+    page.goto(f"/campaigns/{campaign.pk}/")
+    page.get_by_role("link", name="Desk 2").click()
+    wait_until(page, PLAYS)
+    assert page.locator(".desk-labels li").all_inner_texts() == [
+        "Annotator A\nnot relevant",
+        "Annotator B\npartly relevant",
+        "Annotator C\nrelevant",
+    ]
+
+    # A key that is written, held down with another or repeated decides nothing.
+    page.wait_for_timeout(MORE_THAN_DEAF_MS)
+    page.get_by_label("Reason").press_sequentially("take 2")
+    page.locator("h1").click()
+    page.keyboard.press("Control+2")
+    page.keyboard.press("Shift+N")
+    page.evaluate(
+        "document.body.dispatchEvent("
+        "new KeyboardEvent('keydown', { key: '2', bubbles: true, repeat: true }))"
+    )
+    assert page.locator("#desk").count() == 1
+    assert Adjudication.objects.count() == 0
+
+    page.keyboard.press("3")
+    page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
+    assert page.locator(".desk-reason").inner_text() == "too dark"
+    wait_until(page, PLAYS)
+    page.wait_for_timeout(MORE_THAN_DEAF_MS)
+    page.keyboard.press("b")
+    page.get_by_text("Nothing waits.").wait_for()
+
+    ruling = Adjudication.objects.get()
+    assert (ruling.label, ruling.reason) == (2, "take 2")
+    assert sorted(campaign.tasks.values_list("pair__video__key", "state", "label")) == [
+        ("v0", "adjudicated", 2),
+        ("v1", "open", None),
+    ]
+    assert page_problems == []
+
+
+def test_without_scripts_the_buttons_do(campaign: Campaign, browser, live_server) -> None:  # type: ignore[no-untyped-def]
+    factories.make_user("lea", Role.LEAD)
+    context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = log_in(context.new_page(), "lea")
+    page.goto(f"/campaigns/{campaign.pk}/desk/")
+    assert page.locator("video[controls]").count() == 1
+    page.get_by_role("button", name="Partly relevant").click()
+    page.get_by_text("You ruled the last pair partly relevant.").wait_for()
+    page.get_by_role("button", name="Put back into the queue").click()
+    page.get_by_text("Nothing waits.").wait_for()
+    context.close()
+    assert Adjudication.objects.get().label == 1

@@ -1,0 +1,235 @@
+"""A label set in the formats that others read."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.services import import_judgments
+from config.shared.errors import InvalidInput
+from evaluation.exports import FORMATS, file_stem, open_export, write_export
+from evaluation.models import LabelSet
+from evaluation.services import publish_label_set
+from pooling.models import Benchmark
+from pooling.services import build_pool, import_benchmark
+from tests.factories import (
+    JudgmentRow,
+    bring_judgments,
+    make_run,
+    write_captions,
+)
+
+pytestmark = pytest.mark.django_db
+
+CAPTIONS = [
+    ("q0", "a “red” shape, with a comma", "v0"),
+    ("q1", "größer", "v1"),
+    ("q2", "never judged", "v2"),
+]
+ROWS: list[JudgmentRow] = [
+    ("q0", "v0", "Zoë", 0),  # the original positive, judged not relevant
+    ("q0", "v1", "Zoë", 1),
+    ("q0", "v1", "Al, B.", 1),
+    ("q0", "v1", "Cem", 0),
+    ("q1", "v0", "Al, B.", 1),
+    ("q1", "v0", "Zoë", 0),
+    ("q1", "v2", "Cem", 0),  # found by no system
+]
+
+
+def make_msvd(folder: Path) -> Benchmark:
+    benchmark = import_benchmark(
+        key="MSVD", captions=write_captions(folder, CAPTIONS), licence="CC BY 4.0"
+    ).benchmark
+    make_run(folder, benchmark, {"q0": ["v1", "v0"], "q1": ["v0"]}, system="CLIP4CLIP")
+    make_run(folder, benchmark, {"q0": ["v0", "v1"], "q1": ["v1", "v0"]}, system="SSB")
+    make_run(folder, benchmark, {"q0": ["v2", "v0", "v1"]}, system="CE")
+    build_pool(benchmark=benchmark, depth=2)
+    return benchmark
+
+
+@pytest.fixture
+def label_set(tmp_path: Path, settings: Any) -> LabelSet:
+    settings.PUBLISHER_EMAIL = "labels@example.org"
+    settings.PUBLISHER_NAME = "Example"
+    settings.PUBLISHER_WEBSITE = "https://example.org"
+    benchmark = make_msvd(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    return publish_label_set(benchmark=benchmark)
+
+
+def export(label_set: LabelSet, format: str) -> bytes:
+    return b"".join(open_export(label_set, format))
+
+
+# --- FIRE -------------------------------------------------------------------------------------
+
+LABELS = {"relevant", "irrelevant"}
+MODELS = {"CLIP4CLIP", "SSB", "CE"}
+DATASETS = {"MSVD", "MSRVTT"}
+TOP_LEVEL = {
+    "annotations": list,
+    "disagreements": list,
+    "source_ds": str,
+    "source_data_md5": str,
+    "source_annotator_map_md5": str,
+    "created_ds": str,
+    "email": str,
+    "creator": str,
+    "website": str,
+    "license": str,
+    "datasets": list,
+}
+
+
+def check_list(values: Any, kind: type, length: int) -> None:
+    assert type(values) is list
+    assert len(values) == length
+    assert {type(value) for value in values} <= {kind}
+
+
+def check_entry(entry: dict[str, Any], *, agreed: bool) -> None:
+    """What the published loader's types and enumerations ask for, and nothing beside."""
+    fields = {"annotator_ids", "video_id", "query", "annotator_labels", "response_ids"}
+    fields |= {"queue_ids", "models", "dataset"}
+    assert set(entry) == fields | ({"label"} if agreed else set())
+    responses = len(entry["annotator_ids"])
+    assert responses >= 1
+    for name in ("annotator_ids", "response_ids", "queue_ids"):
+        check_list(entry[name], int, responses)
+    check_list(entry["annotator_labels"], str, responses)
+    assert set(entry["annotator_labels"]) <= LABELS
+    assert type(entry["video_id"]) is type(entry["query"]) is str
+    assert not agreed or entry["label"] in LABELS
+    assert entry["models"] == [] or len(entry["models"]) == responses
+    assert set(entry["models"]) <= MODELS
+    assert entry["dataset"] in DATASETS
+
+
+def test_fire_file_has_the_published_shape(label_set: LabelSet) -> None:
+    text = export(label_set, "fire")
+    found = json.loads(text)
+
+    assert set(found) == set(TOP_LEVEL)
+    assert {name: type(found[name]) for name in found} == TOP_LEVEL
+    for name in ("source_data_md5", "source_annotator_map_md5"):
+        assert re.fullmatch("[0-9a-f]{32}", found[name])
+    for name in ("source_ds", "created_ds"):
+        assert found[name] == label_set.created_at.date().isoformat()
+    assert found["datasets"] == ["MSVD"]
+    assert (found["email"], found["creator"]) == ("labels@example.org", "Example")
+    assert (found["website"], found["license"]) == ("https://example.org", "CC BY 4.0")
+    for entry in found["annotations"]:
+        check_entry(entry, agreed=True)
+    for entry in found["disagreements"]:
+        check_entry(entry, agreed=False)
+
+
+def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
+    found = json.loads(export(label_set, "fire"))
+    annotations = [
+        (entry["query"], entry["video_id"], entry["label"], entry["models"])
+        for entry in found["annotations"]
+    ]
+    red, larger = CAPTIONS[0][1], CAPTIONS[1][1]
+    # Systems by the best rank they gave the pair; of equal ranks, by the name of the run.
+    assert annotations == [
+        (red, "v0", "irrelevant", ["SSB"]),
+        (red, "v1", "relevant", ["CLIP4CLIP", "SSB", "CLIP4CLIP"]),
+        (larger, "v2", "irrelevant", []),
+    ]
+    (disputed,) = found["disagreements"]
+    assert (disputed["query"], disputed["video_id"]) == (larger, "v0")
+    assert sorted(disputed["annotator_labels"]) == ["irrelevant", "relevant"]
+    assert disputed["models"] == ["CLIP4CLIP", "SSB"]
+
+    entries = found["annotations"] + found["disagreements"]
+    responses = sorted(number for entry in entries for number in entry["response_ids"])
+    assert responses == list(range(1, len(ROWS) + 1))
+    people = {person for entry in entries for person in entry["annotator_ids"]}
+    assert len(people) == 3
+    majority = next(entry for entry in entries if entry["video_id"] == "v1")
+    assert sorted(majority["annotator_labels"]) == ["irrelevant", "relevant", "relevant"]
+
+
+# --- The others -------------------------------------------------------------------------------
+
+
+def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
+    text = export(label_set, "csv")
+    assert hashlib.sha256(text).hexdigest() == label_set.sha256
+    assert text.decode() == (
+        "caption_id,video_id,label,source,judgments,relevant\n"
+        "q0,v0,0,majority,1,0\n"
+        "q0,v1,1,majority,3,2\n"
+        "q1,v0,,conflict,2,1\n"
+        "q1,v2,0,majority,1,0\n"
+    )
+
+
+def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> None:
+    # q1 v0 is in conflict, which is unjudged; q0 v0 was judged not relevant but is original.
+    assert export(label_set, "qrels").decode() == (
+        "q0 0 v0 1\nq0 0 v1 1\nq1 0 v1 1\nq1 0 v2 0\nq2 0 v2 1\n"
+    )
+
+
+def test_single_judgments_come_under_pseudonyms(label_set: LabelSet) -> None:
+    text = export(label_set, "judgments")
+    assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
+    rows = list(csv.DictReader(io.StringIO(text.decode())))
+    given = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
+    assert given == sorted((query, video, str(label)) for query, video, _, label in ROWS)
+    assert {row["queue"] for row in rows} == {"1"}
+    by_person: dict[str, set[tuple[str, str]]] = {}
+    for row in rows:
+        by_person.setdefault(row["annotator"], set()).add((row["caption_id"], row["video_id"]))
+    people = {name: {(q, v) for q, v, who, _ in ROWS if who == name} for _, _, name, _ in ROWS}
+    assert sorted(by_person.values(), key=sorted) == sorted(people.values(), key=sorted)
+    assert not set(by_person) & set(people)
+
+
+def test_exported_judgments_make_the_same_label_set_elsewhere(
+    label_set: LabelSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    write_export(label_set, "judgments", path)
+    copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    done = import_judgments(benchmark=copy, path=path)
+    assert (done.judgments, done.pairs) == (7, 4)
+    again = publish_label_set(benchmark=copy)
+    assert again.sha256 == label_set.sha256
+    # Its own pseudonyms: the two cannot be linked but by what was judged.
+    assert again.judgments_sha256 != label_set.judgments_sha256
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_the_same_bytes_again(
+    label_set: LabelSet, tmp_path: Path, format: str
+) -> None:
+    first = export(label_set, format)
+    bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
+    publish_label_set(benchmark=label_set.benchmark)
+
+    path = tmp_path / "again"
+    assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)
+    assert path.read_bytes() == first
+    assert [entry.name for entry in tmp_path.glob(".again*")] == []
+
+
+def test_an_unknown_format_is_refused_and_writes_nothing(
+    label_set: LabelSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "labels.xls"
+    with pytest.raises(InvalidInput) as refused:
+        write_export(label_set, "xls", path)
+    assert str(refused.value) == "no export format 'xls'; there are: csv, judgments, qrels, fire"
+    assert not path.exists()
+    assert file_stem(label_set) == "MSVD-labels-v1"

@@ -1,0 +1,209 @@
+"""Small worlds for tests, made through the real services from real files.
+
+Captions are `c0, c1, …` and videos `v0, v1, …`, numbered as they are called, unless a test says
+otherwise. Every builder that reads a file takes the folder to write it to.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.apps import apps
+from django.db import connection
+
+from annotation.enums import Scale
+from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.services import (
+    ImportedJudgments,
+    Submitted,
+    annotator_for,
+    claim_assignments,
+    import_judgments,
+    open_campaign,
+    submit_judgment,
+)
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import create_user
+from pooling.models import Benchmark, Pair, Run
+from pooling.services import ImportedRun, build_pool, import_benchmark, import_run
+
+Result = TypeVar("Result")
+
+PASSWORD = "a password for tests only"
+
+CaptionRow = tuple[str, str, str]  # key, text, key of an original positive
+JudgmentRow = tuple[str, str, str, int]  # caption key, video key, annotator, label
+
+
+# --- Files --------------------------------------------------------------------------------
+
+
+def write_csv(path: Path, header: str, rows: Iterable[Sequence[Any]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([header.split(","), *rows])
+    return path
+
+
+def write_captions(folder: Path, rows: Iterable[CaptionRow]) -> Path:
+    return write_csv(folder / "captions.csv", "caption_id,caption,video_id", rows)
+
+
+def write_videos(folder: Path, rows: Iterable[tuple[str, str, str]]) -> Path:
+    """Rows of key, file name in the media folder, URL."""
+    return write_csv(folder / "videos.csv", "video_id,file,url", rows)
+
+
+def write_run(path: Path, lists: Mapping[str, Sequence[str]], tag: str = "test") -> Path:
+    """Ranked lists by caption key as a TREC file, with scores that fall by one."""
+    lines = [
+        f"{query} Q0 {video} {rank} {len(videos) - rank} {tag}\n"
+        for query, videos in lists.items()
+        for rank, video in enumerate(videos, start=1)
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def write_judgments(path: Path, rows: Iterable[JudgmentRow]) -> Path:
+    return write_csv(path, "caption_id,video_id,annotator,label", rows)
+
+
+# --- What can be judged -------------------------------------------------------------------
+
+
+def caption_rows(captions: int, videos: int) -> list[CaptionRow]:
+    """Caption i belongs to video i, counted around."""
+    return [(f"c{i}", f"caption {i}", f"v{i % videos}") for i in range(captions)]
+
+
+def make_benchmark(
+    folder: Path, *, captions: int = 3, videos: int = 4, key: str = "tiny", **options: Any
+) -> Benchmark:
+    return import_benchmark(
+        key=key,
+        captions=write_captions(folder, caption_rows(captions, videos)),
+        videos=write_videos(folder, [(f"v{i}", "", "") for i in range(videos)]),
+        **options,
+    ).benchmark
+
+
+def bring_run(
+    folder: Path,
+    benchmark: Benchmark,
+    lists: Mapping[str, Sequence[str]],
+    *,
+    system: str = "A",
+    **options: Any,
+) -> ImportedRun:
+    path = write_run(folder / f"{uuid.uuid4().hex}.run", lists)
+    return import_run(benchmark=benchmark, path=path, system=system, **options)
+
+
+def make_run(
+    folder: Path, benchmark: Benchmark, lists: Mapping[str, Sequence[str]], **options: Any
+) -> Run:
+    return bring_run(folder, benchmark, lists, **options).run
+
+
+def all_pairs(captions: int, videos: int) -> dict[str, list[str]]:
+    """Ranked lists that bring every caption together with every video."""
+    return {f"c{q}": [f"v{v}" for v in range(videos)] for q in range(captions)}
+
+
+def pairs_of(benchmark: Benchmark) -> set[tuple[str, str]]:
+    """Keys of all pooled pairs."""
+    found = Pair.objects.filter(query__benchmark=benchmark)
+    return set(found.values_list("query__key", "video__key"))
+
+
+# --- Who judges it ------------------------------------------------------------------------
+
+
+def make_user(username: str, *roles: Role) -> User:
+    return create_user(username=username, password=PASSWORD, roles=roles)
+
+
+def make_annotator(username: str) -> Annotator:
+    return annotator_for(make_user(username, Role.ANNOTATOR))
+
+
+def make_campaign(
+    folder: Path,
+    *,
+    captions: int = 1,
+    videos: int = 3,
+    double_share: float = 0,
+    scale: Scale = Scale.BINARY,
+    **options: Any,
+) -> Campaign:
+    """An open campaign over every pair of a benchmark of its own."""
+    benchmark = make_benchmark(folder, captions=captions, videos=videos)
+    make_run(folder, benchmark, all_pairs(captions, videos))
+    build_pool(benchmark=benchmark, depth=videos)
+    return open_campaign(benchmark=benchmark, double_share=double_share, scale=scale, **options)
+
+
+def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Assignment]:
+    return claim_assignments(campaign=campaign, annotator=annotator, count=count)
+
+
+def submit(assignment: Assignment, label: int, *, client_key: uuid.UUID | None = None) -> Submitted:
+    return submit_judgment(
+        assignment_id=assignment.pk,
+        annotator=assignment.annotator,
+        label=label,
+        client_key=client_key or uuid.uuid4(),
+    )
+
+
+def judge(campaign: Campaign, annotator: Annotator, labels: Mapping[str, int]) -> list[Judgment]:
+    """Answer the annotator's pairs by the key of the video; those not named are left held."""
+    return [
+        submit(held, labels[held.task.pair.video.key]).judgment
+        for held in claim(campaign, annotator)
+        if held.task.pair.video.key in labels
+    ]
+
+
+def bring_judgments(
+    folder: Path, benchmark: Benchmark, rows: Iterable[JudgmentRow], **options: Any
+) -> ImportedJudgments:
+    path = write_judgments(folder / f"{uuid.uuid4().hex}.csv", rows)
+    return import_judgments(benchmark=benchmark, path=path, **options)
+
+
+# --- Two at a time ------------------------------------------------------------------------
+
+
+def at_once(*calls: Callable[[], Result]) -> list[Result]:
+    """What the calls return, each made in a thread and on a connection of its own."""
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], Result]) -> Result:
+        try:
+            connection.ensure_connection()
+            barrier.wait()
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(run, call) for call in calls]]
+
+
+# --- Everything ---------------------------------------------------------------------------
+
+
+def row_counts() -> dict[str, int]:
+    """How many rows every table has."""
+    return {
+        model._meta.label: model._default_manager.count()
+        for model in apps.get_models(include_auto_created=True)
+    }

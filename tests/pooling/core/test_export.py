@@ -1,0 +1,71 @@
+"""A run written out and read again is the same run."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pooling.core.export import trec_lines
+from pooling.core.ordering import RunData
+from tests.pooling.core.tiny import QUERIES, VIDEOS, lists, read, write
+
+
+def export(run: RunData, tag: str) -> str:
+    query_keys, video_keys = list(QUERIES), list(VIDEOS)
+    bounds = list(zip(run.offsets.tolist(), run.offsets.tolist()[1:], strict=False))
+    return "".join(
+        trec_lines(
+            (
+                (query_keys[query], run.videos[start:end], run.scores[start:end])
+                for query, (start, end) in zip(run.query_numbers.tolist(), bounds, strict=True)
+            ),
+            video_keys,
+            tag,
+        )
+    )
+
+
+# Around 0.1 the neighbours in float64 are one number in float32, so the rank has to decide.
+SCORE = st.one_of(
+    st.sampled_from([0.1, 0.1 + 1e-12, 0.1 - 1e-12, -0.0, 0.0]),
+    st.floats(-3.4e38, 3.4e38, allow_nan=False),
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(list(QUERIES)),
+        st.dictionaries(st.sampled_from(list(VIDEOS)), SCORE, min_size=1),
+        min_size=1,
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_exported_run_comes_back_the_same(scores: dict[str, dict[str, float]]) -> None:
+    rows = "".join(
+        f"{query} Q0 {video} 7 {score!r} t\n"
+        for query, videos in scores.items()
+        for video, score in videos.items()
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        run = read(write(Path(folder), rows))
+        again = read(write(Path(folder), export(run, "my run")))
+
+    assert lists(again) == lists(run)
+    assert again.tag == "my_run"
+    assert not any("a rank" in warning or "the rank" in warning for warning in again.warnings)
+
+
+def test_lines_are_as_trec_has_them() -> None:
+    videos, scores = np.array([2, 0], np.int32), np.array([0.85588, -1e-30], np.float32)
+    text = "".join(trec_lines([("q1", videos, scores)], list(VIDEOS), " "))
+    assert text == "q1 Q0 vA 1 0.85588 run\nq1 Q0 vC 2 -1e-30 run\n"
+
+
+def test_list_and_scores_of_different_lengths_are_an_error() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        list(trec_lines([("q", np.zeros(2, np.int32), np.zeros(1, np.float32))], ["v"], "t"))

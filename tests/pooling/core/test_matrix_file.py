@@ -1,0 +1,190 @@
+"""Similarity matrices: equal to the same scores as a TREC run, and every refusal."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from config.shared.errors import InvalidInput
+from pooling.core import matrix_file
+from pooling.core.run_file import read_run
+from tests.pooling.core.tiny import lists, read, write
+
+SCORES = [[0.1, 0.2, 0.3], [1.0, 1.0, 1.0], [-0.0, 0.0, -1.0]]
+RANKED = {0: [2, 1, 0], 1: [2, 1, 0], 2: [1, 0, 2]}  # ties by key: vA (2), vB (1), vC (0)
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_layout_gives_the_same_lists(tmp_path: Path, dtype: str, order: Any) -> None:
+    path = tmp_path / "m.npy"
+    np.save(path, np.array(SCORES).astype(dtype, order=order))
+    run = read(path)
+
+    assert {query: [v for v, _ in pairs] for query, pairs in lists(run).items()} == RANKED
+    assert (run.format, run.depth, run.warnings) == ("npy", 3, ())
+    assert run.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@given(
+    scores=hnp.arrays(
+        st.sampled_from([np.float32, np.float64]),
+        st.tuples(st.integers(1, 6), st.integers(1, 9)),
+        elements=st.sampled_from([-1.5, -0.0, 0.0, 0.25, 0.1, 1e30]),
+    ),
+    keys=st.permutations(["v1", "v10", "v2", "V", "va", "ä", "z", "猫", "#"]),
+    depth=st.integers(1, 10),
+    band=st.integers(1, 20),
+)
+@settings(max_examples=150, deadline=None)
+def test_matrix_equals_the_same_scores_as_trec(
+    scores: npt.NDArray[Any], keys: list[str], depth: int, band: int
+) -> None:
+    n_queries, n_videos = scores.shape
+    numbers: dict[str, Any] = {
+        "query_numbers": {f"q{n}": n for n in range(n_queries)},
+        "video_numbers": {key: n for n, key in enumerate(keys[:n_videos])},
+    }
+    rows = "".join(
+        f"q{q} Q0 {keys[v]} 0 {float(scores[q, v])!r} t\n"
+        for q in range(n_queries)
+        for v in range(n_videos)
+    )
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matrix_file, "BAND_SCORES", band)
+        np.save(Path(folder) / "m.npy", scores)
+        matrix = read_run(Path(folder) / "m.npy", depth=depth, **numbers)
+        trec = read_run(write(Path(folder), rows), depth=depth, **numbers)
+
+    assert matrix.query_numbers.tolist() == trec.query_numbers.tolist()
+    assert matrix.offsets.tolist() == trec.offsets.tolist()
+    assert matrix.videos.tolist() == trec.videos.tolist()
+    assert matrix.scores.tolist() == trec.scores.tolist()
+
+
+def test_depth_is_100_where_none_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "m.npy"
+    np.save(path, np.zeros((1, 150), dtype=np.float32))
+    numbers: dict[str, Any] = {
+        "query_numbers": {"q": 0},
+        "video_numbers": {f"{n:03}": n for n in range(150)},
+    }
+
+    assert read_run(path, **numbers).videos.tolist() == list(range(100))
+    assert read_run(path, depth=999, **numbers).depth == 150
+
+
+def npy(array: npt.NDArray[Any], *, allow_pickle: bool = False) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=allow_pickle)
+    return file.getvalue()
+
+
+def header(text: str, data: bytes = b"", version: tuple[int, int] = (1, 0)) -> bytes:
+    length = struct.pack("<H" if version == (1, 0) else "<I", len(text))
+    return b"\x93NUMPY" + bytes(version) + length + text.encode() + data
+
+
+FLOATS = "float16, 32 or 64 are needed"
+WANTED = "the benchmark has 3 captions x 3 videos"
+GOOD = npy(np.zeros((3, 3), dtype="<f4"))
+ARCHIVE = io.BytesIO()
+np.savez(ARCHIVE, np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (GOOD[:-1], "the file has 163 bytes, its header asks for 164"),
+        (GOOD + b"\0", "the file has 165 bytes, its header asks for 164"),
+        (GOOD[:50], "the file ends within its header"),
+        (npy(np.zeros((3, 3), "O"), allow_pickle=True), f"scores of type '|O'; {FLOATS}"),
+        (npy(np.zeros((3, 3), "c8")), f"scores of type '<c8'; {FLOATS}"),
+        (npy(np.zeros((3, 3), "i4")), f"scores of type '<i4'; {FLOATS}"),
+        (npy(np.zeros((3, 3), [("a", "f4")])), f"scores of type \"[('a', '<f4')]\"; {FLOATS}"),
+        (npy(np.zeros(9, "f4")), f"the shape of the matrix is (9), {WANTED}"),
+        (npy(np.zeros((1, 3, 3), "f4")), f"the shape of the matrix is (1 x 3 x 3), {WANTED}"),
+        (npy(np.zeros((3, 4), "f4")), f"the shape of the matrix is (3 x 4), {WANTED}"),
+        (
+            header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 2000000)}"),
+            f"the shape of the matrix is (1000000 x 2000000), {WANTED}",
+        ),
+        (
+            header("{'descr': '<f4', 'fortran_order': False, 'shape': (3.0, 3)}"),
+            f"the shape of the matrix is (3.0 x 3), {WANTED}",
+        ),
+        (
+            header("{'descr': '<f4', 'fortran_order': 0, 'shape': (3, 3)}"),
+            "the .npy header cannot be read",
+        ),
+        (header("{'descr': '<f4', 'shape': (3, 3)}"), "the .npy header cannot be read"),
+        (header("__import__('os')"), "the .npy header cannot be read"),
+        (header("(" * 9000), "the .npy header cannot be read"),
+        (header("-" * 9000 + "1"), "the .npy header cannot be read"),
+        (header(" " * 10_001), "the .npy header has 10,001 bytes, 10,000 allowed"),
+        (
+            header("", version=(2, 0))[:8] + b"\xff\xff\xff\xff",
+            "the .npy header has 4,294,967,295 bytes, 10,000 allowed",
+        ),
+        (header("{}", version=(9, 0)), "not a .npy file of version 1, 2 or 3"),
+        (ARCHIVE.getvalue(), "not a .npy file"),
+        (pickle.dumps([1]), "not a .npy file"),
+        (b"", "not a .npy file"),
+    ],
+)
+def test_bad_matrix_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(write(tmp_path, content), format="npy")
+    assert str(refused.value) == f"a.run: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (np.nan, "nan is no score"),
+        (np.inf, "inf is no score"),
+        (-np.inf, "-inf is no score"),
+        (1e300, "1e+300 is beyond the range of 32-bit numbers"),
+    ],
+)
+def test_score_out_of_range_is_refused_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: float, reason: str
+) -> None:
+    monkeypatch.setattr(matrix_file, "BAND_SCORES", 3)
+    scores = np.array(SCORES)
+    scores[1, 2] = value
+    with pytest.raises(InvalidInput) as refused:
+        read(write(tmp_path, npy(scores)))
+    place = "caption 'q1', video 'vA' (row 1, column 2, counted from 0)"
+    assert str(refused.value) == f"a.run: {reason}: {place}"
+
+
+def test_transposed_matrix_is_named_so(tmp_path: Path) -> None:
+    numbers: dict[str, Any] = {"query_numbers": {"q1": 0, "q2": 1}, "video_numbers": {"v": 0}}
+    with pytest.raises(InvalidInput) as refused:
+        read_run(write(tmp_path, npy(np.zeros((1, 2), "f4"))), source="m.npy", **numbers)
+    assert str(refused.value) == (
+        "m.npy: the matrix is 1 x 2, videos x captions: transpose it to 2 captions x 1 videos"
+    )
+
+
+def test_archives_and_pickles_are_not_taken_for_text(tmp_path: Path) -> None:
+    for content, reason in (
+        (ARCHIVE.getvalue(), "a zip archive (or .npz); unpack it first"),
+        (pickle.dumps([1]), "a Python pickle, which is never loaded"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            read(write(tmp_path, content))
+        assert str(refused.value) == f"a.run, line 1: {reason}"

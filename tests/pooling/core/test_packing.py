@@ -1,0 +1,47 @@
+"""Ranked lists as bytes and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pooling.core.packing import (
+    pack_list,
+    packed_lists,
+    ranked_matrix,
+    unpack_list,
+    unpack_many,
+)
+from tests.pooling.core.tiny import read, write
+
+
+def test_list_is_little_endian_and_comes_back() -> None:
+    videos, scores = np.array([1, 258], np.int32), np.array([1.0, -0.1], np.float32)
+    packed = pack_list(videos, scores)
+
+    assert packed[0] == b"\x01\0\0\0\x02\x01\0\0"
+    assert packed[1] == b"\0\0\x80?\xcd\xcc\xcc\xbd"
+    assert [part.tolist() for part in unpack_list(*packed)] == [videos.tolist(), scores.tolist()]
+
+
+def test_ragged_lists_are_padded_and_cut(tmp_path: Path) -> None:
+    rows = ["q2 Q0 vB 1 3 t", "q2 Q0 vA 2 2 t", "q2 Q0 vC 3 1 t", "q0 Q0 vC 1 1 t"]
+    run = read(write(tmp_path, "\n".join(rows)))
+    numbers, videos, scores = zip(*packed_lists(run), strict=True)
+
+    assert numbers == (0, 2)
+    assert unpack_list(videos[0], scores[0])[1].tolist() == [3.0, 2.0, 1.0]
+    expected = [[1, 2], [-1, -1], [0, -1]]
+    assert unpack_many(videos, np.array(numbers), 3, depth=2).tolist() == expected
+    assert ranked_matrix(run, 3, depth=2).tolist() == expected
+
+
+def test_no_list_at_all_is_all_padding() -> None:
+    assert unpack_many([], np.array([], np.int32), 1, depth=2).tolist() == [[-1, -1]]
+
+
+def test_bytes_that_are_no_numbers_are_an_error() -> None:
+    with pytest.raises(ValueError, match="not a whole number of videos"):
+        unpack_many([b"123", b"12345"], np.array([0, 1]), 2, depth=1)

@@ -1,0 +1,425 @@
+"""Media handling on real files, made on the spot."""
+
+from __future__ import annotations
+
+import resource
+import socket
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from config.shared.errors import InvalidInput
+from pooling import media
+
+RED, GREEN, BLUE, YELLOW = (220, 40, 40), (40, 160, 66), (40, 90, 220), (250, 214, 36)
+CUT_OFF = "the file is cut off: the end of the video is missing"
+NOT_ACCEPTED = "this is not a video, or is cut off, or has a format that is not accepted"
+
+
+def make_video(
+    path: Path,
+    codec: str | None = "libx264",
+    *,
+    size: tuple[int, int] = (64, 48),
+    pixels: str = "yuv420p",
+    seconds: int = 3,
+    rate: int = 10,
+    sound: str | None = None,
+    turn: int = 0,
+    container: str | None = None,
+    options: dict[str, str] | None = None,
+    video_options: dict[str, str] | None = None,
+) -> Path:
+    """A video with a colour in each corner, and a tone if a codec for it is named."""
+    with av.open(str(path), "w", format=container, options=options or {}) as out:
+        pictures: Any = None
+        if codec:
+            pictures = out.add_stream(codec, rate=rate, options=video_options or {})
+            pictures.width, pictures.height = size
+            pictures.pix_fmt = pixels
+            if turn:
+                pictures.set_display_rotation(turn)
+        tone: Any = None
+        if sound:
+            tone = out.add_stream(sound, rate=48_000)
+            tone.layout = "mono"
+        if pictures:
+            for _ in range(seconds * rate):
+                frame = av.VideoFrame.from_ndarray(corners(size), format="rgb24")
+                out.mux(pictures.encode(frame))
+            out.mux(pictures.encode(None))
+        if tone:
+            wave = np.sin(np.arange(48_000 * seconds) / 20).astype(np.float32)[np.newaxis]
+            samples = av.AudioFrame.from_ndarray(wave, format="fltp", layout="mono")
+            samples.sample_rate = 48_000
+            out.mux(tone.encode(samples))
+            out.mux(tone.encode(None))
+    return path
+
+
+def corners(size: tuple[int, int]) -> np.ndarray:
+    width, height = size
+    image = np.empty((height, width, 3), np.uint8)
+    image[: height // 2, : width // 2] = RED
+    image[: height // 2, width // 2 :] = GREEN
+    image[height // 2 :, : width // 2] = BLUE
+    image[height // 2 :, width // 2 :] = YELLOW
+    return image
+
+
+def corner_colours(path: Path) -> list[tuple[int, int, int]]:
+    """The colours at the top left, top right, bottom left and bottom right, by nearest name."""
+    with av.open(str(path)) as container:
+        image = next(container.decode(video=0)).to_ndarray(format="rgb24").astype(int)
+    height, width = image.shape[:2]
+    named = [RED, GREEN, BLUE, YELLOW]
+    found = []
+    for y in (height // 5, height - height // 5):
+        for x in (width // 5, width - width // 5):
+            far = [np.abs(image[y, x] - colour).max() for colour in named]
+            assert min(far) < 12, image[y, x]
+            found.append(named[int(np.argmin(far))])
+    return found
+
+
+def cut(path: Path, share: float) -> Path:
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    return path
+
+
+def refusal_of(path: Path) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        media.probe(path)
+    assert caught.value.source == path.name
+    return caught.value.reason
+
+
+def test_probe_tells_what_a_file_holds(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "a.mp4", sound="aac")
+
+    assert media.probe(path) == media.MediaInfo(
+        container="mp4",
+        video_codec="h264",
+        pixel_format="yuv420p",
+        width=64,
+        height=48,
+        duration=3.021,
+        frames=30,
+        audio_codec="aac",
+        rotation=0,
+        broken_packets=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "more", "playable"),
+    [
+        ("a.mp4", "libx264", {"sound": "aac"}, True),
+        ("a.webm", "libvpx-vp9", {"sound": "libopus"}, True),
+        ("a.webm", "libvpx", {}, True),
+        ("a.mp4", "libsvtav1", {}, True),
+        ("a.mkv", "libx264", {"sound": "aac"}, False),
+        ("a.mov", "libx264", {}, False),
+        ("a.mp4", "libx264", {"pixels": "yuv420p10le"}, False),
+        ("a.mp4", "libx264", {"pixels": "yuv444p"}, False),
+        ("a.mp4", "libx264", {"sound": "ac3"}, False),
+        ("a.mp4", "mpeg4", {}, False),
+        ("a.mp4", "libx265", {"video_options": {"x265-params": "log-level=none"}}, False),
+        ("a.avi", "mpeg4", {}, False),
+        ("a.ts", "libx264", {"sound": "aac"}, False),
+    ],
+)
+def test_what_browsers_play_is_copied_and_all_else_becomes_h264(
+    tmp_path: Path, name: str, codec: str, more: dict[str, Any], playable: bool
+) -> None:
+    if codec not in av.codecs_available:
+        pytest.skip(f"no encoder {codec} here")
+    source, target = make_video(tmp_path / name, codec, **more), tmp_path / "target"
+
+    info = media.ensure_playable(source, target)
+
+    assert media.is_playable(media.probe(source)) is playable
+    assert (target.read_bytes() == source.read_bytes()) is playable
+    assert media.is_playable(info)
+    assert info == media.probe(target)
+    assert (info.frames, info.has_audio) == (30, "sound" in more)
+    assert info.duration == pytest.approx(3, abs=0.05)
+    if not playable:
+        assert (info.container, info.video_codec, info.pixel_format) == ("mp4", "h264", "yuv420p")
+        assert info.audio_codec in {None, "aac"}
+        assert corner_colours(target) == [RED, GREEN, BLUE, YELLOW]
+
+
+def test_the_index_of_a_normalised_file_is_in_front(tmp_path: Path) -> None:
+    source, target = make_video(tmp_path / "a.avi", "mpeg4"), tmp_path / "b.mp4"
+
+    media.normalise(source, target)
+
+    content = target.read_bytes()
+    assert 0 < content.index(b"moov") < content.index(b"mdat")
+
+
+@pytest.mark.parametrize(
+    ("turn", "shown"),
+    [
+        (90, [GREEN, YELLOW, RED, BLUE]),
+        (180, [YELLOW, BLUE, GREEN, RED]),
+        (-90, [BLUE, RED, YELLOW, GREEN]),
+    ],
+)
+def test_a_turned_video_is_written_as_players_show_it(
+    tmp_path: Path, turn: int, shown: list[tuple[int, int, int]]
+) -> None:
+    source = make_video(tmp_path / "a.mp4", turn=turn, size=(320, 240))
+    target, poster = tmp_path / "b.mp4", tmp_path / "b.jpg"
+
+    info = media.normalise(source, target)
+    media.write_poster(source, poster)
+
+    size = (320, 240) if turn == 180 else (240, 320)
+    assert (info.width, info.height, info.rotation) == (*size, 0)
+    assert (media.probe(source).width, media.probe(source).height) == size
+    assert corner_colours(target) == shown
+    assert corner_colours(poster) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "height", "written"),
+    [
+        ((63, 47), 720, (64, 48)),
+        ((65, 49), 720, (64, 48)),
+        ((1920, 1080), 720, (1280, 720)),
+        ((64, 200), 100, (32, 100)),
+        ((400, 20), 100, (200, 10)),
+    ],
+)
+def test_sides_become_even_and_fit(
+    tmp_path: Path, size: tuple[int, int], height: int, written: tuple[int, int]
+) -> None:
+    source = make_video(tmp_path / "a.avi", "mpeg4", size=size, seconds=1)
+
+    info = media.normalise(source, tmp_path / "b.mp4", max_height=height)
+
+    assert (info.width, info.height) == written
+
+
+def test_colours_of_full_range_sources_stay(tmp_path: Path) -> None:
+    # Motion JPEG counts black from 0; taken as 16, it would turn a shade of grey.
+    source = make_video(tmp_path / "a.avi", "mjpeg", pixels="yuvj420p")
+
+    media.normalise(source, tmp_path / "b.mp4")
+
+    assert corner_colours(tmp_path / "b.mp4") == [RED, GREEN, BLUE, YELLOW]
+
+
+def test_frames_keep_their_uneven_times(tmp_path: Path) -> None:
+    source, times = tmp_path / "a.mkv", [0, 40, 100, 900, 1000, 2500]
+    with av.open(str(source), "w") as out:
+        stream = out.add_stream("mpeg4", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.codec_context.time_base = Fraction(1, 1000)
+        for time in times:
+            frame = av.VideoFrame.from_ndarray(corners((64, 48)), format="rgb24")
+            frame.pts, frame.time_base = time, Fraction(1, 1000)
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+
+    media.normalise(source, tmp_path / "b.mp4")
+
+    with av.open(str(tmp_path / "b.mp4")) as written:
+        found = [frame.time for frame in written.decode(video=0)]
+    assert found == pytest.approx([time / 1000 for time in times], abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b"It was a dark and stormy night. " * 100, NOT_ACCEPTED),
+        (b"<html><script>alert(1)</script></html>", NOT_ACCEPTED),
+        (b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41" + bytes(500), NOT_ACCEPTED),
+    ],
+)
+def test_a_file_that_is_no_video_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(content)
+
+    assert refusal_of(path) == reason
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert refusal_of(tmp_path / "a.mp4") == "there is no such file"
+
+
+def test_sound_alone_is_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "a.mp4", None, sound="aac")
+
+    assert refusal_of(path) == "there is only sound in this file, no moving pictures"
+
+
+def test_absurdly_large_pictures_are_refused(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "a.mp4", size=(8200, 16), seconds=1, rate=1)
+
+    assert refusal_of(path) == "the pictures have 8200 x 16 pixels, more than 8192 a side"
+
+
+def test_absurdly_long_videos_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("libx264", rate=Fraction(1, 3600))
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for _ in range(5):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(corners((64, 48)), format="rgb24")))
+        out.mux(stream.encode(None))
+
+    assert refusal_of(path) == "the video is longer than 4 hours"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_a_cut_off_mp4_is_refused_though_it_opens(tmp_path: Path, share: float) -> None:
+    path = make_video(tmp_path / "a.mp4", sound="aac", options={"movflags": "+faststart"})
+    cut(path, share)
+
+    with av.open(str(path)) as container:
+        assert container.duration == pytest.approx(3.02 * av.time_base, rel=0.01)
+    assert refusal_of(path) == CUT_OFF
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "sound"), [("a.mkv", "libx264", "aac"), ("a.avi", "mpeg4", None)]
+)
+def test_other_formats_are_refused_when_their_second_half_is_missing(
+    tmp_path: Path, name: str, codec: str, sound: str | None
+) -> None:
+    path = make_video(tmp_path / name, codec, sound=sound, seconds=6, size=(640, 480))
+    cut(path, 0.5)
+
+    assert refusal_of(path) == CUT_OFF
+
+
+def test_a_long_video_is_decoded_at_both_ends(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "a.mkv", rate=2, seconds=130, video_options={"g": "4"})
+
+    info = media.probe(path)
+    assert info.frames is None
+    assert info.duration == pytest.approx(130, abs=1)
+    assert refusal_of(cut(path, 0.8)) == CUT_OFF
+
+
+def test_a_video_with_some_broken_packets_is_mended(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "a.mp4", seconds=5, video_options={"g": "1", "bf": "0"})
+    with av.open(str(path)) as container:
+        entry = container.streams.video[0].index_entries[20]
+    content = bytearray(path.read_bytes())
+    content[entry.pos : entry.pos + entry.size] = b"\xff" * entry.size
+    path.write_bytes(content)
+
+    assert media.probe(path).broken_packets == 1
+    assert not media.is_playable(media.probe(path))
+
+    info = media.ensure_playable(path, tmp_path / "b.mp4")
+
+    assert (info.frames, info.broken_packets) == (49, 0)
+    assert media.is_playable(info)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".m3u8", ".ffconcat", ".mpd"])
+@pytest.mark.parametrize(
+    "playlist",
+    [
+        "#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n{target}\n#EXT-X-ENDLIST\n",
+        "ffconcat version 1.0\nfile {target}\n",
+        '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period>'
+        "<BaseURL>{target}</BaseURL></Period></MPD>",
+    ],
+    ids=["hls", "concat", "dash"],
+)
+def test_a_playlist_is_refused_and_what_it_names_is_not_read(
+    tmp_path: Path, playlist: str, suffix: str, listener: socket.socket
+) -> None:
+    make_video(tmp_path / "named.ts", container="mpegts")  # would make the playlist a video
+    path = tmp_path / f"a{suffix}"
+    for target in ("named.ts", f"http://127.0.0.1:{listener.getsockname()[1]}/a.ts"):
+        path.write_text(playlist.format(target=target))
+
+        assert refusal_of(path) == NOT_ACCEPTED
+
+    with pytest.raises(BlockingIOError):
+        listener.accept()
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "container"),
+    [("a.mp4", "libx264", None), ("a.avi", "mpeg4", None), ("a.ts", "libx264", "mpegts")],
+)
+def test_a_poster_is_a_jpeg_from_the_middle(
+    tmp_path: Path, name: str, codec: str, container: str | None
+) -> None:
+    source = make_video(tmp_path / name, codec, size=(160, 90), container=container)
+    target = tmp_path / "poster.jpg"
+
+    assert media.write_poster(source, target) == (320, 180)
+
+    content = target.read_bytes()
+    assert (content[:3], content[-2:]) == (b"\xff\xd8\xff", b"\xff\xd9")
+    with av.open(str(target)) as poster:
+        stream = poster.streams.video[0]
+        assert (stream.codec_context.name, stream.width, stream.height) == ("mjpeg", 320, 180)
+    assert corner_colours(target) == [RED, GREEN, BLUE, YELLOW]
+
+
+def test_a_poster_shows_the_middle(tmp_path: Path) -> None:
+    source = tmp_path / "a.mp4"
+    with av.open(str(source), "w") as out:
+        stream = out.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for number in range(21):
+            grey = np.full((48, 64, 3), number * 12, np.uint8)
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+        out.mux(stream.encode(None))
+
+    media.write_poster(source, tmp_path / "a.jpg", width=64)
+
+    with av.open(str(tmp_path / "a.jpg")) as poster:
+        grey = next(poster.decode(video=0)).to_ndarray(format="rgb24").mean()
+    assert grey == pytest.approx(11 * 12, abs=4)  # 2.1 s: the first frame from 1.05 s on
+
+
+def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    source = cut(make_video(tmp_path / "a.avi", "mpeg4"), 0.5)
+    target = tmp_path / "b.mp4"
+    target.write_bytes(b"earlier")
+
+    for write in (media.ensure_playable, media.normalise):
+        with pytest.raises(InvalidInput):
+            write(source, target)
+
+    assert {path.name for path in tmp_path.iterdir()} == {"a.avi", "b.mp4"}
+    assert target.read_bytes() == b"earlier"
+
+
+def test_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    source = make_video(tmp_path / "a.avi", "mpeg4", sound="mp2", size=(320, 240))
+    target = tmp_path / "b.mp4"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(OSError):
+            media.normalise(source, target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a.avi"]

@@ -1,0 +1,315 @@
+"""Uploading runs, building pools, and videos in parts."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import StreamingHttpResponse
+from django.test import Client
+
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.jobs.services import run_job
+from config.shared.ranges import BLOCK_BYTES, ByteRange, FilePart, Unsatisfiable, parse_range
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Run, Video
+from tests import factories
+
+CONTENT = bytes(range(256)) * 1000  # 256,000 bytes, more than one block
+SIZE = len(CONTENT)
+
+
+@pytest.fixture
+def benchmark(db: None, tmp_path: Path) -> Benchmark:
+    return factories.make_benchmark(tmp_path)
+
+
+@pytest.fixture
+def researcher(client: Client, db: None) -> Client:
+    client.force_login(factories.make_user("rosa", Role.RESEARCHER))
+    return client
+
+
+@pytest.fixture
+def lead(client: Client, db: None) -> Client:
+    client.force_login(factories.make_user("lena", Role.LEAD))
+    return client
+
+
+def upload(client: Client, content: bytes, name: str = "clip.run", **fields: str) -> Any:
+    file = SimpleUploadedFile(name, content)
+    return client.post(
+        "/benchmarks/tiny/runs/new/", {"file": file, "system": "CLIP", "format": "auto", **fields}
+    )
+
+
+# --- Runs -----------------------------------------------------------------------------------
+
+
+def test_upload_becomes_a_job_with_the_file(benchmark: Benchmark, researcher: Client) -> None:
+    answer = upload(researcher, b"c0 Q0 v0 1 1 x\n", name="../\u202eclip.run", depth="5")
+    job = Job.objects.get()
+    assert answer["Location"] == f"/jobs/{job.pk}/"
+    kept = job.params.pop("upload")
+    assert job.params == {
+        "benchmark": "tiny",
+        "source": "clip.run",
+        "system": "CLIP",
+        "name": "",
+        "format": "auto",
+        "depth": 5,
+    }
+    assert (job.kind, job.title, job.benchmark_key, job.created_by.username) == (
+        "import_run",
+        "Import run CLIP into tiny",
+        "tiny",
+        "rosa",
+    )
+    with storages["uploads"].open(kept) as stored:
+        assert stored.read() == b"c0 Q0 v0 1 1 x\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_upload_to_stored_run(tmp_path: Path, researcher: Client) -> None:
+    factories.make_benchmark(tmp_path)
+    upload(researcher, b"c0 Q0 v0 1 1 x\n")
+    job = Job.objects.get()
+    run_job(job.pk)
+    run = Run.objects.get()
+    page = researcher.get(f"/jobs/{job.pk}/").content.decode()
+    assert f'<code class="sha" title="{run.sha256}">{run.sha256[:12]}</code>' in page
+    assert "Run <strong><bdi>CLIP</bdi></strong> is stored:" in page
+    assert 'href="/benchmarks/tiny/#runs"' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_upload_that_fails_tells_file_line_and_reason(tmp_path: Path, researcher: Client) -> None:
+    factories.make_benchmark(tmp_path)
+    upload(researcher, b"c0 Q0 v0 1 1 x\nc0 Q0 v0 2 1 x\n")
+    job = Job.objects.get()
+    run_job(job.pk)
+    job.refresh_from_db()
+    page = researcher.get(f"/jobs/{job.pk}/").content.decode()
+    assert job.state == JobState.FAILED
+    assert job.error.startswith("clip.run, line 2: ")
+    assert '<p class="reason" dir="auto">clip.run, line 2: ' in page
+    assert "Nothing was stored." in page
+    assert 'href="/benchmarks/tiny/runs/new/"' in page
+    assert Run.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"system": ""}, "This field is required."),
+        ({"system": "a\u200bb"}, "Only printable characters."),
+        ({"system": "x" * 101}, "Ensure this value has at most 100 characters (it has 101)."),
+        (
+            {"format": "zip"},
+            "Select a valid choice. zip is not one of the available choices.",
+        ),
+        ({"depth": "0"}, "Ensure this value is greater than or equal to 1."),
+        ({"depth": "9" * 30}, "Ensure this value is less than or equal to 1000000."),
+    ],
+)
+def test_upload_with_an_error_stores_nothing(
+    fields: dict[str, str], error: str, benchmark: Benchmark, researcher: Client
+) -> None:
+    before = set(storages["uploads"].listdir("")[1]) if storages["uploads"].exists("") else set()
+    answer = upload(researcher, b"c0 Q0 v0 1 1 x\n", **fields)
+    assert answer.status_code == 422
+    # Beside the field and at the top.
+    assert answer.content.decode().count(error) == 2
+    after = set(storages["uploads"].listdir("")[1]) if storages["uploads"].exists("") else set()
+    assert (Job.objects.count(), after) == (0, before)
+
+
+def test_empty_file_is_refused(benchmark: Benchmark, researcher: Client) -> None:
+    answer = upload(researcher, b"")
+    assert "The submitted file is empty." in answer.content.decode()
+    assert answer.status_code == 422
+
+
+# --- Pools ----------------------------------------------------------------------------------
+
+
+def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Client) -> None:
+    factories.make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="A")
+    factories.make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="B")
+    form = {"depth": "10", "runs": ["B"], "sample": "2", "seed": "7"}
+    answers = [lead.post("/benchmarks/tiny/pools/new/", form) for _ in range(2)]
+    job = Job.objects.get()
+    assert [answer["Location"] for answer in answers] == [f"/jobs/{job.pk}/"] * 2
+    assert (job.kind, job.params) == (
+        "build_pool",
+        {"benchmark": "tiny", "depth": 10, "runs": ["B"], "sample": 2, "seed": 7},
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "error"),
+    [
+        ("depth", "0", "Ensure this value is greater than or equal to 1."),
+        ("sample", "4", "The benchmark has 3 captions."),
+        ("runs", "Z", "Select a valid choice. Z is not one of the available choices."),
+        ("seed", "-1", "Ensure this value is greater than or equal to 0."),
+    ],
+)
+def test_pool_with_an_error(
+    field: str, value: str, error: str, benchmark: Benchmark, lead: Client
+) -> None:
+    form = {"depth": "10", "seed": "0", field: value}
+    answer = lead.post("/benchmarks/tiny/pools/new/", form)
+    assert answer.status_code == 422
+    assert error in answer.content.decode()
+    assert Job.objects.count() == 0
+
+
+# --- Videos ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def video(benchmark: Benchmark) -> Video:
+    found = Video.objects.get(benchmark=benchmark, key="v0")
+    found.state, found.sha256 = MediaState.PLAYABLE, "ab" * 32
+    found.file.save("a.mp4", ContentFile(CONTENT))
+    return found
+
+
+def body_of(answer: Any) -> bytes:
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+
+
+def test_whole_video(video: Video, researcher: Client) -> None:
+    answer = researcher.get(f"/media/videos/{video.public_id}/")
+    assert answer.status_code == 200
+    assert body_of(answer) == CONTENT
+    headers = {
+        name: answer[name]
+        for name in (
+            "Accept-Ranges",
+            "Cache-Control",
+            "Content-Disposition",
+            "Content-Length",
+            "Content-Security-Policy",
+            "Content-Type",
+            "ETag",
+            "X-Content-Type-Options",
+        )
+    }
+    assert headers == {
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, max-age=86400",
+        "Content-Disposition": "inline",
+        "Content-Length": str(SIZE),
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Content-Type": "video/mp4",
+        "ETag": f'"{"ab" * 32}-file"',
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+LAST = SIZE - 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "stop"),
+    [
+        ("bytes=0-", 0, SIZE),
+        ("bytes=0-0", 0, 1),
+        ("bytes=100-199", 100, 200),
+        (f"bytes={LAST}-", LAST, SIZE),
+        (f"bytes={LAST}-{LAST}", LAST, SIZE),
+        ("bytes=-500", SIZE - 500, SIZE),
+        (f"bytes=-{SIZE + 10}", 0, SIZE),
+        (f"bytes=70000-{10**17}", 70000, SIZE),
+        ("BYTES = 5-9 ", 5, 10),
+    ],
+)
+def test_range(asked: str, start: int, stop: int, video: Video, researcher: Client) -> None:
+    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
+    assert answer.status_code == 206
+    assert answer["Content-Range"] == f"bytes {start}-{stop - 1}/{SIZE}"
+    assert answer["Content-Length"] == str(stop - start)
+    assert body_of(answer) == CONTENT[start:stop]
+
+
+@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 5}", "bytes=-0"])
+def test_range_outside(asked: str, video: Video, researcher: Client) -> None:
+    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
+    assert (answer.status_code, answer["Content-Range"]) == (416, f"bytes */{SIZE}")
+    assert answer.content == b""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "bytes=0-0,5-9",  # several: allowed to be ignored
+        "bytes=" + "0-0," * 1000,
+        "bytes=9-5",
+        "bytes=-",
+        "bytes=a-b",
+        "bytes=١-٢",
+        "items=0-5",
+        "bytes=1" + "0" * 5000 + "-",
+        "",
+    ],
+)
+def test_range_that_is_ignored(asked: str, video: Video, researcher: Client) -> None:
+    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
+    assert answer.status_code == 200
+    assert body_of(answer) == CONTENT
+
+
+def test_range_of_a_file_that_changed_is_the_whole(video: Video, researcher: Client) -> None:
+    address = f"/media/videos/{video.public_id}/"
+    etag = f'"{"ab" * 32}-file"'
+    same = researcher.get(address, headers={"Range": "bytes=0-4", "If-Range": etag})
+    other = researcher.get(address, headers={"Range": "bytes=0-4", "If-Range": '"old"'})
+    assert (same.status_code, body_of(same)) == (206, CONTENT[:5])
+    assert (other.status_code, body_of(other)) == (200, CONTENT)
+
+
+def test_head_and_what_the_browser_has(video: Video, researcher: Client) -> None:
+    address = f"/media/videos/{video.public_id}/"
+    head = researcher.head(address, headers={"Range": "bytes=0-4"})
+    assert (head.status_code, head["Content-Length"], head.content) == (200, str(SIZE), b"")
+    known = researcher.get(address, headers={"If-None-Match": f'"{"ab" * 32}-file"'})
+    assert (known.status_code, known.content) == (304, b"")
+
+
+def test_file_is_closed_when_the_browser_hangs_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(CONTENT)
+    for blocks_sent in (0, 1):
+        file = path.open("rb")
+        answer = StreamingHttpResponse(FilePart(file, ByteRange(5, SIZE)))
+        sent = b"".join(itertools.islice(answer.streaming_content, blocks_sent))
+        answer.close()
+        assert (sent, file.closed) == (CONTENT[5 : 5 + blocks_sent * BLOCK_BYTES], True)
+
+
+def test_nginx_sends_the_bytes(video: Video, researcher: Client, settings: Any) -> None:
+    settings.MEDIA_ACCEL_PREFIX = "/protected/"
+    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": "bytes=0-4"})
+    assert answer["X-Accel-Redirect"] == f"/protected/{video.file.name}"
+    assert (answer["Content-Type"], answer.content) == ("video/mp4", b"")
+
+
+def test_video_without_a_file(benchmark: Benchmark, researcher: Client) -> None:
+    video = Video.objects.filter(benchmark=benchmark).latest("number")
+    assert researcher.get(f"/media/videos/{video.public_id}/").status_code == 404
+    assert researcher.get(f"/media/videos/{video.public_id}/poster/").status_code == 404
+
+
+def test_parse_range_of_an_empty_file() -> None:
+    for header in ("bytes=0-", "bytes=-5", "bytes=0-0"):
+        with pytest.raises(Unsatisfiable):
+            parse_range(header, 0)
+    assert parse_range("bytes=0-0", 1) == ByteRange(0, 1)

@@ -1,0 +1,375 @@
+"""The API as a whole: who gets in where, what it answers, and its description."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import get_resolver, resolve
+from rest_framework.test import APIClient
+
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.jobs.services import run_job
+from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
+from pooling.models import Benchmark, Run
+from tests.conftest import ROOT
+from tests.factories import (
+    PASSWORD,
+    bring_judgments,
+    make_benchmark,
+    make_run,
+    make_user,
+    row_counts,
+)
+
+API = "/api/v1/"
+EVERYBODY = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
+
+
+def client_for(*roles: Role, name: str = "") -> APIClient:
+    user = make_user(name or "-".join(roles) or "nobody", *roles)
+    client = APIClient(enforce_csrf_checks=True)
+    assert client.login(username=user.username, password=PASSWORD)
+    client.cookies["csrftoken"] = "a" * 32
+    client.credentials(HTTP_X_CSRFTOKEN="a" * 32)
+    return client
+
+
+@pytest.fixture
+def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
+    """Two captions, three videos, a run, judgments and a label set with its scores."""
+    benchmark = make_benchmark(tmp_path, captions=2, videos=3)
+    make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+# --- Who may ----------------------------------------------------------------------------------
+
+NOT_THERE = "00000000-0000-0000-0000-000000000000"
+
+# Path, method, the roles that get in, and what they are answered. Others get 403, strangers 401.
+RESEARCH: set[Role | None] = {Role.RESEARCHER, Role.LEAD, Role.ADMIN}
+LEADS: set[Role | None] = {Role.LEAD, Role.ADMIN}
+JUDGES: set[Role | None] = {Role.ANNOTATOR, Role.LEAD, Role.ADMIN}
+DOORS: list[tuple[str, str, set[Role | None], int]] = [
+    ("benchmarks/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/runs/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/pools/", "post", LEADS, 400),
+    ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/agreement/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/scores/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/scores/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/label-sets/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/label-sets/", "post", LEADS, 202),
+    ("benchmarks/tiny/label-sets/1/csv/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/label-sets/1/judgments/", "get", RESEARCH, 200),
+    ("campaigns/", "get", JUDGES, 200),
+    ("campaigns/0/claim/", "post", JUDGES, 404),
+    ("campaigns/0/release/", "post", JUDGES, 404),
+    ("campaigns/0/history/", "get", JUDGES, 404),
+    ("escalations/", "post", JUDGES, 400),
+    ("judgments/", "post", JUDGES, 400),
+    ("jobs/", "get", RESEARCH, 200),
+    (f"jobs/{NOT_THERE}/", "get", RESEARCH, 404),
+    (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
+    ("schema/", "get", set(EVERYBODY), 200),
+]
+
+
+def test_every_door_has_its_line_above() -> None:
+    doors = {
+        pattern.name
+        for pattern in get_resolver("config.api_urls").url_patterns  # type: ignore[attr-defined]
+    }
+    assert {resolve(API + path).url_name for path, *_ in DOORS} == doors
+
+
+@pytest.mark.parametrize("role", EVERYBODY)
+def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None) -> None:
+    client = client_for(*([role] if role else []))
+    for path, method, roles, status in DOORS:
+        # A campaign that is not there is not there for anybody.
+        expected = status if role in roles or (status == 404 and "campaigns" in path) else 403
+        answer = getattr(client, method)(
+            API + path, {}, format="json" if method == "post" else None
+        )
+        assert (path, method, answer.status_code) == (path, method, expected)
+
+
+def test_nobody_gets_in_unless_signed_in(benchmark: Benchmark) -> None:
+    before = row_counts()
+    for path, method, *_ in DOORS:
+        answer = getattr(APIClient(), method)(API + path)
+        assert (path, method, answer.status_code) == (path, method, 401)
+        assert answer.data == {"detail": "Authentication credentials were not provided."}
+    assert row_counts() == before
+
+
+def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None:
+    client = client_for(Role.ADMIN)
+    client.credentials()
+    before = row_counts()
+    for path, method, *_ in DOORS:
+        if method == "post":
+            answer = client.post(API + path, {}, format="json")
+            assert (path, answer.status_code) == (path, 403)
+            assert answer.json()["detail"].startswith("CSRF Failed")
+    assert row_counts() == before
+
+
+# --- What it answers --------------------------------------------------------------------------
+
+
+def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    entry = {
+        "key": "tiny",
+        "name": "tiny",
+        "licence": "",
+        "description": "",
+        "n_queries": 2,
+        "n_videos": 3,
+    }
+    assert client.get(API + "benchmarks/").json() == {
+        "count": 1,
+        "next": None,
+        "previous": None,
+        "results": [entry],
+    }
+    assert client.get(API + "benchmarks/tiny/").json() == entry
+    run = Run.objects.get()
+    (listed,) = client.get(API + "benchmarks/tiny/runs/").json()["results"]
+    assert {name: listed[name] for name in ("name", "system", "sha256", "depth", "format")} == {
+        "name": "A",
+        "system": "A",
+        "sha256": run.sha256,
+        "depth": 2,
+        "format": "trec",
+    }
+    for path in ("", "runs/", "pools/", "scores/", "label-sets/", "agreement/"):
+        assert client.get(f"{API}benchmarks/nothing/{path}").status_code == 404
+
+
+def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    nothing = client.get(API + "benchmarks/tiny/scores/").json()
+    assert nothing["runs"]["A"]["original"] is None
+    evaluated = evaluate_runs(benchmark=benchmark)
+    report = compute_agreement(benchmark=benchmark, resamples=10)
+
+    scores = client.get(API + "benchmarks/tiny/scores/").json()
+    (result,) = evaluated.runs
+    (label_set,) = client.get(API + "benchmarks/tiny/label-sets/").json()["results"]
+    assert scores == {
+        "labels": 1,
+        "labels_sha256": label_set["sha256"],
+        "runs": {
+            "A": {
+                "sha256": result.run.sha256,
+                "original": result.original,
+                "labelled": result.labelled,
+                "judged": result.judged,
+            }
+        },
+    }
+    agreement = client.get(API + "benchmarks/tiny/agreement/").json()
+    assert "annotators" not in agreement
+    assert (agreement["agreement"], agreement["alpha"]) == (1.0, None)
+    assert agreement["undefined"] == report.result["undefined"]
+
+
+def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    for labels in ("2", "-1", "x", "1.0", "9" * 30, "١"):
+        answer = client.get(API + "benchmarks/tiny/scores/", {"labels": labels})
+        assert (labels, answer.status_code) == (labels, 400)
+        posted = client.post(API + "benchmarks/tiny/scores/", {"labels": labels}, format="json")
+        assert (labels, posted.status_code) == (labels, 400)
+    assert Job.objects.count() == 0
+
+
+def test_pages_are_of_a_bounded_size(db: None) -> None:
+    Job.objects.bulk_create(Job(kind="import_run", title=str(n)) for n in range(1001))
+    client = client_for(Role.RESEARCHER)
+    sizes = {"": 100, "limit=1": 1, "limit=1000000000": 1000, "offset=1000": 1, "limit=x": 100}
+    sizes |= {"limit=" + "9" * 40: 1000, "offset=" + "9" * 40: 0}
+    for query, size in sizes.items():
+        page = client.get(f"{API}jobs/?{query}").json()
+        assert (query, page["count"], len(page["results"])) == (query, 1001, size)
+
+
+# --- Jobs -------------------------------------------------------------------------------------
+
+
+def upload(client: APIClient, content: bytes, name: str = "my.run", **values: Any) -> Any:
+    file = SimpleUploadedFile(name, content)
+    return client.post(API + "benchmarks/tiny/runs/", {"file": file, "system": "B", **values})
+
+
+def test_a_run_is_uploaded_checked_and_stored(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    answer = upload(client, b"c0 Q0 v2 1 1.0 t\n")
+    job = Job.objects.get()
+    assert answer.status_code == 202
+    assert (answer.json()["id"], answer.json()["state"]) == (str(job.pk), "queued")
+    assert answer.json()["title"] == "Run my.run (tiny)"
+    run_job(job.pk)
+
+    done = client.get(f"{API}jobs/{job.pk}/").json()
+    run = Run.objects.get(name="B")
+    assert (done["state"], done["error"]) == ("done", "")
+    assert done["result"] == {
+        "run": "B",
+        "queries": 1,
+        "depth": 1,
+        "sha256": run.sha256,
+        "created": True,
+        "warnings": ["1 of 2 captions have no ranked list"],
+    }
+
+
+def test_a_bad_upload_fails_with_file_line_and_reason(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    before = row_counts()
+    job = Job.objects.get(pk=upload(client, b"c0 Q0 v2 1 1.0 t\nc0 Q0 v2 2 0.5 t\n").json()["id"])
+    run_job(job.pk)
+    done = client.get(f"{API}jobs/{job.pk}/").json()
+
+    assert (done["state"], done["result"]) == ("failed", None)
+    assert done["error"].startswith("my.run, line 2: ")
+    assert row_counts() == {**before, "jobs.Job": 1}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"system": ""},
+        {"system": "x" * 101},
+        {"depth": 0},
+        {"depth": 10**12},
+        {"format": "pickle"},
+        {"file": "not a file"},
+    ],
+)
+def test_an_upload_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+    assert upload(client_for(Role.RESEARCHER), b"x", **values).status_code == 400
+    assert Job.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 300 + ".run", "../../etc/passwd", "a\nb.run", "ü🐈\u202e.run", 'q"u;o.run']
+)
+def test_an_upload_may_be_called_anything(benchmark: Benchmark, name: str) -> None:
+    answer = upload(client_for(Role.RESEARCHER), b"c0 Q0 v2 1 1.0 t\n", name)
+    assert answer.status_code == 202
+    job = Job.objects.get()
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.DONE, "")
+    assert len(job.title) <= 300
+    assert "/" not in job.title
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"depth": 0},
+        {"depth": 10**12},
+        {"depth": 2, "seed": 10**30},
+        {"depth": 2, "sample": 0},
+        {"depth": 2, "runs": "A"},
+    ],
+)
+def test_a_pool_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+    client = client_for(Role.LEAD)
+    answer = client.post(API + "benchmarks/tiny/pools/", values, format="json")
+    assert answer.status_code == 400
+    assert Job.objects.count() == 0
+
+
+def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:
+    client = client_for(Role.LEAD)
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("pools", {"depth": 1}),
+        ("agreement", {}),
+        ("scores", {"labels": "original"}),
+        ("label-sets", {}),
+    ]
+    results = []
+    for path, body in asked:
+        answer = client.post(f"{API}benchmarks/tiny/{path}/", body, format="json")
+        assert answer.status_code == 202
+        run_job(answer.json()["id"])
+        job = client.get(f"{API}jobs/{answer.json()['id']}/").json()
+        assert (job["state"], job["error"]) == ("done", "")
+        results.append(job["result"])
+
+    pooled, agreement, scored, published = results
+    # Caption 0 with video 1 was brought by the judgments.
+    assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
+    assert agreement["alpha"] is None
+    assert scored == {"labels": "original", "runs": ["A"]}
+    assert (published["version"], published["pairs"]) == (2, 1)
+    (pool, _) = client.get(API + "benchmarks/tiny/pools/").json()["results"]
+    assert (pool["depth"], pool["runs"], pool["n_pairs"], pool["n_new_pairs"]) == (1, ["A"], 2, 1)
+
+
+def test_a_job_is_cancelled_by_who_started_it_or_a_lead(benchmark: Benchmark) -> None:
+    rosa, otto = client_for(Role.RESEARCHER, name="rosa"), client_for(Role.RESEARCHER, name="otto")
+    job = rosa.post(API + "benchmarks/tiny/agreement/", {}, format="json").json()
+    url = f"{API}jobs/{job['id']}/cancel/"
+    assert otto.post(url).status_code == 403
+    assert Job.objects.get().state == JobState.QUEUED
+    assert rosa.post(url).json()["state"] == "cancelled"
+    again = client_for(Role.LEAD).post(url)
+    assert (again.status_code, again.json()) == (409, {"detail": "The job has ended already."})
+
+
+# --- Files ------------------------------------------------------------------------------------
+
+
+def test_a_label_set_is_downloaded_as_it_was_frozen(benchmark: Benchmark) -> None:
+    client = client_for(Role.RESEARCHER)
+    answer = client.get(API + "benchmarks/tiny/label-sets/1/csv/")
+    content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    assert content == (
+        b"caption_id,video_id,label,source,judgments,relevant\nc0,v1,1,majority,2,2\n"
+    )
+    assert answer["Content-Disposition"] == 'attachment; filename="tiny-labels-v1.csv"'
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    for path in ("2/csv/", "1/exe/", "0/csv/", f"{10**30}/csv/"):
+        assert client.get(f"{API}benchmarks/tiny/label-sets/{path}").status_code == 404
+
+
+# --- Its description --------------------------------------------------------------------------
+
+
+def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    command = "manage.py spectacular --validate --fail-on-warn --format openapi-json --file"
+    done = subprocess.run(
+        [sys.executable, *command.split(), str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    described = {
+        (url, method)
+        for url, methods in json.loads(path.read_text())["paths"].items()
+        for method in methods
+    }
+    doors = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
+    assert len(described) == len(doors)

@@ -1,0 +1,379 @@
+"""The commands as scripts use them: one JSON object, or exit code 2 with file, line and reason."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import execute_from_command_line
+
+from config.shared.version import code_version
+from pooling.models import Benchmark, Run
+from tests.conftest import ROOT, database_url_of_tests
+from tests.factories import (
+    caption_rows,
+    make_benchmark,
+    row_counts,
+    write_captions,
+    write_judgments,
+    write_run,
+)
+
+# A command closes its connection at the end, so nothing may be left in a transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Manage = Callable[..., dict[str, Any]]
+Fail = Callable[..., str]
+LISTS = {"c0": ["v1", "v0", "v2"], "c1": ["v0", "v2", "v3"]}
+JUDGED = [
+    ("c0", "v1", "a", 1),
+    ("c0", "v0", "a", 0),
+    ("c0", "v2", "a", 0),
+    ("c1", "v2", "a", 1),
+    ("c1", "v0", "a", 1),
+    ("c1", "v0", "b", 0),
+    ("c2", "v3", "a", 1),
+    ("c2", "v3", "b", 1),
+]
+
+
+@pytest.fixture
+def manage(capfd: pytest.CaptureFixture[str]) -> Manage:
+    """Runs a command with --json and returns its object; nothing else may be said anywhere."""
+
+    def run(*words: str | Path) -> dict[str, Any]:
+        capfd.readouterr()
+        execute_from_command_line(["manage.py", *map(str, words), "--json"])
+        said = capfd.readouterr()
+        assert said.err == ""
+        assert said.out.count("\n") == 1
+        result: dict[str, Any] = json.loads(said.out)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def fail(capfd: pytest.CaptureFixture[str]) -> Fail:
+    """Runs a command that is refused: exit code 2, nothing said on stdout, no row written."""
+
+    def run(*words: str | Path) -> str:
+        before = row_counts()
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            execute_from_command_line(["manage.py", *map(str, words), "--json"])
+        said = capfd.readouterr()
+        assert (ended.value.code, said.out) == (2, "")
+        assert row_counts() == before
+        return said.err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of a benchmark of three captions and four videos, a run and judgments of it."""
+    write_captions(tmp_path, [*caption_rows(3, 4), ("c2", "caption 2", "v3")])
+    write_run(tmp_path / "a.run", LISTS)
+    write_judgments(tmp_path / "judgments.csv", JUDGED)
+    return tmp_path
+
+
+@pytest.fixture
+def judged(folder: Path, manage: Manage) -> Path:
+    """The same folder, brought in and published."""
+    (folder / "videos.csv").write_text("video_id\nv0\nv1\nv2\nv3\n")
+    manage(
+        *("import_benchmark", "tiny", "--captions", folder / "captions.csv"),
+        *("--videos", folder / "videos.csv"),
+    )
+    manage("import_run", "tiny", folder / "a.run", "--system", "S")
+    manage("import_judgments", "tiny", folder / "judgments.csv")
+    manage("publish_labels", "tiny")
+    return folder
+
+
+# --- The contract -----------------------------------------------------------------------------
+
+
+def test_import_benchmark(folder: Path, manage: Manage) -> None:
+    words = ("import_benchmark", "tiny", "--captions", folder / "captions.csv", "--name", "Tiny")
+    expected = {"queries": 3, "videos": 4, "original_positives": 4, "notes": []}
+    assert manage(*words) == {**expected, "created": True}
+    assert manage(*words) == {**expected, "created": False}
+    assert Benchmark.objects.get().name == "Tiny"
+
+
+def test_import_run(folder: Path, manage: Manage) -> None:
+    make_benchmark(folder, captions=3, videos=4)
+    path = folder / "a.run"
+    expected = {
+        "run": "S",
+        "queries": 2,
+        "depth": 3,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "warnings": ["1 of 3 captions have no ranked list"],
+    }
+    words = ("import_run", "tiny", path, "--system", "S")
+    assert manage(*words) == {**expected, "created": True}
+    assert manage(*words) == {**expected, "created": False}
+    named = manage(*words, "--name", "cut", "--depth", "2", "--format", "trec")
+    assert named == {**expected, "created": True, "run": "cut", "depth": 2}
+
+
+def test_build_pool(judged: Path, manage: Manage) -> None:
+    # Six pairs in the lists, of which the judgments brought all but c1 with v3.
+    whole = manage("build_pool", "tiny", "--depth", "10")
+    assert whole == {"pairs": 6, "new_pairs": 1, "pool": whole["pool"]}
+    again = manage("build_pool", "tiny", "--depth", "10", "--run", "S")
+    assert again == {"pairs": 6, "new_pairs": 0, "pool": whole["pool"]}
+    sample = manage("build_pool", "tiny", "--depth", "1", "--sample", "3", "--seed", "4")
+    assert (sample["pairs"], sample["new_pairs"]) == (2, 0)
+
+
+def test_open_campaign(judged: Path, manage: Manage) -> None:
+    write_run(judged / "b.run", {f"c{q}": ["v3", "v1", "v2", "v0"] for q in range(3)})
+    manage("import_run", "tiny", judged / "b.run", "--system", "T")
+    manage("build_pool", "tiny", "--depth", "4")
+    opened = manage("open_campaign", "tiny", "--double", "0.5", "--seed", "1", "--name", "First")
+    assert opened == {
+        "campaign": opened["campaign"],
+        "name": "First",
+        "tasks": 6,
+        "doubled": 3,
+        "without_video": 6,
+    }
+
+
+def test_import_judgments(folder: Path, manage: Manage) -> None:
+    make_benchmark(folder, captions=3, videos=4)
+    words = ("import_judgments", "tiny", folder / "judgments.csv")
+    first = manage(*words)
+    campaign = first["campaign"]
+    assert first == {"judgments": 8, "pairs": 6, "campaign": campaign, "created": True}
+    assert manage(*words) == {**first, "created": False}
+
+
+def test_agreement(judged: Path, manage: Manage) -> None:
+    result = manage("agreement", "tiny", "--resamples", "20")
+    interval, people = result.pop("alpha_interval"), result.pop("annotators")
+    assert result == {
+        "pairs": 6,
+        "labels": 8,
+        "resolved": 5,
+        "conflicted": 1,
+        "relevant": 3,
+        "multiply_labelled": 2,
+        "agreement": 0.5,
+        "pairwise_agreement": 0.5,
+        # Labels 1 0 and 1 1: observed 2 of expected 2 * 3 * 1 / 3.
+        "alpha": 0.0,
+        "undefined": {},
+        "resamples": 20,
+        "by_label_count": [
+            {"labels": 1, "pairs": 4, "agreement": None},
+            {"labels": 2, "pairs": 2, "agreement": 0.5},
+        ],
+        "code_version": code_version(),
+    }
+    assert len(interval) == 2
+    assert sorted(person["labels"] for person in people) == [2, 6]
+
+
+def test_publish_labels(judged: Path, manage: Manage) -> None:
+    text = (
+        "caption_id,video_id,label,source,judgments,relevant\n"
+        "c0,v0,0,majority,1,0\nc0,v1,1,majority,1,1\nc0,v2,0,majority,1,0\n"
+        "c1,v0,,conflict,2,1\nc1,v2,1,majority,1,1\nc2,v3,1,majority,2,2\n"
+    )
+    assert manage("publish_labels", "tiny") == {
+        "version": 2,
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "pairs": 6,
+        "relevant": 3,
+        "conflicted": 1,
+        "judgments": 8,
+    }
+
+
+def test_evaluate(judged: Path, manage: Manage) -> None:
+    sha256 = manage("publish_labels", "tiny")["sha256"]
+    asked = [word for name in ("C@1", "AP", "AP(found)", "MedR") for word in ("--measure", name)]
+    # Worked by hand in tests/evaluation/test_services.py; here c2 has a second original positive.
+    result = manage("evaluate", "tiny", *asked)
+    assert result == {
+        "labels": 2,
+        "labels_sha256": sha256,
+        "code_version": code_version(),
+        "runs": {
+            "S": {
+                "sha256": Run.objects.get().sha256,
+                "original": pytest.approx(
+                    {"C@1": 0, "AP": 1 / 2 / 3, "AP(found)": 1 / 2 / 3, "MedR": None}
+                ),
+                "labelled": pytest.approx(
+                    {"C@1": 1 / 3, "AP": 1.25 / 3, "AP(found)": 1.5 / 3, "MedR": 2.0}
+                ),
+                "judged": pytest.approx({"1": 1 / 3}),
+                "undefined": {
+                    "MedR": "half of the queries or more have no positive within the depth"
+                },
+            }
+        },
+    }
+    words = ("evaluate", "tiny", "--run", "S", "--measure", "C@1", "--labels")
+    by_original = manage(*words, "original")
+    assert (by_original["labels"], by_original["labels_sha256"]) == ("original", None)
+    assert by_original["runs"]["S"]["labelled"] is None
+    by_version = manage(*words, "1", "--labels-only")
+    assert by_version["labels"] == 1
+    everything = manage("evaluate", "tiny")
+    names = "C@1 C@5 C@10 R@1 R@5 R@10 P@1 P@5 P@10 AP AP(found) RR nDCG nDCG@10 MedR MeanR"
+    assert set(everything["runs"]["S"]["labelled"]) == {*names.split(), "Judged@10"}
+
+
+def test_export_labels(judged: Path, manage: Manage) -> None:
+    sha256 = manage("publish_labels", "tiny")["sha256"]
+    for name in ("csv", "qrels", "fire", "judgments"):
+        path = judged / f"out.{name}"
+        words = ("export_labels", "tiny", "--version", "1", "--format", name, "--output", path)
+        assert manage(*words) == {
+            "version": 1,
+            "sha256": sha256,
+            "format": name,
+            "output": str(path),
+            "bytes": path.stat().st_size,
+        }
+    assert hashlib.sha256((judged / "out.csv").read_bytes()).hexdigest() == sha256
+    assert (judged / "out.qrels").read_text().splitlines()[0] == "c0 0 v0 1"
+    assert "annotations" in json.loads((judged / "out.fire").read_text())
+
+
+def test_export_run(judged: Path, manage: Manage) -> None:
+    path = judged / "exported.run"
+    assert manage("export_run", "tiny", "S", "--output", path) == {
+        "run": "S",
+        "queries": 2,
+        "output": str(path),
+    }
+    assert path.read_text() == (
+        "c0 Q0 v1 1 2.0 S\nc0 Q0 v0 2 1.0 S\nc0 Q0 v2 3 0.0 S\n"
+        "c1 Q0 v0 1 2.0 S\nc1 Q0 v2 2 1.0 S\nc1 Q0 v3 3 0.0 S\n"
+    )
+
+
+# --- Bad input --------------------------------------------------------------------------------
+
+
+def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> None:
+    bad = judged / "bad"
+    cases: list[tuple[str, tuple[str | Path, ...], str]] = [
+        (
+            "c0 Q0 v0 1 1 t\nc0 Q0 v9 2 0 t\n",
+            ("import_run", "tiny", bad, "--system", "T"),
+            "line 2: unknown video 'v9'",
+        ),
+        (
+            "caption_id,video_id,annotator,label\nc0,v0,a,1\nc0,v0,a,0\n",
+            ("import_judgments", "tiny", bad),
+            "line 3: annotator 'a' already judged this pair in line 2",
+        ),
+        (
+            "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
+            ("import_benchmark", "other", "--captions", bad),
+            "line 3: caption 'c0' has another text here than in line 2",
+        ),
+        (
+            "video_id,file\nv0,../x.mp4\n",
+            (
+                *("import_benchmark", "other", "--captions", judged / "captions.csv"),
+                *("--videos", bad),
+            ),
+            "line 2: the file name '../x.mp4' does not stay inside the media folder",
+        ),
+    ]
+    for content, words, reason in cases:
+        bad.write_text(content)
+        assert fail(*words) == f"CommandError: {bad}, {reason}\n"
+
+
+def test_what_is_not_there_is_told(judged: Path, fail: Fail) -> None:
+    out = judged / "out"
+    export = ("export_labels", "tiny", "--format", "csv", "--output", out, "--version")
+    cases: list[tuple[tuple[str | Path, ...], str]] = [
+        (("agreement", "nothing"), "no benchmark 'nothing'; there are: tiny"),
+        (("evaluate", "tiny", "--labels", "7"), "tiny has no label set 7; there are: 1"),
+        (("evaluate", "tiny", "--run", "T"), "no run 'T' in tiny; there are: S"),
+        (("export_run", "tiny", "T", "--output", out), "no run 'T' in tiny; there are: S"),
+        ((*export, "original"), "original is not a label set; name a version"),
+        ((*export, "2"), "tiny has no label set 2; there are: 1"),
+        (("open_campaign", "tiny"), "tiny has no pool yet; build_pool makes one"),
+        (
+            ("build_pool", "tiny", "--depth", "0"),
+            "the depth must lie between 1 and 1000000, not 0",
+        ),
+        (
+            ("import_run", "tiny", judged / "gone", "--system", "T"),
+            f"{judged}/gone: the file cannot be read: No such file or directory",
+        ),
+        (
+            ("import_run", "tiny", judged, "--system", "T"),
+            f"{judged}: the file cannot be read: Is a directory",
+        ),
+        (
+            ("export_run", "tiny", "S", "--output", judged / "no" / "where"),
+            f"{judged}/no/where: No such file or directory",
+        ),
+        (("export_run", "tiny", "S", "--output", judged), f"{judged}: Is a directory"),
+    ]
+    for words, reason in cases:
+        assert fail(*words) == f"CommandError: {reason}\n"
+    assert not out.exists()
+    assert [path.name for path in judged.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "import_run tiny a.run",
+        "import_run tiny a.run --system S --format pickle",
+        "build_pool tiny",
+        "build_pool tiny --depth ten",
+        "export_labels tiny --format docx --output x",
+        "open_campaign tiny --scale stars",
+    ],
+)
+def test_a_command_used_wrongly_ends_with_2_too(db: None, fail: Fail, words: str) -> None:
+    assert re.search("error: ", fail(*words.split()))
+
+
+def test_a_process_says_one_object_or_ends_with_2(folder: Path) -> None:
+    """The same, seen from outside: a real process, its streams and its exit code."""
+    make_benchmark(folder, captions=3, videos=4)
+
+    def process(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", "import_run", "tiny", *words, "--json"],
+            cwd=ROOT,
+            env={**os.environ, "DATABASE_URL": database_url_of_tests()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = process(str(folder / "a.run"), "--system", "S")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["run"] == "S"
+    (folder / "bad").write_text("c0 Q0 v9 1 1 t\n")
+    refused = process(str(folder / "bad"), "--system", "T")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == f"CommandError: {folder}/bad, line 1: unknown video 'v9'\n"
+    assert list(Run.objects.values_list("name", flat=True)) == ["S"]

@@ -1,0 +1,361 @@
+"""All pages together: who gets in, what a page may hold, how often it asks the database."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, get_resolver
+
+from annotation.models import Campaign
+from annotation.services import open_campaign
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Video
+from pooling.services import build_pool
+from tests import factories
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+
+VISITORS = ("anonymous", "annotator", "researcher", "lead", "admin")
+ROLES = {
+    "annotator": Role.ANNOTATOR,
+    "researcher": Role.RESEARCHER,
+    "lead": Role.LEAD,
+    "admin": Role.ADMIN,
+}
+IN, OUT, NONE = 200, 302, 404
+
+# Method, address, and the status for each of VISITORS. Here and there is `tiny`, a benchmark
+# with everything; what is not there must look to an annotator like what is.
+TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
+    ("home", "GET", "/", (OUT, IN, IN, IN, IN)),
+    ("benchmark", "GET", "/benchmarks/tiny/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark", "GET", "/benchmarks/other/", (OUT, NONE, NONE, NONE, NONE)),
+    ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),
+    ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
+    ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
+    ("pool-build", "POST", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, 422, 422)),
+    ("campaign-open", "GET", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, IN, IN)),
+    ("campaign-open", "POST", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, 422, 422)),
+    ("judgments-upload", "GET", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, IN, IN)),
+    ("judgments-upload", "POST", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, 422, 422)),
+    ("results", "GET", "/benchmarks/tiny/results/", (OUT, NONE, IN, IN, IN)),
+    ("results", "GET", "/benchmarks/tiny/results/?labels=9", (OUT, NONE, 400, 400, 400)),
+    ("results", "GET", "/benchmarks/tiny/results/?sort=run__id", (OUT, NONE, 400, 400, 400)),
+    ("results-download", "GET", "/benchmarks/tiny/results/csv/", (OUT, NONE, IN, IN, IN)),
+    ("results-download", "GET", "/benchmarks/tiny/results/json/", (OUT, NONE, IN, IN, IN)),
+    ("results-download", "GET", "/benchmarks/tiny/results/xml/", (OUT, NONE, NONE, NONE, NONE)),
+    ("agreement-compute", "POST", "/benchmarks/tiny/agreement/", (OUT, NONE, OUT, OUT, OUT)),
+    ("agreement-compute", "GET", "/benchmarks/tiny/agreement/", (OUT, NONE, 405, 405, 405)),
+    ("labels-publish", "POST", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 403, OUT, OUT)),
+    ("labels-publish", "GET", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 405, 405, 405)),
+    ("evaluate", "POST", "/benchmarks/tiny/evaluate/", (OUT, NONE, OUT, OUT, OUT)),
+    ("label-set-export", "GET", "/benchmarks/tiny/labels/1/csv/", (OUT, NONE, IN, IN, IN)),
+    ("label-set-export", "GET", "/benchmarks/tiny/labels/1/fire/", (OUT, NONE, IN, IN, IN)),
+    ("label-set-export", "GET", "/benchmarks/tiny/labels/1/exe/", (OUT, NONE, NONE, NONE, NONE)),
+    ("label-set-export", "GET", "/benchmarks/tiny/labels/9/csv/", (OUT, NONE, NONE, NONE, NONE)),
+    (
+        "label-set-export",
+        "GET",
+        f"/benchmarks/tiny/labels/{10**30}/csv/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    ("campaign", "GET", "/campaigns/{campaign}/", (OUT, NONE, IN, IN, IN)),
+    ("campaign", "GET", "/campaigns/999999/", (OUT, NONE, NONE, NONE, NONE)),
+    ("campaign-progress", "GET", "/campaigns/{campaign}/progress/", (OUT, NONE, IN, IN, IN)),
+    ("campaign-state", "POST", "/campaigns/{campaign}/state/", (OUT, NONE, 403, 400, 400)),
+    ("campaign-state", "GET", "/campaigns/{campaign}/state/", (OUT, NONE, 405, 405, 405)),
+    ("guideline-write", "GET", "/campaigns/{campaign}/guideline/", (OUT, NONE, 403, IN, IN)),
+    ("guideline-write", "POST", "/campaigns/{campaign}/guideline/", (OUT, NONE, 403, 422, 422)),
+    ("judge", "GET", "/campaigns/{campaign}/judge/", (OUT, IN, 403, IN, IN)),
+    ("desk", "GET", "/campaigns/{campaign}/desk/", (OUT, NONE, NONE, IN, IN)),
+    ("desk", "GET", "/campaigns/{campaign}/desk/?kind=open", (OUT, NONE, NONE, 400, 400)),
+    ("desk", "GET", "/campaigns/999999/desk/", (OUT, NONE, NONE, NONE, NONE)),
+    ("desk", "POST", "/campaigns/{campaign}/desk/", (OUT, NONE, NONE, 400, 400)),
+    ("jobs", "GET", "/jobs/", (OUT, NONE, IN, IN, IN)),
+    ("jobs", "GET", "/jobs/?state=done&page=99999999999", (OUT, NONE, IN, IN, IN)),
+    ("jobs", "GET", "/jobs/?state=other", (OUT, NONE, 400, 400, 400)),
+    ("job", "GET", "/jobs/{job}/", (OUT, NONE, IN, IN, IN)),
+    ("job", "GET", f"/jobs/{uuid.UUID(int=1)}/", (OUT, NONE, NONE, NONE, NONE)),
+    ("job-progress", "GET", "/jobs/{job}/progress/", (OUT, NONE, IN, IN, IN)),
+    ("job-cancel", "POST", "/jobs/{job}/cancel/", (OUT, NONE, 403, OUT, OUT)),
+    ("job-cancel", "GET", "/jobs/{job}/cancel/", (OUT, NONE, 405, 405, 405)),
+    ("video-file", "GET", "/media/videos/{video}/", (403, IN, IN, IN, IN)),
+    ("video-poster", "GET", "/media/videos/{video}/poster/", (403, IN, IN, IN, IN)),
+    ("video-file", "GET", f"/media/videos/{uuid.UUID(int=1)}/", (403, NONE, NONE, NONE, NONE)),
+    ("healthz", "GET", "/healthz", (IN, IN, IN, IN, IN)),
+    ("account_login", "GET", "/accounts/login/", (IN, OUT, OUT, OUT, OUT)),
+    ("account_logout", "GET", "/accounts/logout/", (OUT, IN, IN, IN, IN)),
+    ("account_signup", "GET", "/accounts/signup/", (IN, OUT, OUT, OUT, OUT)),
+    ("account_change_password", "GET", "/accounts/password/change/", (OUT, IN, IN, IN, IN)),
+    ("account_reset_password", "GET", "/accounts/password/reset/", (IN, IN, IN, IN, IN)),
+    ("account_email", "GET", "/accounts/email/", (OUT, IN, IN, IN, IN)),
+)
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    """A benchmark with everything, whose texts try to be markup."""
+    benchmark = factories.make_benchmark(
+        tmp_path, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
+    )
+    factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
+    build_pool(benchmark=benchmark, depth=2)
+    opened = open_campaign(benchmark=benchmark, name=HOSTILE, double_share=0.5)
+    anna = factories.make_annotator("<b>anna</b>")
+    for held in factories.claim(opened, anna, 2):
+        factories.submit(held, 1)
+    factories.bring_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
+    compute_agreement(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark)
+    return opened
+
+
+@pytest.fixture
+def places(campaign: Campaign) -> dict[str, Any]:
+    """What the addresses of the table name."""
+    video = Video.objects.filter(benchmark=campaign.pool.benchmark).first()
+    assert video is not None
+    video.state = MediaState.PLAYABLE
+    video.file.save("a.mp4", ContentFile(b"video"))
+    video.poster.save("a.jpg", ContentFile(b"poster"))
+    job = Job.objects.create(
+        kind="import_run", title=HOSTILE, benchmark_key="tiny", phase=HOSTILE, error=HOSTILE
+    )
+    return {"campaign": campaign.pk, "job": job.pk, "video": video.public_id}
+
+
+@pytest.fixture
+def visit() -> Callable[[str], Client]:
+    def as_visitor(visitor: str) -> Client:
+        client = Client()
+        if visitor != "anonymous":
+            client.force_login(factories.make_user(f"the-{visitor}", ROLES[visitor]))
+        return client
+
+    return as_visitor
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_who_gets_in(visitor: str, places: dict[str, Any], visit: Callable[[str], Client]) -> None:
+    client = visit(visitor)
+    answered, expected = {}, {}
+    for _, method, address, statuses in TABLE:
+        path = address.format(**places)
+        # Rolled back: what one line does is not there for the next.
+        with transaction.atomic():
+            response = client.generic(method, path)
+            transaction.set_rollback(True)
+        answered[method, address] = response.status_code
+        expected[method, address] = statuses[VISITORS.index(visitor)]
+    assert answered == expected
+
+
+def test_the_table_has_every_page() -> None:
+    """A page that is added is added to the table."""
+    names = set()
+    for part in get_resolver().url_patterns:
+        module = getattr(getattr(part, "urlconf_module", None), "__name__", "")
+        if module in {"evaluation.urls", "annotation.urls", "pooling.urls", "config.jobs.urls"}:
+            names |= {found.name for found in part.url_patterns if isinstance(found, URLPattern)}
+    assert names == {name for name, *_ in TABLE if not name.startswith("account_")}
+
+
+@pytest.mark.django_db
+def test_an_annotator_cannot_tell_what_is_there(
+    places: dict[str, Any], visit: Callable[[str], Client]
+) -> None:
+    client = visit("annotator")
+    addresses = ("/benchmarks/tiny/", "/benchmarks/other/", "/jobs/", "/no/such/page/")
+    bodies = {client.get(address).content for address in addresses}
+    assert len(bodies) == 1
+
+
+def test_an_annotator_sees_own_counts_only(
+    campaign: Campaign, visit: Callable[[str], Client]
+) -> None:
+    page = visit("annotator").get("/").content.decode()
+    assert "Start judging" in page
+    # Two labels were given by another, and two pairs stand as relevant.
+    for word in ("judged by you", "You have judged", "labels", "Benchmarks", "Jobs", "alpha"):
+        assert word not in page
+
+
+def test_whoever_is_not_signed_in_comes_back(places: dict[str, Any]) -> None:
+    answer = Client().get("/jobs/?state=done")
+    assert answer["Location"] == "/accounts/login/?next=/jobs/%3Fstate%3Ddone"
+
+
+def test_a_part_of_a_page_sends_the_page_to_sign_in(places: dict[str, Any]) -> None:
+    here = f"http://testserver/jobs/{places['job']}/"
+    answer = Client().get(
+        f"/jobs/{places['job']}/progress/",
+        headers={"HX-Request": "true", "HX-Current-URL": here},
+    )
+    assert answer["HX-Redirect"] == f"/accounts/login/?next=/jobs/{places['job']}/"
+
+
+@pytest.mark.parametrize(
+    "address", [address for _, method, address, _ in TABLE if method == "POST"]
+)
+def test_no_change_without_the_token(
+    address: str, places: dict[str, Any], visit: Callable[[str], Client]
+) -> None:
+    client = visit("admin")
+    client.handler.enforce_csrf_checks = True
+    before = factories.row_counts()
+    answer = client.post(address.format(**places), {"state": "closed"})
+    assert answer.status_code == 403
+    assert "This form is out of date" in answer.content.decode()
+    assert factories.row_counts() == before
+
+
+# --- What a page may hold -------------------------------------------------------------------
+
+
+class Inline(HTMLParser):
+    """Finds what a strict Content-Security-Policy forbids, and text that became an element."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {name: value or "" for name, value in attrs}
+        if tag == "style" or (tag == "script" and "src" not in names):
+            self.found.append(f"<{tag}>")
+        self.found += [f"{tag} {name}" for name in names if name == "style" or name[:2] == "on"]
+        self.found += [
+            f"{tag} {name}={value}" for name, value in names.items() if "javascript:" in value
+        ]
+        if "id" in names:
+            self.ids.append(names["id"])
+
+
+def test_pages_hold_nothing_inline_and_no_id_twice(
+    places: dict[str, Any], visit: Callable[[str], Client]
+) -> None:
+    client = visit("lead")
+    problems = {}
+    for _, method, address, _ in TABLE:
+        answer = client.generic(method, address.format(**places))
+        if not answer.headers.get("Content-Type", "").startswith("text/html") or answer.streaming:
+            continue
+        reader = Inline()
+        reader.feed(answer.content.decode())
+        # allauth's page of mail addresses carries data for its script, which is not run.
+        found = [one for one in reader.found if (address, one) != ("/accounts/email/", "<script>")]
+        found += [f"#{one}" for one in set(reader.ids) if reader.ids.count(one) > 1]
+        if found:
+            problems[method, address] = found
+    assert problems == {}
+
+
+def test_pages_are_not_kept_by_caches(
+    places: dict[str, Any], visit: Callable[[str], Client]
+) -> None:
+    answer = visit("lead").get("/benchmarks/tiny/results/")
+    assert answer["Cache-Control"] == "private, no-store"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    policy = answer["Content-Security-Policy"].split("; ")
+    assert {"default-src 'none'", "script-src 'self'", "style-src 'self'"} <= set(policy)
+
+
+@pytest.mark.django_db
+def test_healthz_counts_jobs() -> None:
+    Job.objects.create(kind="evaluate", title="a")
+    answer = Client().get("/healthz")
+    assert answer.content == (b"database ok\njobs queued 1\njobs running 0\njobs overdue 0\n")
+
+
+def test_a_database_that_is_away_is_said_without_asking_it(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, db: None, visit: Callable[[str], Client]
+) -> None:
+    from django.db import OperationalError
+
+    def away(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("disk I/O error in /secret/place")
+
+    client = visit("lead")
+    monkeypatch.setattr("django.db.models.sql.compiler.SQLCompiler.execute_sql", away)
+    answer = client.get("/jobs/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert "Please try again in a moment" in answer.content.decode()
+    assert "secret" not in answer.content.decode()
+
+
+# --- How often a page asks ------------------------------------------------------------------
+
+
+def queries_of(client: Client, address: str) -> int:
+    cache.clear()
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return len(queries)
+
+
+def test_queries_do_not_grow_with_the_rows(
+    tmp_path: Path, db: None, visit: Callable[[str], Client]
+) -> None:
+    client, person = visit("lead"), User.objects.get(username="the-lead")
+
+    def count() -> dict[str, int]:
+        first = Campaign.objects.earliest("pk")
+        addresses = {
+            "home": "/",
+            "benchmark": "/benchmarks/b0/",
+            "results": "/benchmarks/b0/results/",
+            "jobs": "/jobs/",
+            "campaign": f"/campaigns/{first.pk}/",
+        }
+        return {name: queries_of(client, address) for name, address in addresses.items()}
+
+    def add_rows(number: int) -> None:
+        benchmark = make_benchmark_with_labels(tmp_path, f"b{number}")
+        if number:
+            add_run_and_campaign(tmp_path, Benchmark.objects.get(key="b0"), number)
+        for title in ("running", "queued"):
+            Job.objects.create(
+                kind="evaluate", title=title, benchmark_key=benchmark.key, created_by=person
+            )
+
+    add_rows(0)
+    with_one = count()
+    add_rows(1)
+    add_rows(2)
+    # Of these, the session, the person and the groups are three.
+    assert with_one == {"home": 13, "benchmark": 15, "results": 8, "jobs": 6, "campaign": 8}
+    assert count() == with_one
+
+
+def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
+    benchmark = factories.make_benchmark(folder, captions=2, videos=8, key=key)
+    add_run_and_campaign(folder, benchmark, 0)
+    factories.bring_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
+    publish_label_set(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark)
+    return benchmark
+
+
+def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> None:
+    """The run of this number has videos at its top that those before it have not."""
+    videos = [f"v{(place + number) % 8}" for place in range(8)]
+    factories.make_run(folder, benchmark, {"c0": videos}, system=f"system {number}")
+    build_pool(benchmark=benchmark, depth=1)
+    open_campaign(benchmark=benchmark, name=f"round {number}")
+    evaluate_runs(benchmark=benchmark, labels="original")
