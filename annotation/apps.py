@@ -8,4 +8,4 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # Whoever asks for a job must know its kind, not only the worker that does it.
-        from annotation import tasks  # noqa: F401
+        from annotation import receivers, tasks  # noqa: F401

@@ -11,6 +11,36 @@ class CampaignState(models.TextChoices):
     CLOSED = "closed", "Closed"
 
 
+class CampaignKind(models.TextChoices):
+    JUDGING = "judging", "Judging"
+    TRAINING = "training", "Training"
+
+
+class Order(models.TextChoices):
+    GROUPED = "grouped", "By caption, at most twenty in a row"
+    SHUFFLED = "shuffled", "Shuffled"
+
+
+class Priority(models.TextChoices):
+    NONE = "none", "None"
+    RANK = "rank", "What a run found near its top comes first"
+
+
+class Joining(models.TextChoices):
+    EVERYBODY = "everybody", "Every annotator"
+    CHOSEN = "chosen", "Those whom a lead lets in"
+
+
+class MembershipState(models.TextChoices):
+    ACTIVE = "active", "Judges"
+    PAUSED = "paused", "Paused"
+
+
+class GoldUse(models.TextChoices):
+    TRAINING = "training", "Training"
+    CONTROL = "control", "Mixed into campaigns"
+
+
 class Scale(models.TextChoices):
     BINARY = "binary", "Relevant or not"
     GRADED = "graded", "Graded relevance"
@@ -40,6 +70,8 @@ class JudgmentState(models.TextChoices):
     LIVE = "live", "Counted"
     SUPERSEDED = "superseded", "Corrected since"
     SURPLUS = "surplus", "Arrived after the task had its labels"
+    GOLD = "gold", "Answer to gold"
+    WITHDRAWN = "withdrawn", "Taken back by a lead"
 
 
 class EscalationKind(models.TextChoices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 from django.contrib import messages
@@ -14,10 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import services
-from annotation.enums import LABELS, CampaignState, Scale, TaskState
+from annotation.core.keys import OTHERS, Action, bindings, keys_of, room_keys, shown_key
+from annotation.enums import CampaignState, TaskState
 from annotation.forms import LEAVE_OUT, REOPEN, DeskForm
-from annotation.models import AT_DESK, Campaign, JudgmentTask
-from annotation.policies import can_lead, check_can_judge
+from annotation.gold_selectors import doors_for, find_training_queue
+from annotation.me_selectors import training_in, unread_comments
+from annotation.models import AT_DESK, Annotator, Campaign, JudgmentTask
+from annotation.policies import can_lead_somewhere, check_can_judge, scopes_known
 from annotation.selectors import (
     Waiting,
     desk_counts,
@@ -28,43 +32,82 @@ from annotation.selectors import (
 )
 from annotation.serializers import playable_address
 from annotation.services import annotator_for
+from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User
+from config.accounts.roles import Role, scopes_of
+from config.accounts.selectors import needs_consent
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import only_for
 
-# The keys that answer, lowest label first; more steps are a matter of the graded scale.
-KEYS = {2: ["J", "K"], 4: ["1", "2", "3", "4"]}
+# The desk's keys for a scale of two steps; longer scales are answered by digits.
+TWO_KEYS = ["J", "K"]
 
 
 @login_required
 @never_cache
 @require_GET
 def judge(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = get_campaign(pk)
+    campaign = get_campaign(pk, scopes_known(request.user))
     check_can_judge(request.user, campaign)
+    if needs_consent(request.user):
+        return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
     annotator = annotator_for(cast(User, request.user))
-    return render(
-        request,
-        "annotation/judge.html",
-        {
-            "campaign": campaign,
-            "guideline": campaign.guideline,
-            "judged": judged_by(campaign, annotator),
-            "answers": _answers(campaign),
-            "claim_url": reverse("api-claim", args=[campaign.pk]),
-            "submit_url": reverse("api-judgments"),
-            "escalate_url": reverse("api-escalations"),
-            "history_url": reverse("api-history", args=[campaign.pk]),
-            "release_url": reverse("api-release", args=[campaign.pk]),
-        },
+    context = {
+        "campaign": campaign,
+        "guideline": campaign.guideline,
+        "judged": judged_by(campaign, annotator),
+        "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
+        **_room_keys(campaign, annotator),
+        **_room_training(campaign, annotator),
+    }
+    return render(request, "annotation/judge.html", context)
+
+
+def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
+    """The person's keys: for the buttons, for the list of keys, and for the script."""
+    labels, preferences = campaign.labels, annotator.preferences
+    found = room_keys(
+        keys_of(preferences.get("keys")),
+        steps=len(labels),
+        checklist=campaign.checklist,
+        characters=preferences.get("character_keys", True),
     )
+    shown = {name: [*map(shown_key, keys)] for name, keys in found.items()}
+    answers = [
+        {"value": value, "text": text.capitalize(), "keys": shown[f"answer-{value}"]}
+        for value, text in labels.items()
+    ]
+    return {
+        "answers": answers,
+        "keys": {name.replace("-", "_"): own for name, own in shown.items()},
+        "bindings": json.dumps(bindings(found)),
+        "key_list": [(answer["keys"], answer["text"]) for answer in answers]
+        + [(shown[action.name], action.text) for action in OTHERS if _is_here(action, campaign)],
+    }
 
 
-@only_for(can_lead)
+def _is_here(action: Action, campaign: Campaign) -> bool:
+    """Whether the campaign's room has it: in training, an answer once given stands."""
+    if action.name == "sheet":
+        return campaign.contact_sheet
+    return not (campaign.is_training and action.name == "undo")
+
+
+def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
+    """How far the person is in training; or, before a closed gate, where training is."""
+    if campaign.is_training:
+        training = training_in(campaign, annotator)
+        return {"training": training, "unread": unread_comments(annotator)}
+    if any(door.is_behind_gate for door in doors_for(annotator, [campaign])):
+        return {"gate": find_training_queue(campaign.benchmark)}
+    return {}
+
+
+@only_for(can_lead_somewhere)
 @require_http_methods(["GET", "HEAD", "POST"])
 def desk(request: HttpRequest, pk: int) -> HttpResponse:
     """What waits for a lead, one pair at a time; `kind` filters, `task` keeps the place."""
-    campaign = get_campaign(pk)
+    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if request.method == "POST":
         return _take_ruling(request, campaign)
     kind = request.GET.get("kind", "")
@@ -74,7 +117,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
     queue = _of_kind(everything, kind)
     context: dict[str, Any] = {
         "campaign": campaign,
-        "benchmark": campaign.pool.benchmark,
+        "benchmark": campaign.benchmark,
         "kind": kind,
         "kinds": [("", "All", len(everything))]
         + [(state.value, state.label, count) for state, count in desk_counts(everything)],
@@ -89,7 +132,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
             "later": queue[place + 1] if place + 1 < len(queue) else None,
-            "video": playable_address(case.task.pair.video),
+            "video": playable_address(case.task.video),
             "answers": [] if case.task.state == TaskState.UNPLAYABLE else _answers(campaign),
             "can_reopen": case.task.state != TaskState.CONFLICTED
             and campaign.state != CampaignState.CLOSED,
@@ -99,7 +142,7 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _take_ruling(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    form = DeskForm(request.POST, scale=Scale(campaign.scale))
+    form = DeskForm(request.POST, labels=campaign.labels)
     if not form.is_valid():
         raise InvalidInput("A ruling names a waiting pair, and a label or what else becomes of it.")
     given = form.cleaned_data
@@ -128,15 +171,16 @@ def _rule(task: JudgmentTask, given: dict[str, Any], by: User) -> str:
     ruling = services.adjudicate_task(
         task=task, label=int(given["ruling"]), by=by, reason=given["reason"]
     )
-    return f"You ruled the last pair {LABELS[task.campaign.scale][ruling.label]}."
+    return f"You ruled the last pair {task.campaign.labels[ruling.label]}."
 
 
 def _answers(campaign: Campaign) -> list[dict[str, Any]]:
     """The labels of the campaign's scale with the keys that give them."""
-    labels = LABELS[campaign.scale]
+    labels = campaign.labels
+    keys = TWO_KEYS if len(labels) == len(TWO_KEYS) else [str(value + 1) for value in labels]
     return [
         {"value": value, "text": text.capitalize(), "key": key}
-        for (value, text), key in zip(labels.items(), KEYS[len(labels)], strict=True)
+        for (value, text), key in zip(labels.items(), keys, strict=True)
     ]
 
 

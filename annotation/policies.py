@@ -6,27 +6,48 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
-from config.accounts.roles import is_annotator, is_lead
-from config.shared.errors import Conflict, NotPermitted
+from config.accounts.roles import (
+    Role,
+    Scopes,
+    is_annotator,
+    is_lead,
+    is_researcher,
+    leads_somewhere,
+    scopes_of,
+)
+from config.shared.errors import Conflict, NotFound, NotPermitted
+from pooling.models import Benchmark
 
 Person = AbstractBaseUser | AnonymousUser
 
 
+def scopes_known(user: Person) -> Scopes:
+    """Where a person judges or reads: campaigns elsewhere are as if they were not there."""
+    return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
+
+
 def can_judge(user: Person, campaign: Campaign) -> bool:
-    return bool(user.is_active and is_annotator(user) and campaign.state == CampaignState.OPEN)
+    return is_annotator(user, campaign.benchmark.key) and campaign.state == CampaignState.OPEN
 
 
 def check_can_judge(user: Person, campaign: Campaign) -> None:
-    if not (user.is_active and is_annotator(user)):
+    key = campaign.benchmark.key
+    if not is_annotator(user, key):
+        if not is_researcher(user, key):
+            raise NotFound("There is no such campaign.")
         raise NotPermitted("Only annotators judge.")
     if campaign.state != CampaignState.OPEN:
         raise Conflict("The campaign is not open for judging.")
 
 
-def can_lead(user: Person) -> bool:
-    return bool(is_lead(user))
+def can_lead(user: Person, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
 
 
-def check_can_lead(user: Person) -> None:
-    if not can_lead(user):
+def can_lead_somewhere(user: Person) -> bool:
+    return leads_somewhere(user)
+
+
+def check_can_lead(user: Person, benchmark: Benchmark) -> None:
+    if not can_lead(user, benchmark):
         raise NotPermitted("Only leads and admins may do this.")

@@ -13,9 +13,8 @@ from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, Sum, 
 from django.db.models.functions import Coalesce
 
 from annotation.enums import (
-    LABELS,
     SETTLED_BY_LABELS,
-    AssignmentState,
+    CampaignKind,
     CampaignState,
     JudgmentState,
     TaskState,
@@ -31,9 +30,12 @@ from annotation.models import (
     Guideline,
     Judgment,
     JudgmentTask,
+    Membership,
 )
+from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
+from config.shared.prepared import Given, PreparedRead
 from pooling.models import Benchmark
 from pooling.selectors import pair_arrays
 
@@ -43,6 +45,8 @@ Int64Array = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class JudgmentArrays:
     """The live judgments of a benchmark, ordered by pair, then by annotator and arrival.
+
+    Labels are grades: 0 is not relevant, and 1 the campaign's lowest relevant step.
 
     codes: int64 [n_pairs] ascending, query number * n_videos + video number.
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
@@ -111,18 +115,28 @@ class DeskCase:
 
 
 def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
-    return Campaign.objects.filter(pool__benchmark=benchmark).select_related("pool")
+    """Rounds of judging and imported judgments; training is not among them."""
+    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    return found.select_related("pool", "benchmark")
 
 
-def open_campaigns() -> QuerySet[Campaign]:
-    return Campaign.objects.filter(state=CampaignState.OPEN).select_related("pool__benchmark")
+def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
+    found = Campaign.objects.filter(state=CampaignState.OPEN).select_related("benchmark")
+    return scopes.limit(found, "benchmark__key")
 
 
-def get_campaign(pk: int) -> Campaign:
-    campaign = Campaign.objects.select_related("pool__benchmark", "guideline").filter(pk=pk).first()
-    if campaign is None:
+def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
+    """One outside of the scopes is not there: the same error, after the same question."""
+    campaign: Campaign | None = _campaign.first(pk=pk)
+    if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign
+
+
+# Asked for at each claim.
+_campaign = PreparedRead(
+    lambda: Campaign.objects.filter(pk=Given("pk")).select_related("benchmark", "guideline")
+)
 
 
 def latest_guideline(benchmark: Benchmark) -> Guideline | None:
@@ -131,7 +145,7 @@ def latest_guideline(benchmark: Benchmark) -> Guideline | None:
 
 def judged_pair_ids(benchmark: Benchmark) -> Int64Array:
     """Pairs that are in some campaign of the benchmark, int64 [n]."""
-    tasks = JudgmentTask.objects.filter(campaign__pool__benchmark=benchmark)
+    tasks = JudgmentTask.objects.filter(campaign__benchmark=benchmark, pair__isnull=False)
     (ids,) = read_columns(tasks, "pair_id")
     return ids
 
@@ -145,38 +159,65 @@ def labels_wanted() -> Sum:
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """One pass over the campaign's tasks: linear in their number."""
-    tasks = JudgmentTask.objects.filter(campaign=campaign)
+    tasks = JudgmentTask.objects.filter(campaign=campaign, pair__isnull=False)
     ended = Q(state__in=[TaskState.RESOLVED, TaskState.ADJUDICATED])
     counts = tasks.aggregate(
         tasks=Count("pk"),
         settled=Count("pk", filter=ended),
         conflicted=Count("pk", filter=Q(state=TaskState.CONFLICTED)),
         unplayable=Count("pk", filter=Q(state=TaskState.UNPLAYABLE)),
-        relevant=Count("pk", filter=Q(label__gte=1)),
+        relevant=Count("pk", filter=Q(label__gte=campaign.threshold)),
         labels=Sum("labels_live", default=0),
         labels_required=labels_wanted(),
     )
-    surplus = Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.SURPLUS)
+    surplus = Judgment.objects.filter(
+        task__campaign=campaign, task__gold=None, state=JudgmentState.SURPLUS
+    )
     return CampaignProgress(**counts, surplus=surplus.count())
 
 
 def judged_by(campaign: Campaign, annotator: Annotator) -> int:
-    """How many tasks of the campaign the annotator has judged."""
-    return Assignment.objects.filter(
-        task__campaign=campaign, annotator=annotator, state=AssignmentState.DONE
-    ).count()
+    """How many answers the annotator has given in the campaign, to gold among them."""
+    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
+    return found.answered if found else 0
+
+
+def gold_answers(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:
+    """The annotator's answers to gold in a campaign that is not retired, newest first."""
+    return Judgment.objects.filter(
+        annotator=annotator,
+        task__campaign=campaign,
+        task__gold__retired_at=None,
+        state=JudgmentState.GOLD,
+    ).order_by("-created_at", "-pk")
+
+
+def training_answers(benchmark: int, annotator: Annotator) -> QuerySet[Judgment]:
+    """The annotator's answers in training for a benchmark (its primary key) to what is not
+    retired, newest first."""
+    return Judgment.objects.filter(
+        annotator=annotator,
+        task__campaign__benchmark=benchmark,
+        task__campaign__kind=CampaignKind.TRAINING,
+        task__gold__retired_at=None,
+        state=JudgmentState.GOLD,
+    ).order_by("-created_at", "-pk")
 
 
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
     """The annotator's own last answers, newest first, each with its label as `own_label`."""
     judgments = list(
         Judgment.objects.filter(
-            annotator=annotator, task__campaign=campaign, state=JudgmentState.LIVE
-        ).order_by("-pk")[:count]
+            annotator=annotator,
+            task__campaign=campaign,
+            state__in=[JudgmentState.LIVE, JudgmentState.GOLD],
+        ).order_by("-created_at", "-pk")[:count]
     )
     assignments = Assignment.objects.filter(
         annotator=annotator, task__in=[judgment.task_id for judgment in judgments]
-    ).select_related("task__pair__query", "task__pair__video")
+    ).select_related(
+        "task__pair__query", "task__pair__video", "task__gold__query", "task__gold__video"
+    )
     by_task = {assignment.task_id: assignment for assignment in assignments}
     found = []
     for judgment in judgments:
@@ -222,7 +263,9 @@ def get_desk_case(pk: int) -> DeskCase:
 
     Pseudonyms go by arrival within the task, so that they tell nothing across tasks.
     """
-    tasks = JudgmentTask.objects.select_related("campaign", "pair__query", "pair__video")
+    tasks = JudgmentTask.objects.select_related(
+        "campaign", "pair__query", "pair__video", "gold__query", "gold__video"
+    )
     task = tasks.filter(pk=pk).first()
     if task is None:
         raise NotFound("There is no such pair.")
@@ -232,7 +275,7 @@ def get_desk_case(pk: int) -> DeskCase:
     arrived.sort(key=lambda event: event.created_at)
     people = dict.fromkeys(event.annotator_id for event in arrived)
     names = {person: pseudonym(place) for place, person in enumerate(people)}
-    texts = LABELS[task.campaign.scale]
+    texts = task.campaign.labels
     return DeskCase(
         task,
         [DeskLabel(names[one.annotator_id], texts[one.label], one.state) for one in judgments],
@@ -258,15 +301,13 @@ def pseudonym(place: int) -> str:
 def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
     """All live judgments of the benchmark's campaigns; linear in judgments and pairs."""
     task_ids, task_pairs, task_campaigns = read_columns(
-        JudgmentTask.objects.filter(campaign__pool__benchmark=benchmark, labels_live__gt=0),
+        JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0),
         "pk",
         "pair_id",
         "campaign_id",
     )
     tasks, annotators, labels, ids = read_columns(
-        Judgment.objects.filter(
-            task__campaign__pool__benchmark=benchmark, state=JudgmentState.LIVE
-        ),
+        Judgment.objects.filter(task__campaign__benchmark=benchmark, state=JudgmentState.LIVE),
         "task_id",
         "annotator_id",
         "label",
@@ -282,7 +323,7 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         codes=codes[first],
         pair_of=np.cumsum(first) - 1,
         annotators=annotators[order],
-        labels=labels[order],
+        labels=_grades(benchmark, labels, task_campaigns[task])[order],
         ids=ids[order],
         campaigns=task_campaigns[task][order],
     )
@@ -290,17 +331,21 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
 
 def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
     """Codes of the pairs that a lead has ruled on, in the order of the rulings, and the labels."""
-    rulings = Adjudication.objects.filter(task__campaign__pool__benchmark=benchmark)
-    pairs, labels = read_columns(rulings.order_by("pk"), "task__pair_id", "label")
-    return _codes_of_pairs(benchmark, pairs), labels
+    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    pairs, labels, campaigns = read_columns(
+        rulings.order_by("pk"), "task__pair_id", "label", "task__campaign_id"
+    )
+    return _codes_of_pairs(benchmark, pairs), _grades(benchmark, labels, campaigns)
 
 
-def annotator_names(ids: Int64Array) -> dict[int, str]:
-    """For leads and admins only: who is behind the primary keys."""
-    people = Annotator.objects.filter(pk__in=ids.tolist()).select_related("user")
-    return {
-        person.pk: person.user.get_username() if person.user else person.key for person in people
-    }
+def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> Int64Array:
+    """Labels of campaigns with thresholds of their own on one scale, int64 [n]: what is below the
+    threshold is 0, the threshold 1."""
+    raised = Campaign.objects.filter(benchmark=benchmark, threshold__gt=1)
+    for campaign, threshold in raised.values_list("pk", "threshold"):
+        shifted = np.maximum(labels - (threshold - 1), 0)
+        labels = np.where(campaigns == campaign, shifted, labels)
+    return labels
 
 
 def _codes_of_pairs(benchmark: Benchmark, pair_ids: Int64Array) -> Int64Array:

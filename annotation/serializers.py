@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from rest_framework import serializers
 
+from annotation.core.elements import split_elements
 from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
 from pooling.models import Video
@@ -14,6 +15,8 @@ from pooling.models import Video
 # Longer than any sitting with one pair; what is longer was a break.
 SECONDS_MAX = 24 * 3600
 REASON_MAX = 2000
+CAPTION_MAX = 10_000
+ELEMENTS_MAX = 9  # as many as there are digit keys
 BIGGEST_KEY = 2**63 - 1
 
 
@@ -38,7 +41,7 @@ class ItemSerializer(serializers.ModelSerializer[Assignment]):
     """
 
     assignment = serializers.IntegerField(source="pk")
-    caption = serializers.CharField(source="task.pair.query.text")
+    caption = serializers.CharField(source="task.query.text")
     video = serializers.SerializerMethodField()
     poster = serializers.SerializerMethodField()
 
@@ -46,12 +49,43 @@ class ItemSerializer(serializers.ModelSerializer[Assignment]):
         model = Assignment
         fields = ["assignment", "caption", "video", "poster"]
 
+    def to_representation(self, assignment: Assignment) -> dict[str, Any]:
+        """Where the campaign offers them, also the caption's parts and the contact sheet."""
+        shown = super().to_representation(assignment)
+        campaign: Campaign = self.context["campaign"]
+        if campaign.checklist:
+            shown["elements"] = split_elements(assignment.task.query.text)
+        if campaign.contact_sheet:
+            video = assignment.task.video
+            shown["sheet"] = reverse("video-sheet", args=[video.public_id]) if video.sheet else None
+        return shown
+
     def get_video(self, assignment: Assignment) -> str | None:
-        return playable_address(assignment.task.pair.video)
+        return playable_address(assignment.task.video)
 
     def get_poster(self, assignment: Assignment) -> str | None:
-        video = assignment.task.pair.video
+        video = assignment.task.video
         return reverse("video-poster", args=[video.public_id]) if video.poster else None
+
+
+class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
+    """What the browser saw of a person at work on one pair; times in seconds."""
+
+    first_frame = serializers.FloatField(
+        min_value=0, max_value=SECONDS_MAX, required=False, help_text="from showing the pair"
+    )
+    watched = serializers.FloatField(
+        min_value=0, max_value=SECONDS_MAX, required=False, help_text="the video was running"
+    )
+    hidden = serializers.FloatField(
+        min_value=0, max_value=SECONDS_MAX, required=False, help_text="the page was not in sight"
+    )
+    replays = serializers.IntegerField(min_value=0, max_value=100_000, required=False)
+    speed = serializers.FloatField(min_value=0.1, max_value=16, required=False)
+    place = serializers.IntegerField(
+        min_value=1, max_value=1_000_000, required=False, help_text="in the sitting, from 1"
+    )
+    sheet = serializers.BooleanField(required=False, help_text="the contact sheet was open")
 
 
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
@@ -66,6 +100,14 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     client_key = serializers.UUIDField()
     seconds = serializers.FloatField(
         min_value=0, max_value=SECONDS_MAX, required=False, allow_null=True
+    )
+    viewing = ViewingSerializer(required=False, allow_null=True)
+    missing = serializers.ListField(
+        child=serializers.CharField(max_length=CAPTION_MAX, trim_whitespace=False),
+        max_length=ELEMENTS_MAX,
+        required=False,
+        allow_null=True,
+        help_text="parts of the caption that are not in the video",
     )
 
 
@@ -97,12 +139,23 @@ class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
         fields = ["id", "label", "client_key"]
 
 
+class FeedbackSerializer(serializers.ModelSerializer[Judgment]):
+    """What a person in training is told once they have answered."""
+
+    relevant = serializers.BooleanField(source="task.gold.is_relevant")
+    explanation = serializers.CharField(source="task.gold.explanation")
+
+    class Meta:
+        model = Judgment
+        fields = ["is_right", "relevant", "explanation"]
+
+
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
-    benchmark = serializers.CharField(source="pool.benchmark.key")
+    benchmark = serializers.CharField(source="benchmark.key")
 
     class Meta:
         model = Campaign
-        fields = ["id", "name", "benchmark", "state", "scale"]
+        fields = ["id", "name", "benchmark", "kind", "state", "scale"]
 
 
 def playable_address(video: Video) -> str | None:

@@ -7,7 +7,9 @@ from typing import Any
 from celery import shared_task
 
 from annotation import services
-from annotation.enums import Scale
+from annotation.enums import GoldUse, Scale
+from annotation.models import Withdrawal
+from config.accounts.models import User
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
@@ -33,15 +35,43 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
 
 
+@job_kind("import_gold")
+def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), use, upload and source (see `uploaded_file`), by (a user's key)."""
+    with uploaded_file(params["upload"]) as path:
+        count = services.import_gold(
+            benchmark=get_benchmark(params["benchmark"]),
+            path=path,
+            use=GoldUse(params["use"]),
+            source=params["source"],
+            by=User.objects.get(pk=params["by"]),
+            progress=progress,
+        )
+    return {"gold": count, "use": params["use"]}
+
+
 @job_kind("open_campaign")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), double_share, seed, scale, name."""
+    """params: benchmark (key), seed, name, policy (fields of `Policy`)."""
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
-        double_share=params["double_share"],
         seed=params["seed"],
-        scale=Scale(params["scale"]),
         name=params["name"],
-        labels_max=params.get("labels_max", 3),
+        policy=services.Policy(**params["policy"]),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
+
+
+@job_kind("reopen_judgments")
+def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: withdrawal (a key)."""
+    withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")
+    progress(0, None, "taking back answers")
+    done = services.carry_out_withdrawal(withdrawal=withdrawals.get(pk=params["withdrawal"]))
+    return {
+        "campaign": done.campaign_id,
+        "pseudonym": done.annotator.pseudonym,
+        "judgments": done.judgments,
+        "tasks": done.tasks,
+        "ruled": done.ruled,
+    }

@@ -9,16 +9,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import services
 from annotation.enums import CampaignState
-from annotation.forms import CampaignForm, CampaignStateForm, GuidelineForm, JudgmentsUploadForm
+from annotation.forms import CampaignForm, CampaignStateForm, JudgmentsUploadForm
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
-from annotation.selectors import latest_guideline
+from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
 from config.shared.pages import form_data, form_status, only_for
 from config.shared.uploads import store_upload
-from pooling.models import Benchmark
-from pooling.policies import can_see_benchmarks
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
 SAID = {
@@ -31,8 +30,8 @@ SAID = {
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
-    check_can_lead(request.user)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
     form = CampaignForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -42,10 +41,9 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
             title=f"Open campaign {given['name'] or 'over new pairs'} of {benchmark.name}",
             params={
                 "benchmark": benchmark.key,
-                "double_share": float(given["double_percent"] / 100),
                 "seed": given["seed"],
-                "scale": given["scale"],
                 "name": given["name"],
+                "policy": form.policy_fields(),
             },
             benchmark_key=benchmark.key,
         )
@@ -56,8 +54,8 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
-    check_can_lead(request.user)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
     form = JudgmentsUploadForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
@@ -79,8 +77,8 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_POST
 def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = get_object_or_404(Campaign, pk=pk)
-    check_can_lead(request.user)
+    campaign = get_campaign_seen(request, pk)
+    check_can_lead(request.user, campaign.benchmark)
     form = CampaignStateForm(request.POST)
     if not form.is_valid():
         raise InvalidInput("A campaign is open, paused or closed.")
@@ -90,18 +88,8 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("campaign", campaign.pk)
 
 
-@only_for(can_see_benchmarks)
-@require_http_methods(FORM_METHODS)
-def guideline_write(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = get_object_or_404(Campaign.objects.select_related("pool__benchmark"), pk=pk)
-    check_can_lead(request.user)
-    benchmark = campaign.pool.benchmark
-    latest = latest_guideline(benchmark)
-    form = GuidelineForm(**form_data(request), initial={"text": latest.text if latest else ""})
-    if request.method == "POST" and form.is_valid():
-        text = form.cleaned_data["text"].replace("\r\n", "\n")
-        written = services.write_guideline(benchmark=benchmark, text=text)
-        messages.success(request, f"Guideline {written.version} holds from now on.")
-        return redirect("campaign", campaign.pk)
-    context = {"benchmark": benchmark, "campaign": campaign, "latest": latest, "form": form}
-    return render(request, "annotation/guideline.html", context, status=form_status(request))
+def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
+    """A campaign whose figures the person may see; another is answered like none."""
+    seen = scopes_of(request.user, Role.RESEARCHER)
+    campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
+    return get_object_or_404(campaigns, pk=pk)

@@ -164,6 +164,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
+    "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
 }
 
 # --- People -------------------------------------------------------------------------------
@@ -172,8 +173,9 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "rules.permissions.ObjectPermissionBackend",
     "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
+    "config.accounts.backends.SignInBackend",
 ]
+SESSION_ENGINE = "config.accounts.sessions"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

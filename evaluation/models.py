@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.models import Campaign
 from pooling.models import Benchmark, Run
 
 
@@ -70,6 +71,22 @@ class AgreementReport(models.Model):
 
     def __str__(self) -> str:
         return f"agreement of {self.benchmark_id} at {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class CampaignReport(models.Model):
+    """The figures of one campaign as they were last computed; of small ones they are not kept.
+
+    answers: how many answers its members had given by then.
+    """
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="report")
+    result = models.JSONField()
+    answers = models.PositiveIntegerField()
+    code_version = models.CharField(max_length=50)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"figures of {self.campaign} at {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class Evaluation(models.Model):

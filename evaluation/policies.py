@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.accounts.roles import is_lead, is_researcher
+from config.accounts.roles import is_lead, researches_somewhere
 from config.shared.errors import NotPermitted
+from pooling.models import Benchmark
 
 
 def can_see_scores(user: Any) -> bool:
-    """Not annotators: what others answered, and for whom it counts, must not sway them."""
-    return bool(is_researcher(user))
+    """Of some benchmark. Not annotators: what others answered, and for whom it counts, must not
+    sway them. Of which, `pooling.policies.benchmarks_seen_by` tells."""
+    return researches_somewhere(user)
 
 
 def can_evaluate(user: Any) -> bool:
-    return bool(is_researcher(user))
+    """Whatever they see the scores of."""
+    return researches_somewhere(user)
 
 
-def can_see_annotators(user: Any) -> bool:
-    """Who judged how much, and how often others agreed."""
-    return bool(is_lead(user))
+def can_publish_labels(user: Any, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
 
 
-def can_publish_labels(user: Any) -> bool:
-    return bool(is_lead(user))
-
-
-def check_can_publish_labels(user: Any) -> None:
-    if not can_publish_labels(user):
+def check_can_publish_labels(user: Any, benchmark: Benchmark) -> None:
+    if not can_publish_labels(user, benchmark):
         raise NotPermitted("Only leads and admins publish labels.")

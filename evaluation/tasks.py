@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from celery import shared_task
+
+from annotation.selectors import get_campaign
 from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
@@ -19,6 +22,19 @@ def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         benchmark=get_benchmark(params["benchmark"]), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
+
+
+@shared_task
+def renew_figures_task() -> None:
+    services.renew_figures()
+
+
+@job_kind("campaign_figures")
+def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: campaign (a key)."""
+    campaign = get_campaign(params["campaign"])
+    report = services.compute_figures(campaign=campaign, progress=progress)
+    return {"campaign": campaign.pk, "answers": report.answers}
 
 
 @job_kind("publish_labels")

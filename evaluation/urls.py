@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.views import actions, campaigns, overview, results
+from evaluation.views import actions, annotators, campaigns, overview, results
 
 urlpatterns = [
     path("", overview.home, name="home"),
@@ -22,5 +22,20 @@ urlpatterns = [
         name="label-set-export",
     ),
     path("campaigns/<int:pk>/", campaigns.campaign, name="campaign"),
-    path("campaigns/<int:pk>/progress/", campaigns.campaign_figures, name="campaign-progress"),
+    path(
+        "campaigns/<int:pk>/progress/", campaigns.campaign_progress_part, name="campaign-progress"
+    ),
+    path("campaigns/<int:pk>/csv/", campaigns.campaign_csv, name="campaign-csv"),
+    path("campaigns/<int:pk>/compute/", campaigns.campaign_compute, name="campaign-compute"),
+    path("campaigns/<int:pk>/people/", annotators.campaign_people, name="campaign-people"),
+    path(
+        "campaigns/<int:pk>/people/csv/",
+        annotators.campaign_people_csv,
+        name="campaign-people-csv",
+    ),
+    path(
+        "campaigns/<int:pk>/people/<str:pseudonym>/",
+        annotators.campaign_person,
+        name="campaign-person",
+    ),
 ]

@@ -20,6 +20,7 @@ from config.shared.limits import DEPTH_MAX, SEED_MAX
 from config.shared.uploads import store_upload
 from pooling.core.run_file import FORMATS
 from pooling.models import Benchmark, Pool, Run
+from pooling.policies import benchmarks_seen_by
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -85,7 +86,9 @@ class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
 class BenchmarkList(generics.ListAPIView[Benchmark]):
     permission_classes = [IsResearcher]
     serializer_class = BenchmarkSerializer
-    queryset = Benchmark.objects.all()
+
+    def get_queryset(self) -> QuerySet[Benchmark]:
+        return benchmarks_seen_by(self.request.user)
 
 
 class BenchmarkDetail(generics.RetrieveAPIView[Benchmark]):

@@ -8,7 +8,7 @@ from django import forms
 
 from config.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.core.run_file import FORMATS
-from pooling.models import Benchmark, System
+from pooling.models import Benchmark
 from pooling.selectors import find_runs
 from pooling.services.runs import SYSTEM_LENGTH
 
@@ -47,10 +47,6 @@ class RunUploadForm(forms.Form):
 
     def clean_name(self) -> str:
         return _printable(self.cleaned_data["name"])
-
-    @staticmethod
-    def known_systems() -> list[str]:
-        return list(System.objects.values_list("key", flat=True)[:200])
 
 
 class PoolForm(forms.Form):

@@ -41,15 +41,21 @@ def video_path(video: Video, filename: str) -> str:
     return f"{video.benchmark.key}/{video.public_id}{suffix}"
 
 
+def sheet_path(video: Video, filename: str) -> str:
+    """Beside the poster, which is a JPEG file of the same video too."""
+    return f"{video.benchmark.key}/{video.public_id}-sheet.jpg"
+
+
 class Video(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="videos")
     number = models.PositiveIntegerField(help_text="dense, 0..n-1, so that arrays index by it")
     key = models.CharField(max_length=KEY_LENGTH)
     # What annotators' browsers see: the key may name the caption that the video came with.
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    file = models.FileField(upload_to=video_path, blank=True)
+    file = models.FileField(upload_to=video_path, max_length=255, blank=True)
     url = models.URLField(max_length=1000, blank=True)
-    poster = models.FileField(upload_to=video_path, blank=True)
+    poster = models.FileField(upload_to=video_path, max_length=255, blank=True)
+    sheet = models.FileField(upload_to=sheet_path, max_length=255, blank=True)
     duration = models.FloatField(null=True, blank=True, help_text="seconds")
     state = models.CharField(max_length=10, choices=MediaState, default=MediaState.MISSING)
     sha256 = models.CharField(max_length=64, blank=True, help_text="of the file as it was given")

@@ -1,31 +1,64 @@
-"""Who may do what with benchmarks, runs, pools and videos."""
+"""Who may do what with benchmarks, runs, pools and videos.
+
+A benchmark that is not for somebody is to them as if it were not there: what they see is found
+among `benchmarks_seen_by`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from config.accounts.roles import is_lead, is_researcher
+from django.db.models import QuerySet
+
+from config.accounts.roles import (
+    Role,
+    Scopes,
+    is_lead,
+    researches_somewhere,
+    scopes_of,
+)
 from config.shared.errors import NotPermitted
+from pooling.models import Benchmark, System, Video
 
 
 def can_see_benchmarks(user: Any) -> bool:
-    """Not annotators: what a system found at which rank must not sway them."""
-    return bool(is_researcher(user))
+    """Some. Not annotators: what a system found at which rank must not sway them."""
+    return researches_somewhere(user)
+
+
+def benchmarks_seen_by(user: Any) -> QuerySet[Benchmark]:
+    return scopes_of(user, Role.RESEARCHER).limit(Benchmark.objects.all(), "key")
+
+
+def systems_seen_by(user: Any) -> QuerySet[System]:
+    """Systems with a run in a benchmark that the person sees."""
+    scopes = scopes_of(user, Role.RESEARCHER)
+    return scopes.limit(System.objects.all(), "runs__benchmark__key").distinct()
 
 
 def can_upload_run(user: Any) -> bool:
-    return bool(is_researcher(user))
+    """To some benchmark: to any that they see."""
+    return researches_somewhere(user)
 
 
-def can_build_pool(user: Any) -> bool:
-    return bool(is_lead(user))
+def can_build_pool(user: Any, benchmark: Benchmark) -> bool:
+    return is_lead(user, benchmark.key)
 
 
-def check_can_build_pool(user: Any) -> None:
-    if not can_build_pool(user):
+def check_can_build_pool(user: Any, benchmark: Benchmark) -> None:
+    if not can_build_pool(user, benchmark):
         raise NotPermitted("Only leads and admins build pools.")
 
 
 def can_watch_videos(user: Any) -> bool:
-    """Everybody who is signed in; the address of a video tells nothing of it."""
+    """Some: whoever is signed in."""
     return bool(user.is_authenticated and user.is_active)
+
+
+def videos_watched_by(user: Any) -> QuerySet[Video]:
+    """Of the benchmarks in which they have a role; the address of a video tells nothing of it."""
+    return _known(user).limit(Video.objects.all(), "benchmark__key")
+
+
+def _known(user: Any) -> Scopes:
+    return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)

@@ -9,4 +9,5 @@ urlpatterns = [
     path("benchmarks/<str:key>/pools/new/", views.pool_build, name="pool-build"),
     path("media/videos/<uuid:public_id>/", views.video_file, name="video-file"),
     path("media/videos/<uuid:public_id>/poster/", views.video_poster, name="video-poster"),
+    path("media/videos/<uuid:public_id>/sheet/", views.video_sheet, name="video-sheet"),
 ]

@@ -16,19 +16,23 @@ from config.shared.pages import form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
 from config.shared.uploads import store_upload
 from pooling.forms import PoolForm, RunUploadForm
-from pooling.models import Benchmark, Video
 from pooling.policies import (
+    benchmarks_seen_by,
     can_see_benchmarks,
     can_upload_run,
     can_watch_videos,
     check_can_build_pool,
+    systems_seen_by,
+    videos_watched_by,
 )
+
+SYSTEMS_OFFERED = 200
 
 
 @only_for(can_upload_run)
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = RunUploadForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -48,15 +52,15 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
             },
             benchmark_key=benchmark.key,
         )
-    context = {"benchmark": benchmark, "form": form, "systems": form.known_systems()}
+    context = {"benchmark": benchmark, "form": form, "systems": _known_systems(request)}
     return render(request, "pooling/run_upload.html", context, status=form_status(request))
 
 
 @only_for(can_see_benchmarks)
 @require_http_methods(["GET", "HEAD", "POST"])
 def pool_build(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
-    check_can_build_pool(request.user)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_build_pool(request.user, benchmark)
     form = PoolForm(**form_data(request), benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -71,6 +75,11 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/pool_build.html", context, status=form_status(request))
 
 
+def _known_systems(request: HttpRequest) -> list[str]:
+    """Names to complete what is typed."""
+    return list(systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED])
+
+
 @require_safe
 def video_file(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
     return _media(request, public_id, "file", "video/mp4")
@@ -81,13 +90,20 @@ def video_poster(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase
     return _media(request, public_id, "poster", "image/jpeg")
 
 
+@require_safe
+def video_sheet(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
+    return _media(request, public_id, "sheet", "image/jpeg")
+
+
 def _media(
     request: HttpRequest, public_id: uuid.UUID, field: str, content_type: str
 ) -> HttpResponseBase:
     # Not to the sign-in page: a player could do nothing with it.
     if not can_watch_videos(request.user):
         raise PermissionDenied
-    video = get_object_or_404(Video.objects.only("file", "poster", "sha256"), public_id=public_id)
+    video = get_object_or_404(
+        videos_watched_by(request.user).only(field, "sha256"), public_id=public_id
+    )
     stored: FieldFile = getattr(video, field)
     if not stored:
         raise Http404

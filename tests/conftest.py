@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -141,12 +142,23 @@ def new_page(
         if request.node.stash.get(FAILED, False):
             keep_screenshots(context, f"{request.node.name}-{number}")
         context.close()
+    let_server_finish()
     assert page_problems == []
 
 
 @pytest.fixture
 def page(new_page: Callable[[], Page]) -> Page:
     return new_page()
+
+
+def let_server_finish(seconds: float = 5) -> None:
+    """Wait for what pages have asked for up to their end: on PostgreSQL a request that still runs
+    and the emptying of the tables after the test would wait for each other."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and any(
+        "process_request_thread" in thread.name for thread in threading.enumerate()
+    ):
+        time.sleep(0.02)
 
 
 def collect_problems(context: BrowserContext, own_url: str, problems: list[str]) -> None:

@@ -17,15 +17,19 @@ from typing import Any, TypeVar
 from django.apps import apps
 from django.db import connection
 
-from annotation.enums import Scale
+from annotation.enums import GoldUse, Scale
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.services import (
+    Answer,
     ImportedJudgments,
+    Policy,
     Submitted,
     annotator_for,
     claim_assignments,
+    import_gold,
     import_judgments,
     open_campaign,
+    open_training,
     submit_judgment,
 )
 from config.accounts.models import User
@@ -147,7 +151,9 @@ def make_campaign(
     benchmark = make_benchmark(folder, captions=captions, videos=videos)
     make_run(folder, benchmark, all_pairs(captions, videos))
     build_pool(benchmark=benchmark, depth=videos)
-    return open_campaign(benchmark=benchmark, double_share=double_share, scale=scale, **options)
+    named = {name: options.pop(name) for name in ("seed", "name") if name in options}
+    policy = Policy(double_share=double_share, scale=scale, **options)
+    return open_campaign(benchmark=benchmark, policy=policy, **named)
 
 
 def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Assignment]:
@@ -158,17 +164,16 @@ def submit(assignment: Assignment, label: int, *, client_key: uuid.UUID | None =
     return submit_judgment(
         assignment_id=assignment.pk,
         annotator=assignment.annotator,
-        label=label,
-        client_key=client_key or uuid.uuid4(),
+        answer=Answer(label=label, client_key=client_key or uuid.uuid4()),
     )
 
 
 def judge(campaign: Campaign, annotator: Annotator, labels: Mapping[str, int]) -> list[Judgment]:
     """Answer the annotator's pairs by the key of the video; those not named are left held."""
     return [
-        submit(held, labels[held.task.pair.video.key]).judgment
+        submit(held, labels[held.task.video.key]).judgment
         for held in claim(campaign, annotator)
-        if held.task.pair.video.key in labels
+        if held.task.video.key in labels
     ]
 
 
@@ -177,6 +182,65 @@ def bring_judgments(
 ) -> ImportedJudgments:
     path = write_judgments(folder / f"{uuid.uuid4().hex}.csv", rows)
     return import_judgments(benchmark=benchmark, path=path, **options)
+
+
+# --- Gold ---------------------------------------------------------------------------------
+
+GoldRow = tuple[str, str, int, str]  # caption key, video key, label, explanation
+
+
+def write_gold(path: Path, rows: Iterable[GoldRow]) -> Path:
+    return write_csv(path, "caption_id,video_id,label,explanation", rows)
+
+
+def bring_gold(
+    folder: Path, benchmark: Benchmark, rows: Iterable[GoldRow], *, use: GoldUse = GoldUse.CONTROL
+) -> int:
+    path = write_gold(folder / f"{uuid.uuid4().hex}.csv", rows)
+    return import_gold(benchmark=benchmark, path=path, use=use)
+
+
+def gold_rows(first: int, count: int, *, videos: int = 1) -> list[GoldRow]:
+    """One item for each of the captions from `first` on: of even numbers a match, of odd none."""
+    return [
+        (f"c{first + n}", f"v{n % videos}", int(n % 2 == 0), f"because {n}") for n in range(count)
+    ]
+
+
+def make_campaign_with_gold(
+    folder: Path, *, captions: int = 4, videos: int = 5, gold: int = 10, **options: Any
+) -> Campaign:
+    """An open campaign over every pair of its first captions; the captions behind them are gold,
+    each with one video."""
+    benchmark = make_benchmark(folder, captions=captions + gold, videos=videos)
+    make_run(folder, benchmark, all_pairs(captions, videos))
+    build_pool(benchmark=benchmark, depth=videos)
+    if gold:
+        bring_gold(folder, benchmark, gold_rows(captions, gold, videos=videos))
+    named = {name: options.pop(name) for name in ("seed", "name") if name in options}
+    return open_campaign(
+        benchmark=benchmark, policy=Policy(**{"double_share": 0} | options), **named
+    )
+
+
+def make_training(folder: Path, *, items: int = 6) -> Campaign:
+    """The open training queue of a benchmark with a caption and a pooled pair for each item."""
+    benchmark = make_benchmark(folder, captions=items, videos=3)
+    make_run(folder, benchmark, {f"c{n}": ["v1"] for n in range(items)})
+    build_pool(benchmark=benchmark, depth=1)
+    bring_gold(folder, benchmark, gold_rows(0, items), use=GoldUse.TRAINING)
+    return open_training(benchmark=benchmark, by=make_user("the lead of the training", Role.LEAD))
+
+
+def train(training: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
+    """Answer the next items right or wrong, as `outcome` says: "rrw" is right, right, wrong."""
+    answered = []
+    for letter in outcome:
+        (held, *_) = claim(training, annotator, 1)
+        assert held.task.gold is not None
+        truth = int(held.task.gold.is_relevant)
+        answered.append(submit(held, truth if letter == "r" else 1 - truth).judgment)
+    return answered
 
 
 # --- Two at a time ------------------------------------------------------------------------

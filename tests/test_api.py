@@ -13,11 +13,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import get_resolver, resolve
 from rest_framework.test import APIClient
 
+from annotation.models import Campaign
+from annotation.services import open_campaign
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
 from pooling.models import Benchmark, Run
+from pooling.services import build_pool
+from tests.accounts.world import make_member
 from tests.conftest import ROOT
 from tests.factories import (
     PASSWORD,
@@ -33,9 +37,12 @@ EVERYBODY = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
 
 
 def client_for(*roles: Role, name: str = "") -> APIClient:
-    user = make_user(name or "-".join(roles) or "nobody", *roles)
+    return signed_in(make_user(name or "-".join(roles) or "nobody", *roles).username)
+
+
+def signed_in(username: str) -> APIClient:
     client = APIClient(enforce_csrf_checks=True)
-    assert client.login(username=user.username, password=PASSWORD)
+    assert client.login(username=username, password=PASSWORD)
     client.cookies["csrftoken"] = "a" * 32
     client.credentials(HTTP_X_CSRFTOKEN="a" * 32)
     return client
@@ -105,6 +112,56 @@ def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None)
             API + path, {}, format="json" if method == "post" else None
         )
         assert (path, method, answer.status_code) == (path, method, expected)
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD])
+def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
+    benchmark: Benchmark, role: Role
+) -> None:
+    make_member("stranger", role, of="elsewhere")
+    client = signed_in("stranger")
+    job = Job.objects.create(kind="import_run", title="secret", benchmark_key="tiny")
+    campaign = Campaign.objects.get()
+    before = row_counts()
+    for path, method, *_ in DOORS:
+        there = path.replace(NOT_THERE, str(job.pk))
+        there = there.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
+        not_there = path.replace("/tiny/", "/nothing/")
+        if there == not_there:
+            continue
+        answers = [
+            getattr(client, method)(API + one, {}, format="json" if method == "post" else None)
+            for one in (there, not_there)
+        ]
+        assert (path, answers[0].status_code) == (path, answers[1].status_code)
+        assert answers[0].status_code in (403, 404)
+        assert answers[0].content == answers[1].content
+    assert row_counts() == before
+
+
+def test_lists_hold_what_is_of_ones_own_benchmark(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_benchmark(tmp_path, key="elsewhere")
+    for key in ("tiny", "elsewhere", ""):
+        Job.objects.create(kind="import_run", title=key, benchmark_key=key)
+    opened = open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "elsewhere"))
+    open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "tiny"))
+    make_member("stranger", Role.LEAD, of="elsewhere")
+    client = signed_in("stranger")
+    benchmarks = client.get(API + "benchmarks/").json()
+    assert (benchmarks["count"], [one["key"] for one in benchmarks["results"]]) == (
+        1,
+        ["elsewhere"],
+    )
+    jobs = client.get(API + "jobs/").json()
+    assert (jobs["count"], [one["title"] for one in jobs["results"]]) == (1, ["elsewhere"])
+    assert [one["id"] for one in client.get(API + "campaigns/").json()] == [opened.pk]
+
+
+def benchmark_with_a_pool(folder: Path, key: str) -> Benchmark:
+    found = Benchmark.objects.get(key=key)
+    make_run(folder, found, {"c0": ["v2"]}, system="pooled")
+    build_pool(benchmark=found, depth=1)
+    return found
 
 
 def test_nobody_gets_in_unless_signed_in(benchmark: Benchmark) -> None:

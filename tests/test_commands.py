@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 from django.core.management import execute_from_command_line
 
+from annotation.enums import Joining, Order, Priority, Scale
+from annotation.models import Campaign
+from annotation.services import Policy, policy_of
 from config.shared.version import code_version
 from pooling.models import Benchmark, Run
 from tests.conftest import ROOT, database_url_of_tests
@@ -23,6 +26,7 @@ from tests.factories import (
     make_benchmark,
     row_counts,
     write_captions,
+    write_gold,
     write_judgments,
     write_run,
 )
@@ -153,6 +157,43 @@ def test_open_campaign(judged: Path, manage: Manage) -> None:
     }
 
 
+def test_open_campaign_with_all_of_a_policy(judged: Path, manage: Manage, fail: Fail) -> None:
+    write_run(judged / "b.run", {f"c{q}": ["v3", "v1", "v2", "v0"] for q in range(3)})
+    manage("import_run", "tiny", judged / "b.run", "--system", "T")
+    manage("build_pool", "tiny", "--depth", "4")
+    labels = "--labels 2 --labels-max 5 --double 0 --steps no,half,all --threshold 2".split()
+    people = "--joining chosen --ceiling 0.5 --gate 18/20 --gold-bar 8/9".split()
+    handed = "--order shuffled --priority rank --checklist --contact-sheet".split()
+    opened = manage("open_campaign", "tiny", *labels, *people, *handed)
+    campaign = Campaign.objects.get(pk=opened["campaign"])
+    assert (opened["tasks"], opened["doubled"]) == (6, 0)
+    assert (
+        policy_of(campaign).columns()
+        == Policy(
+            scale=Scale.GRADED,
+            steps=["no", "half", "all"],
+            threshold=2,
+            labels_each=2,
+            double_share=0,
+            labels_max=5,
+            order=Order.SHUFFLED,
+            priority=Priority.RANK,
+            joining=Joining.CHOSEN,
+            ceiling=0.5,
+            gate_share=0.9,
+            gate_last=20,
+            gold_bar=0.8889,
+            gold_last=9,
+            checklist=True,
+            contact_sheet=True,
+        ).columns()
+    )
+    for wrong in ("--gate 20/18", "--gate 18", "--gold-bar 1/0"):
+        assert "is not of the form 18/20" in fail("open_campaign", "tiny", *wrong.split())
+    for wrong in ("--threshold 2", "--ceiling 0", "--labels 4"):
+        assert fail("open_campaign", "tiny", *wrong.split()).startswith("CommandError: ")
+
+
 def test_import_judgments(folder: Path, manage: Manage) -> None:
     make_benchmark(folder, captions=3, videos=4)
     words = ("import_judgments", "tiny", folder / "judgments.csv")
@@ -160,6 +201,21 @@ def test_import_judgments(folder: Path, manage: Manage) -> None:
     campaign = first["campaign"]
     assert first == {"judgments": 8, "pairs": 6, "campaign": campaign, "created": True}
     assert manage(*words) == {**first, "created": False}
+
+
+def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
+    make_benchmark(folder, captions=3, videos=4)
+    gold = write_gold(folder / "gold.csv", [("c0", "v0", 1, "it is there"), ("c1", "v0", 0, "")])
+    told = ("import_gold", "tiny", gold, "--use", "training")
+    assert manage(*told) == {"gold": 2, "use": "training"}
+    said = f"CommandError: {gold}, line 2: the pair is gold already (training)\n"
+    assert fail(*told) == said
+    assert fail("import_gold", "tiny", gold, "--use", "control") == said
+    assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")
+    assert "--use" in fail("import_gold", "tiny", gold)
+    assert fail("import_gold", "huge", gold, "--use", "control") == (
+        "CommandError: no benchmark 'huge'; there are: tiny\n"
+    )
 
 
 def test_agreement(judged: Path, manage: Manage) -> None:

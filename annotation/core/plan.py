@@ -15,16 +15,40 @@ BLOCKS_PER_QUERY = 1 << 20
 Int64Array = npt.NDArray[np.int64]
 
 
-def plan_positions(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
+def plan_positions(
+    codes: Int64Array,
+    n_videos: int,
+    seed: int,
+    *,
+    grouped: bool = True,
+    tiers: Int64Array | None = None,
+) -> Int64Array:
     """The place of each pair in the queue, a permutation of 0..n-1, int64 [n].
 
-    Pairs of one caption come together in shuffled order, at most `RUN_OF_ONE_CAPTION` of
-    them; these blocks are shuffled among each other, and two of one caption meet only where
-    no other caption is left. Follows from the seed alone.
+    Grouped: pairs of one caption come together in shuffled order, at most `RUN_OF_ONE_CAPTION` of
+    them; these blocks are shuffled among each other, and two of one caption meet only where no
+    other caption is left. Else all are shuffled. Follows from the seed alone.
     codes: int64 [n], query number * n_videos + video number, ascending.
+    tiers: int64 [n]; pairs of a lower tier come before all of a higher one, each tier in an order
+    of its own.
     """
-    if not len(codes):
-        return np.empty(0, np.int64)
+    if tiers is None:
+        tiers = np.zeros(len(codes), np.int64)
+    positions = np.empty(len(codes), np.int64)
+    start = 0
+    for tier in np.unique(tiers):
+        chosen = tiers == tier
+        order = _grouped if grouped else _shuffled
+        positions[chosen] = start + order(codes[chosen], n_videos, seed)
+        start += int(chosen.sum())
+    return positions
+
+
+def _shuffled(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
+    return _places(np.argsort(mix(codes, seed)))
+
+
+def _grouped(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
     queries = codes // n_videos
     shuffled = np.lexsort((mix(codes, seed), queries))
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
@@ -33,10 +57,14 @@ def plan_positions(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
     names, block_of = np.unique(blocks, return_inverse=True)
     places = _spread(names[np.argsort(mix(names, seed + 1))].tolist())
     place_of_block = np.array([places[name] for name in names.tolist()])
-    order = shuffled[np.lexsort((within, place_of_block[block_of]))]
-    positions = np.empty(len(codes), np.int64)
-    positions[order] = np.arange(len(codes))
-    return positions
+    return _places(shuffled[np.lexsort((within, place_of_block[block_of]))])
+
+
+def _places(order: npt.NDArray[np.intp]) -> Int64Array:
+    """Where each element comes in an order: the inverse of the permutation."""
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return places
 
 
 def _spread(blocks: list[int]) -> dict[int, int]:
@@ -62,11 +90,23 @@ def _same_caption(block: int, other: int) -> bool:
     return block // BLOCKS_PER_QUERY == other // BLOCKS_PER_QUERY
 
 
-def plan_labels(codes: Int64Array, double_share: float, seed: int) -> npt.NDArray[np.int16]:
-    """How many labels each pair is planned to get: 2 for the doubled share, else 1; int16 [n].
+def plan_labels(
+    codes: Int64Array, double_share: float, seed: int, each: int = 1
+) -> npt.NDArray[np.int16]:
+    """How many labels each pair is planned to get: `each`, and one more for the doubled share.
 
-    Exactly `round(n * double_share)` pairs, those of the smallest seeded hash: the same pairs
-    whenever the campaign is opened again, whoever arrives first.
+    Exactly `round(n * double_share)` pairs get one more, those of the smallest seeded hash: the
+    same pairs whenever the campaign is opened again, whoever arrives first. int16 [n].
     """
     count = round(len(codes) * double_share)
-    return np.where(lowest(codes, count, seed), 2, 1).astype(np.int16)
+    return np.where(lowest(codes, count, seed), each + 1, each).astype(np.int16)
+
+
+def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:
+    """Whether gold comes at this place (from 0) of what an annotator is handed.
+
+    Drawn for each place by a seeded hash, so that nobody can count up to the next one, and the
+    same whoever asks.
+    """
+    drawn = int(mix(mix(np.array([place]), seed), annotator)[0])
+    return drawn < share * 2.0**64

@@ -3,38 +3,104 @@
 from __future__ import annotations
 
 from annotation.services.campaigns import (
-    annotator_for,
+    Policy,
     open_campaign,
+    open_training,
     set_campaign_state,
-    write_guideline,
+)
+from annotation.services.changes import CHANGEABLE, change_policy, policy_of
+from annotation.services.claims import (
+    CLAIM_MAX,
+    claim_assignments,
+    expire_leases,
+    free_leases,
+    release_assignments,
 )
 from annotation.services.desk import adjudicate_task, leave_out_task, reopen_task
+from annotation.services.gold import (
+    Gold,
+    add_gold,
+    comment_on_judgment,
+    explain_gold,
+    import_gold,
+    mark_comments_read,
+    restore_gold,
+    retire_gold,
+)
+from annotation.services.guidelines import (
+    GUIDELINE_LENGTH,
+    PICTURE_TEXT_LENGTH,
+    PICTURES_MAX,
+    Example,
+    write_guideline,
+)
 from annotation.services.imports import ImportedJudgments, import_judgments
-from annotation.services.judging import (
-    CLAIM_MAX,
-    Submitted,
-    claim_assignments,
-    escalate_task,
-    expire_leases,
-    release_assignments,
-    submit_judgment,
+from annotation.services.judging import Answer, Submitted, escalate_task, submit_judgment
+from annotation.services.members import (
+    admit_member,
+    annotator_for,
+    choose_members,
+    join_campaign,
+    let_in,
+    pause_member,
+    resume_member,
+)
+from annotation.services.people import forget_person, free_leases_beyond_rights
+from annotation.services.preferences import reset_keys, set_keys, set_working_habits
+from annotation.services.withdrawals import (
+    ask_withdrawal,
+    carry_out_withdrawal,
+    reopen_judgments,
 )
 
 __all__ = [
+    "CHANGEABLE",
     "CLAIM_MAX",
+    "GUIDELINE_LENGTH",
+    "PICTURES_MAX",
+    "PICTURE_TEXT_LENGTH",
+    "Answer",
+    "Example",
+    "Gold",
     "ImportedJudgments",
+    "Policy",
     "Submitted",
+    "add_gold",
     "adjudicate_task",
+    "admit_member",
     "annotator_for",
+    "ask_withdrawal",
+    "carry_out_withdrawal",
+    "change_policy",
+    "choose_members",
     "claim_assignments",
+    "comment_on_judgment",
     "escalate_task",
     "expire_leases",
+    "explain_gold",
+    "forget_person",
+    "free_leases",
+    "free_leases_beyond_rights",
+    "import_gold",
     "import_judgments",
+    "join_campaign",
     "leave_out_task",
+    "let_in",
+    "mark_comments_read",
     "open_campaign",
+    "open_training",
+    "pause_member",
+    "policy_of",
     "release_assignments",
+    "reopen_judgments",
     "reopen_task",
+    "reset_keys",
+    "restore_gold",
+    "resume_member",
+    "retire_gold",
     "set_campaign_state",
+    "set_keys",
+    "set_working_habits",
     "submit_judgment",
     "write_guideline",
 ]

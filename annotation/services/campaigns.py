@@ -2,46 +2,123 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from django.db import transaction
-from django.db.models import Max
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.core.plan import plan_labels, plan_positions
-from annotation.enums import CampaignState, Scale, TaskState
-from annotation.models import Annotator, Campaign, Guideline, JudgmentTask
+from annotation.enums import (
+    LABELS,
+    CampaignKind,
+    CampaignState,
+    Joining,
+    Order,
+    Priority,
+    Scale,
+    TaskState,
+)
+from annotation.models import Campaign, CampaignChange, JudgmentTask
 from annotation.policies import Person, check_can_lead
 from annotation.selectors import judged_pair_ids, latest_guideline
+from annotation.services.gold import bring_gold
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length, check_seed
+from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.enums import MediaState
-from pooling.models import Benchmark, Pair
-from pooling.selectors import get_latest_pool, pair_arrays
+from pooling.models import Benchmark, Pair, Pool
+from pooling.selectors import get_latest_pool, pair_arrays, ranked_matrix
+
+STEPS_MAX = 9  # as many as there are digit keys
+STEP_LENGTH = 40
+LABELS_MOST = 99
+# Pairs whose best rank is 1, up to 3, up to 10, and the others, are handed out in this order.
+TIER_ENDS = (1, 3, 10)
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How a campaign is judged. Shares lie between 0 and 1; see `Campaign` for each field."""
+
+    scale: Scale = Scale.BINARY
+    steps: list[str] = field(default_factory=list)
+    threshold: int = 1
+    labels_each: int = 1
+    double_share: float = 0.10
+    labels_max: int = 3
+    order: Order = Order.GROUPED
+    priority: Priority = Priority.NONE
+    joining: Joining = Joining.EVERYBODY
+    ceiling: float = 1
+    gate_share: float = 0
+    gate_last: int = 0
+    gold_share: float = 0
+    gold_bar: float = 0
+    gold_last: int = 10
+    checklist: bool = False
+    contact_sheet: bool = False
+
+    def check(self) -> None:
+        """Raises `InvalidInput` where the policy cannot be followed."""
+        check_share("doubled share", self.double_share)
+        check_share("share of gold", self.gold_share)
+        check_share("bar for gold", self.gold_bar)
+        check_share("gate", self.gate_share)
+        if not 0 < self.ceiling <= 1:
+            raise InvalidInput(f"the ceiling is a share above 0 and up to 1, not {self.ceiling}")
+        if not 1 <= self.labels_each <= self.labels_max <= LABELS_MOST:
+            raise InvalidInput(
+                f"a pair gets 1 to {LABELS_MOST} labels, and at most as many as the maximum, "
+                f"not {self.labels_each} with a maximum of {self.labels_max}"
+            )
+        if self.gold_last < 1 or not 0 <= self.gate_last <= 10_000:
+            raise InvalidInput("the bar and the gate look at one or more of the last answers")
+        names = self.labels
+        if len(names) < 2 or len(names) > STEPS_MAX:
+            raise InvalidInput(f"a scale has 2 to {STEPS_MAX} steps, not {len(names)}")
+        if len({name.casefold() for name in names}) < len(names):
+            raise InvalidInput("two steps of the scale have the same name")
+        if any(not 0 < len(name) <= STEP_LENGTH for name in names):
+            raise InvalidInput(f"the name of a step has 1 to {STEP_LENGTH} characters")
+        if not 1 <= self.threshold < len(names):
+            raise InvalidInput(
+                f"the lowest relevant step is one of 1 to {len(names) - 1}, not {self.threshold}"
+            )
+
+    @property
+    def labels(self) -> list[str]:
+        return self.steps or list(LABELS[self.scale].values())
+
+    def columns(self) -> dict[str, Any]:
+        """The policy as fields of a campaign."""
+        shares = ("double_share", "ceiling", "gate_share", "gold_share", "gold_bar")
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {name: Decimal(str(fields[name])) for name in shares}
+
+
+def check_share(what: str, share: float) -> None:
+    if not 0 <= share <= 1:
+        raise InvalidInput(f"the {what} must lie between 0 and 1, not {share}")
 
 
 def open_campaign(
-    *,
-    benchmark: Benchmark,
-    double_share: float = 0.10,
-    seed: int = 0,
-    scale: Scale = Scale.BINARY,
-    labels_max: int = 3,
-    name: str = "",
+    *, benchmark: Benchmark, seed: int = 0, name: str = "", policy: Policy | None = None
 ) -> Campaign:
     """Open a round of judging over all pairs of the benchmark that no campaign holds yet.
 
     So a later run's campaign brings only its own new pairs. Raises `InvalidInput` where there
-    is no pool, nothing left to judge, or a share outside 0..1.
+    is no pool, nothing left to judge, or the policy cannot be followed.
     """
-    if not 0 <= double_share <= 1:
-        raise InvalidInput(f"the doubled share must lie between 0 and 1, not {double_share}")
-    if labels_max < 1:
-        raise InvalidInput(f"a pair gets at least 1 label, not {labels_max}")
+    policy = policy or Policy()
+    policy.check()
     check_seed(seed)
     check_length(Campaign, "name", name)
     pool = get_latest_pool(benchmark)
@@ -53,30 +130,69 @@ def open_campaign(
         if not len(ids):
             raise InvalidInput(f"every pair of {benchmark.key} is in a campaign already")
         campaign = Campaign.objects.create(
+            benchmark=benchmark,
             pool=pool,
             name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
-            scale=scale,
-            double_share=Decimal(str(double_share)),
             seed=seed,
-            labels_max=labels_max,
             guideline=latest_guideline(benchmark),
             n_tasks=len(ids),
+            **policy.columns(),
         )
-        labels = plan_labels(codes, double_share, seed)
+        labels = plan_labels(codes, policy.double_share, seed, policy.labels_each)
         broken = np.isin(ids, _pairs_that_cannot_play(benchmark))
         copy_columns(
             JudgmentTask,
             {
                 "campaign_id": campaign.pk,
                 "pair_id": ids,
-                "position": plan_positions(codes, benchmark.n_videos, seed),
+                "position": plan_positions(
+                    codes,
+                    benchmark.n_videos,
+                    seed,
+                    grouped=policy.order == Order.GROUPED,
+                    tiers=_tiers(pool, codes) if policy.priority == Priority.RANK else None,
+                ),
                 "labels_planned": labels,
                 "labels_required": labels,
                 "seats_open": np.where(broken, 0, labels),
                 "state": _states(broken),
             },
         )
+        if policy.gold_share and not bring_gold(campaign):
+            raise InvalidInput(f"{benchmark.key} has no control pairs to mix in; bring some first")
     return campaign
+
+
+@transaction.atomic
+def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campaign:
+    """Open the training queue of a benchmark: all gold items that are meant for training.
+
+    Raises `Conflict` where one is open already, `InvalidInput` where there are no such items.
+    """
+    check_can_lead(by, benchmark)
+    check_length(Campaign, "name", name)
+    try:
+        with transaction.atomic():
+            campaign = Campaign.objects.create(
+                benchmark=benchmark,
+                kind=CampaignKind.TRAINING,
+                name=name or f"{benchmark.key} training",
+                guideline=latest_guideline(benchmark),
+            )
+    except IntegrityError:
+        raise Conflict("The benchmark has a training queue that is not closed.") from None
+    if not bring_gold(campaign):
+        raise InvalidInput(f"{benchmark.key} has no training items; bring some first")
+    return campaign
+
+
+def _tiers(pool: Pool, codes: Int64Array) -> Int64Array:
+    """For each pair the tier of the best rank at which a run of the pool has it, int64 [n]."""
+    best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
+    for run in pool.runs.all():
+        ranks = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, pool.benchmark.n_videos)
+        best = np.where(ranks == NOT_RANKED, best, np.minimum(best, ranks + 1))
+    return np.searchsorted(TIER_ENDS, best).astype(np.int64)
 
 
 def _states(broken: npt.NDArray[np.bool_]) -> list[str]:
@@ -94,32 +210,15 @@ def _pairs_that_cannot_play(benchmark: Benchmark) -> npt.NDArray[np.int64]:
 @transaction.atomic
 def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) -> Campaign:
     """Pause, reopen or close. A closed campaign stays closed; imported ones always are."""
-    check_can_lead(by)
-    closed_at = timezone.now() if state == CampaignState.CLOSED else None
-    changed = (
-        Campaign.objects.filter(pk=campaign.pk)
-        .exclude(state=CampaignState.CLOSED)
-        .update(state=state, closed_at=closed_at)
-    )
-    if not changed:
-        raise Conflict("The campaign is closed.")
+    check_can_lead(by, campaign.benchmark)
+    lock_row(campaign)
     campaign.refresh_from_db()
+    if campaign.state == CampaignState.CLOSED:
+        raise Conflict("The campaign is closed.")
+    if campaign.state != state:
+        changes = {"state": [campaign.state, state]}
+        CampaignChange.objects.create(campaign=campaign, lead=cast(User, by), changes=changes)
+    campaign.state = state
+    campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
+    campaign.save(update_fields=["state", "closed_at"])
     return campaign
-
-
-@transaction.atomic
-def write_guideline(*, benchmark: Benchmark, text: str) -> Guideline:
-    """A new version of what annotators are told; open campaigns turn to it."""
-    lock_row(benchmark)
-    versions = Guideline.objects.filter(benchmark=benchmark)
-    version = (versions.aggregate(last=Max("version"))["last"] or 0) + 1
-    guideline = Guideline.objects.create(benchmark=benchmark, version=version, text=text)
-    Campaign.objects.filter(pool__benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
-        guideline=guideline
-    )
-    return guideline
-
-
-def annotator_for(user: User) -> Annotator:
-    """The annotator behind a user, made at the first judgment."""
-    return Annotator.objects.get_or_create(user=user)[0]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 
-from annotation.enums import LABELS, AssignmentState, CampaignState, TaskState
+from annotation.enums import AssignmentState, CampaignState, TaskState
 from annotation.models import Adjudication, Assignment, Escalation, Exclusion, JudgmentTask
 from annotation.policies import check_can_lead
-from annotation.services.judging import Seats, locked_tasks, settle_task
+from annotation.services.seats import Seats, locked_tasks, settle_task
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotFound
 
@@ -23,9 +23,9 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     Also in a closed campaign, where imported conflicts are. Raises `Conflict` where there is
     nothing to decide, `InvalidInput` for a label that is not on the scale.
     """
-    check_can_lead(by)
+    check_can_lead(by, task.campaign.benchmark)
     task = _task_in(task, TaskState.CONFLICTED, TaskState.ESCALATED)
-    if label not in LABELS[task.campaign.scale]:
+    if label not in task.campaign.labels:
         raise InvalidInput(f"{label} is not on the scale of this campaign")
     try:
         ruling = Adjudication.objects.create(task=task, lead=by, label=label, reason=reason)
@@ -44,7 +44,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
     Labels that were given count as before; who had handed the pair on does not get it again.
     Raises `Conflict` where the pair is not at the desk or the campaign is closed.
     """
-    check_can_lead(by)
+    check_can_lead(by, task.campaign.benchmark)
     task = _task_in(task, TaskState.ESCALATED, TaskState.UNPLAYABLE)
     if task.campaign.state == CampaignState.CLOSED:
         raise Conflict("The campaign is closed: nobody would be handed the pair.")
@@ -56,6 +56,8 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
         state__in=[AssignmentState.HELD, AssignmentState.EXPIRED],
     ).update(state=AssignmentState.RELEASED, slot=None)
     task.state = TaskState.OPEN
+    if task.gold_id is not None:
+        task.save(update_fields=["state"])
     settle_task(task, Seats(task))
     task.refresh_from_db()
     return task
@@ -67,7 +69,7 @@ def leave_out_task(*, task: JudgmentTask, by: User) -> Exclusion:
 
     Raises `Conflict` where it is not unplayable, or was left out before.
     """
-    check_can_lead(by)
+    check_can_lead(by, task.campaign.benchmark)
     task = _task_in(task, TaskState.UNPLAYABLE)
     try:
         return Exclusion.objects.create(task=task, lead=by)

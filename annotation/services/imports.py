@@ -60,7 +60,7 @@ def import_judgments(
     progress(0, None, "storing judgments")
     with long_transaction():
         lock_row(benchmark)
-        earlier = Campaign.objects.filter(pool__benchmark=benchmark, source_sha256=file.sha256)
+        earlier = Campaign.objects.filter(benchmark=benchmark, source_sha256=file.sha256)
         stored = earlier.first()
         campaign = stored or _store(benchmark, file, scale)
     return ImportedJudgments(campaign, len(file.labels), campaign.n_tasks, created=stored is None)
@@ -76,6 +76,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale) -> Campaign:
         raise InvalidInput(f"a pair has {given.max()} labels; the most is {SLOTS_MAX}")
     pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=codes[starts])
     campaign = Campaign.objects.create(
+        benchmark=benchmark,
         pool=pool,
         name=f"{benchmark.key} imported {file.sha256[:8]}",
         state=CampaignState.CLOSED,

@@ -1,26 +1,14 @@
-"""Handing out tasks and taking judgments: every write of the judging room.
-
-Each function is one short transaction. On PostgreSQL the task row is locked first; SQLite's
-IMMEDIATE transactions let one writer in at a time. The unique constraints on (task, slot) and
-(task, annotator) hold whatever happens in between. Leases follow the database's clock.
-"""
+"""Taking judgments and escalations: each function is one short transaction."""
 
 from __future__ import annotations
 
-import datetime
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Value
-from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Now
+from django.db import IntegrityError, transaction
 
-from annotation.core.consensus import decide
 from annotation.enums import (
-    LABELS,
     SETTLED_BY_LABELS,
     AssignmentState,
     CampaignState,
@@ -28,17 +16,52 @@ from annotation.enums import (
     JudgmentState,
     TaskState,
 )
-from annotation.models import Annotator, Assignment, Campaign, Escalation, Judgment, JudgmentTask
-from config.shared.errors import Conflict, InvalidInput, NotFound
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Escalation,
+    Judgment,
+    JudgmentTask,
+)
+from annotation.services.members import count_answer, is_paused, pause_below_bar
+from annotation.services.seats import Seats, locked_tasks, lowest_free, settle_task
+from config.accounts.roles import is_annotator
+from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from config.shared.prepared import Given, PreparedInsert, PreparedRead, PreparedUpdate
 
-LEASE = datetime.timedelta(minutes=30)
-CLAIM_MAX = 20
-# Leases given back per claim: the rest wait for the next claim or the periodic task.
-EXPIRE_PER_CLAIM = 50
+GIVEN_UP = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 STATE_AFTER_ESCALATION = {
     EscalationKind.UNSURE: TaskState.ESCALATED,
     EscalationKind.CANNOT_PLAY: TaskState.UNPLAYABLE,
 }
+
+
+_locked_task = PreparedRead(
+    lambda: locked_tasks(JudgmentTask.objects.filter(assignments=Given("assignment")))
+)
+_insert = PreparedInsert(Judgment)
+_end_lease = PreparedUpdate(
+    lambda: Assignment.objects.filter(pk=Given("pk")),
+    state=AssignmentState.DONE,
+    slot=Given("slot"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a person said of a pair, and how they came to say it.
+
+    `viewing` is what the browser saw of them at work, `missing` the parts of the caption that
+    they marked as missing in the video. A second answer to a pair only counts if it `corrects`.
+    """
+
+    label: int
+    client_key: uuid.UUID
+    seconds: float | None = None
+    viewing: dict[str, Any] | None = None
+    missing: list[str] | None = None
+    corrects: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +72,25 @@ class Submitted:
     created: bool
 
 
-def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """Lease up to `count` tasks to the annotator, those already held by them first.
-
-    Returns assignments in the order of the queue, with task, pair, query and video loaded.
-    The search follows the index of tasks with an open seat, so its cost grows with the
-    tasks that this annotator has judged and that still wait for someone else, not with
-    the campaign.
-    """
-    count = max(1, min(count, CLAIM_MAX))
-    with transaction.atomic():
-        # Of all campaigns: narrowed to one, the query would read that campaign's tasks.
-        expire_leases(limit=EXPIRE_PER_CLAIM)
-        held = _renewed(annotator, campaign)
-        missing = count - len(held)
-        fresh = _lease_tasks(_next_tasks(campaign, annotator, missing), annotator)
-    return sorted(held + fresh, key=lambda assignment: assignment.task.position)[:count]
-
-
-def submit_judgment(
-    *,
-    assignment_id: int,
-    annotator: Annotator,
-    label: int,
-    client_key: uuid.UUID,
-    seconds: float | None = None,
-    corrects: bool = True,
-) -> Submitted:
+def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     """Store one answer and settle the task; the judgment is on disk when this returns.
 
-    An answer whose slot was filled by another meanwhile is kept as surplus and not counted. A
-    second answer of the same annotator corrects the first, if it `corrects`. Raises `NotFound`
-    for an assignment that is not the annotator's, `Conflict` where the client key was used for
-    another label, and where the pair was answered before and this is no correction.
+    An answer whose slot was filled by another meanwhile is kept as surplus and not counted, and
+    so is one of a person who was deactivated. A second answer of the same annotator corrects the
+    first. Raises `NotFound` for an assignment that is not the annotator's, `Conflict` where the
+    client key was used for another label, and where the pair was answered before and this is no
+    correction, or its gold label has been told.
     """
-    answer = (annotator, label, client_key, seconds, corrects)
     try:
-        return _submit(assignment_id, *answer)
+        return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:
-        stored = Judgment.objects.filter(annotator=annotator, client_key=client_key).first()
+        stored = Judgment.objects.filter(annotator=annotator, client_key=answer.client_key).first()
         if stored is not None:
-            return _repeated(stored, assignment_id, label)
+            return _repeated(stored, assignment_id, answer.label)
         if isinstance(error, Conflict):
             raise
         # Another answer to the task came between our look and our writing.
-        return _submit(assignment_id, *answer)
+        return _submit(assignment_id, annotator, answer)
 
 
 @transaction.atomic
@@ -103,170 +100,128 @@ def escalate_task(
     """Hand a pair on instead of judging it; it leaves the queue until a lead has seen to it.
 
     The annotator's lease ends, and their own label, if they gave one, is taken back; those of
-    others stay. Said twice, it is one escalation. A pair that others have settled stays settled.
-    Raises `NotFound` for a task that is not theirs.
+    others stay. Said twice, it is one escalation. A pair that others have settled stays settled;
+    gold stays with others, unless its video cannot play. Raises `NotFound` for a task that is not
+    theirs, `Conflict` where they have answered it in training.
     """
     task, seats, assignment = _locked_task_of(assignment_id, annotator)
+    if _has_left(annotator, task.campaign):
+        raise NotPermitted("You do not judge here any more.")
     escalation, _ = Escalation.objects.get_or_create(
         task=task, annotator=annotator, kind=kind, defaults={"reason": reason}
     )
-    own = seats.live.pop(annotator.pk, None)
+    own = _answers_of(task, annotator).first()
+    if own is not None and task.campaign.is_training:
+        raise Conflict("You have answered this pair, and its answer has been told.")
+    seats.live.pop(annotator.pk, None)
     if own is not None or assignment.state == AssignmentState.HELD:
         Assignment.objects.filter(pk=assignment.pk).update(
             state=AssignmentState.RELEASED, slot=None
         )
     if own is not None:
         Judgment.objects.filter(pk=own.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
+    if task.gold_id is not None and kind == EscalationKind.UNSURE:
+        return escalation
+    changes: dict[str, Any] = {"labels_live": len(seats.live)}
     if task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS):
-        JudgmentTask.objects.filter(pk=task.pk).update(
-            state=STATE_AFTER_ESCALATION[kind],
-            label=None,
-            labels_live=len(seats.live),
-            seats_open=0,
-        )
+        changes |= {"state": STATE_AFTER_ESCALATION[kind], "label": None, "seats_open": 0}
+    JudgmentTask.objects.filter(pk=task.pk).update(**changes)
     return escalation
 
 
 @transaction.atomic
-def release_assignments(
-    *, campaign: Campaign, annotator: Annotator, assignment_id: int | None = None
-) -> int:
-    """Give back what the annotator holds and has not judged; returns how many.
-
-    A single pair that is given back does not come back to this annotator.
-    """
-    held = Assignment.objects.filter(
-        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
-    )
-    if assignment_id is None:
-        return _give_up(held, AssignmentState.EXPIRED)
-    return _give_up(held.filter(pk=assignment_id), AssignmentState.RELEASED)
-
-
-@transaction.atomic(savepoint=False)
-def expire_leases(*, limit: int = 1000) -> int:
-    """Free the slots of leases that ran out by the database's clock; returns how many."""
-    overdue = Assignment.objects.filter(
-        state=AssignmentState.HELD, lease_expires_at__lt=Now()
-    ).order_by("lease_expires_at")
-    # Asked again at the writing: a lease that was renewed meanwhile stays.
-    return _give_up(overdue[:limit], AssignmentState.EXPIRED, lease_expires_at__lt=Now())
-
-
-def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
-    """What the annotator holds, with leases that begin anew."""
-    held = Assignment.objects.filter(
-        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
-    )
-    if not held.update(lease_expires_at=_lease_end()):
-        return []
-    return list(held.select_related("task__pair__query", "task__pair__video"))
-
-
-def _next_tasks(campaign: Campaign, annotator: Annotator, count: int) -> list[JudgmentTask]:
-    """Open tasks for this annotator, locked; those another claim has locked are passed over."""
-    touched = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator).exclude(
-        state=AssignmentState.EXPIRED
-    )
-    tasks = (
-        JudgmentTask.objects.filter(~Exists(touched), campaign=campaign, seats_open__gt=0)
-        .select_related("pair__query", "pair__video")
-        .order_by("position")
-    )
-    if connection.features.has_select_for_update_skip_locked:
-        tasks = tasks.select_for_update(skip_locked=True, of=("self",))
-    return list(tasks[: max(0, count)])
-
-
-def _lease_tasks(tasks: list[JudgmentTask], annotator: Annotator) -> list[Assignment]:
-    """Assignments of the locked tasks to the annotator, each in the lowest free slot."""
-    if not tasks:
-        return []
-    rows = list(Assignment.objects.filter(task__in=tasks))
-    mine = {row.task_id: row for row in rows if row.annotator_id == annotator.pk}
-    leased = []
-    for task in tasks:
-        assignment = mine.get(task.pk) or Assignment(task=task, annotator=annotator)
-        # Another tab of the same person took it between our look and our lock.
-        if assignment.pk and assignment.state != AssignmentState.EXPIRED:
-            continue
-        assignment.task = task
-        assignment.state = AssignmentState.HELD
-        assignment.slot = _lowest_free(row.slot for row in rows if row.task_id == task.pk)
-        leased.append(assignment)
-    _store_leases(leased)
-    return leased
-
-
-def _store_leases(leased: list[Assignment]) -> None:
-    # Held before and expired since: the row is unique per annotator, so it is used again.
-    for again in [assignment for assignment in leased if assignment.pk]:
-        Assignment.objects.filter(pk=again.pk).update(
-            state=again.state, slot=again.slot, lease_expires_at=_lease_end()
-        )
-    new = [assignment for assignment in leased if not assignment.pk]
-    for assignment in new:
-        assignment.lease_expires_at = _lease_end()
-    Assignment.objects.bulk_create(new)
-    JudgmentTask.objects.filter(pk__in=[assignment.task_id for assignment in leased]).update(
-        seats_open=F("seats_open") - 1
-    )
-
-
-def _lowest_free(slots: Iterable[int | None]) -> int:
-    """The first slot that is not among `slots`: those of a task's assignments, held or filled."""
-    taken = set(slots)
-    return next(slot for slot in range(len(taken) + 1) if slot not in taken)
-
-
-def _give_up(assignments: QuerySet[Assignment], state: AssignmentState, **still: Any) -> int:
-    """End leases that are held, and of which `still` holds under the lock of their tasks."""
-    rows = list(assignments.values_list("pk", "task_id"))
-    if not rows:
-        return 0
-    tasks = list(locked_tasks(JudgmentTask.objects.filter(pk__in={task for _, task in rows})))
-    freed = Assignment.objects.filter(
-        pk__in=[pk for pk, _ in rows], state=AssignmentState.HELD, **still
-    ).update(state=state, slot=None)
-    for task in tasks:
-        settle_task(task, Seats(task))
-    return freed
-
-
-@transaction.atomic
-def _submit(
-    assignment_id: int,
-    annotator: Annotator,
-    label: int,
-    client_key: uuid.UUID,
-    seconds: float | None,
-    corrects: bool,
-) -> Submitted:
+def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
     task, seats, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
-    if label not in LABELS[campaign.scale]:
-        raise InvalidInput(f"{label} is not on the scale of this campaign")
-    if annotator.pk in seats.live and not corrects:
+    if answer.label not in campaign.labels:
+        raise InvalidInput(f"{answer.label} is not on the scale of this campaign")
+    if task.gold_id is not None:
+        return _submit_gold(task, assignment, answer)
+    if annotator.pk in seats.live and not answer.corrects:
         raise Conflict("You have answered this pair before; that answer stands.")
     slot = _slot_for(assignment, task, seats)
-    judgment = Judgment.objects.create(
-        task=task,
-        annotator=annotator,
-        label=label,
-        state=JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE,
-        slot=slot,
-        seconds=seconds,
-        client_key=client_key,
-        guideline_id=campaign.guideline_id,
-    )
+    state = JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE
+    judgment = _stored(task, annotator, answer, state=state, slot=slot)
     if slot is not None:
         seats.live[annotator.pk] = judgment
-    if slot is not None or assignment.state != AssignmentState.DONE:
+    first = assignment.state != AssignmentState.DONE
+    if slot is not None or first:
         # A surplus answer fills no slot, but it ends the lease.
         assignment.state, assignment.slot = AssignmentState.DONE, slot
-        Assignment.objects.filter(pk=assignment.pk).update(state=assignment.state, slot=slot)
+        _end_lease.run(pk=assignment.pk, slot=slot)
+    if first:
+        # After the lease: a claim by the same person at the same moment writes in this order.
+        count_answer(campaign, annotator, is_gold=False)
     settle_task(task, seats)
     return Submitted(judgment, created=True)
+
+
+def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> Submitted:
+    """An answer to gold: right or wrong, and never counted."""
+    campaign, annotator = task.campaign, assignment.annotator
+    earlier = _answers_of(task, annotator).first()
+    if earlier is not None and (campaign.is_training or not answer.corrects):
+        raise Conflict("You have answered this pair before; that answer stands.")
+    late = _is_late(task, assignment)
+    if earlier is not None and not late:
+        Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
+    gold = task.gold
+    is_right = gold is not None and campaign.is_relevant(answer.label) == gold.is_relevant
+    judgment = _stored(
+        task,
+        annotator,
+        answer,
+        state=JudgmentState.SURPLUS if late else JudgmentState.GOLD,
+        is_right=is_right,
+    )
+    first = assignment.state != AssignmentState.DONE
+    if first:
+        Assignment.objects.filter(pk=assignment.pk).update(state=AssignmentState.DONE)
+    pause_below_bar(campaign, annotator)
+    if first:
+        count_answer(campaign, annotator, is_gold=True)
+    return Submitted(judgment, created=True)
+
+
+def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:
+    """Whether an answer to gold is kept as surplus: where one to a pair would be."""
+    campaign, annotator = task.campaign, assignment.annotator
+    return (
+        campaign.state == CampaignState.CLOSED
+        or task.state != TaskState.OPEN
+        or _has_left(annotator, campaign)
+        or (assignment.state in GIVEN_UP and is_paused(campaign, annotator))
+        or (
+            assignment.state == AssignmentState.RELEASED
+            and Escalation.objects.filter(task=task, annotator=annotator).exists()
+        )
+    )
+
+
+def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome: Any) -> Judgment:
+    return _insert.run(
+        task=task,
+        annotator=annotator,
+        label=answer.label,
+        seconds=answer.seconds,
+        viewing=answer.viewing,
+        missing=answer.missing,
+        client_key=answer.client_key,
+        guideline_id=task.campaign.guideline_id,
+        **outcome,
+    )
+
+
+def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
+    """The annotator's standing answer to a task."""
+    standing = [JudgmentState.LIVE, JudgmentState.GOLD]
+    return Judgment.objects.filter(task=task, annotator=annotator, state__in=standing)
+
+
+def _has_left(annotator: Annotator, campaign: Campaign) -> bool:
+    """Deactivated, or not an annotator of the benchmark any more."""
+    user = annotator.user
+    return user is not None and not is_annotator(user, campaign.benchmark.key)
 
 
 def _locked_task_of(
@@ -274,29 +229,14 @@ def _locked_task_of(
 ) -> tuple[JudgmentTask, Seats, Assignment]:
     """The task behind the annotator's assignment, locked: nobody changes its leases and labels
     until we are done."""
-    task = locked_tasks(JudgmentTask.objects.filter(assignments=assignment_id)).first()
+    task: JudgmentTask | None = _locked_task.first(assignment=assignment_id)
     if task is not None:
         seats = Seats(task)
         assignment = seats.of(annotator)
         if assignment is not None and assignment.pk == assignment_id:
+            assignment.annotator = annotator
             return task, seats, assignment
     raise NotFound("This task is not yours to judge.")
-
-
-class Seats:
-    """The leases and counted judgments of one locked task: two reads, whatever is asked of them."""
-
-    def __init__(self, task: JudgmentTask) -> None:
-        self.assignments = list(Assignment.objects.filter(task=task))
-        live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
-        self.live = {judgment.annotator_id: judgment for judgment in live}
-
-    def of(self, annotator: Annotator) -> Assignment | None:
-        return next((a for a in self.assignments if a.annotator_id == annotator.pk), None)
-
-    @property
-    def held(self) -> int:
-        return sum(a.state == AssignmentState.HELD for a in self.assignments)
 
 
 def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
@@ -310,47 +250,34 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
 
 def _slot_for(assignment: Assignment, task: JudgmentTask, seats: Seats) -> int | None:
     """The slot in which the answer counts, freed of the answer it corrects; None: surplus."""
-    if task.campaign.state == CampaignState.CLOSED or task.state not in SETTLED_BY_LABELS:
+    if (
+        task.campaign.state == CampaignState.CLOSED
+        or task.state not in SETTLED_BY_LABELS
+        or _has_left(assignment.annotator, task.campaign)
+    ):
         return None
     earlier = seats.live.get(assignment.annotator_id)
     if earlier is not None:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
         return earlier.slot
-    if task.state != TaskState.OPEN:
-        return None
-    if assignment.state == AssignmentState.HELD:
+    if task.state == TaskState.OPEN and assignment.state == AssignmentState.HELD:
         return assignment.slot
-    if task.seats_open == 0:
+    # Only an open task has seats. What a person held went back when they were paused.
+    if (
+        not task.seats_open
+        or is_paused(task.campaign, assignment.annotator)
+        or _was_taken_back(assignment)
+    ):
         return None
-    return _lowest_free(row.slot for row in seats.assignments)
+    return lowest_free(row.slot for row in seats.assignments)
 
 
-def settle_task(task: JudgmentTask, seats: Seats) -> None:
-    """Bring a task's counts, state and label in line with its judgments and leases.
-
-    The caller holds the task's lock. A task that a lead has ruled on stays as it is.
-    """
-    if task.state not in SETTLED_BY_LABELS:
-        return
-    labels = [judgment.label for judgment in seats.live.values()]
-    outcome = decide(labels, planned=task.labels_planned, labels_max=task.campaign.labels_max)
-    open_seats = outcome.required - len(labels) - seats.held if outcome.state == "open" else 0
-    JudgmentTask.objects.filter(pk=task.pk).update(
-        state=TaskState(outcome.state),
-        label=outcome.label,
-        labels_required=max(outcome.required, task.labels_planned),
-        labels_live=len(labels),
-        seats_open=max(0, open_seats),
-    )
-
-
-def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
-    """In the order of their keys, so that two callers never wait for each other."""
-    tasks = tasks.select_related("campaign").order_by("pk")
-    if connection.features.has_select_for_update:
-        tasks = tasks.select_for_update(of=("self",))
-    return tasks
-
-
-def _lease_end() -> CombinedExpression:
-    return Now() + Value(LEASE)
+def _was_taken_back(assignment: Assignment) -> bool:
+    """A lead has taken back what this person said of the pair: others are to say."""
+    if assignment.state == AssignmentState.EXPIRED:
+        return False
+    return Judgment.objects.filter(
+        task=assignment.task_id,
+        annotator=assignment.annotator_id,
+        state=JudgmentState.WITHDRAWN,
+    ).exists()

@@ -2,7 +2,54 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
 
-from config.accounts.models import User
+from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
+from config.shared.admin import ReadOnlyAdmin
 
-admin.site.register(User, UserAdmin)
+# Roles are given and taken on the page of a person, where rights end with them.
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """To look at; only a password can be set here, for whoever has lost theirs."""
+
+    list_display = ["username", "first_name", "is_active", "is_superuser", "last_login"]
+    readonly_fields = [
+        field.name
+        for field in [*User._meta.fields, *User._meta.many_to_many]
+        if field.name not in ("id", "password")
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Grant)
+class GrantAdmin(ReadOnlyAdmin):
+    list_display = ["user", "role", "scope", "granted_by", "granted_at"]
+    list_select_related = ["user", "granted_by"]
+    list_filter = ["role", "scope"]
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ["id", "role", "scope", "made_by", "state", "created_at"]
+    list_select_related = ["made_by"]
+    exclude = ["token_sha256"]
+
+
+@admin.register(ConsentText)
+class ConsentTextAdmin(ReadOnlyAdmin):
+    list_display = ["version", "written_by", "created_at"]
+
+
+@admin.register(Consent)
+class ConsentAdmin(ReadOnlyAdmin):
+    list_display = ["user", "text", "given_at"]
+    list_select_related = ["user", "text"]

@@ -1,9 +1,174 @@
-"""People who can log in."""
+"""People who can log in, where they hold which role, and how they came in."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from config.accounts.roles import EVERYWHERE, Role
+
+SCOPE_LENGTH = 100
+NOTE_LENGTH = 200
+INVITATION_DAYS = 14
+
+
+class PersonState(models.TextChoices):
+    ACTIVE = "active", "Active"
+    DEACTIVATED = "deactivated", "Deactivated"
+    ERASED = "erased", "Erased"
 
 
 class User(AbstractUser):
-    """Ours from the first migration on, because Django cannot change the user model later."""
+    """A person. The row is never deleted: an erased person leaves one that names nobody.
+
+    `session_generation` is signed into every session and grows when the person is deactivated:
+    sessions of before are dead for ever.
+    """
+
+    session_generation = models.PositiveIntegerField(default=0, editable=False)
+    deactivated_at = models.DateTimeField(null=True, editable=False)
+    erased_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            # "Anna" must not be taken for "anna".
+            models.UniqueConstraint(Lower("username"), name="user_name_in_any_case"),
+            models.CheckConstraint(
+                condition=Q(erased_at=None) | Q(is_active=False), name="user_erased_is_inactive"
+            ),
+        ]
+
+    @property
+    def state(self) -> PersonState:
+        if self.erased_at is not None:
+            return PersonState.ERASED
+        return PersonState.ACTIVE if self.is_active else PersonState.DEACTIVATED
+
+    def session_hash_of(self, generation: int, *, secret: str | None = None) -> str:
+        """What a session of this generation holds, as long as the password is the present one."""
+        # The first generation is signed as Django does it, so that its sessions outlive an upgrade.
+        signed = f"{generation}:{self.password}" if generation else self.password
+        salt = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
+        return salted_hmac(salt, signed, secret=secret, algorithm="sha256").hexdigest()
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Django asks here, for the secret key and for each of its fallbacks."""
+        return self.session_hash_of(self.session_generation, secret=secret)
+
+
+class Grant(models.Model):
+    """A role in one benchmark. Roles that hold everywhere are groups."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="grants", db_index=False)
+    role = models.CharField(max_length=10, choices=Role)
+    scope = models.CharField(max_length=SCOPE_LENGTH, db_index=True, help_text="key of a benchmark")
+    granted_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    granted_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["scope", "role"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "role", "scope"], name="grant_once"),
+            models.CheckConstraint(condition=~Q(scope=EVERYWHERE), name="grant_has_scope"),
+            models.CheckConstraint(condition=~Q(role=Role.ADMIN), name="grant_admin_is_everywhere"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.scope}"
+
+
+class ConsentText(models.Model):
+    """What annotators agree to before they judge, in versions; none is changed or deleted."""
+
+    version = models.PositiveIntegerField(unique=True)
+    text = models.TextField()
+    written_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-version"]
+
+    def __str__(self) -> str:
+        return f"consent text {self.version}"
+
+
+class Consent(models.Model):
+    """A person has agreed to one version of the text."""
+
+    user = models.ForeignKey(User, models.PROTECT, related_name="consents", db_index=False)
+    text = models.ForeignKey(ConsentText, models.PROTECT, related_name="consents")
+    given_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-text__version"]
+        constraints = [models.UniqueConstraint(fields=["user", "text"], name="consent_once")]
+
+    def __str__(self) -> str:
+        return f"consent of {self.user_id} to {self.text_id}"
+
+
+class InvitationState(models.TextChoices):
+    OPEN = "open", "Open"
+    ACCEPTED = "accepted", "Accepted"
+    REVOKED = "revoked", "Revoked"
+    EXPIRED = "expired", "Expired"
+
+
+def in_two_weeks() -> datetime:
+    return timezone.now() + timedelta(days=INVITATION_DAYS)
+
+
+class Invitation(models.Model):
+    """A link that gives one person one role, once. Only the hash of its token is kept."""
+
+    token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
+    role = models.CharField(max_length=10, choices=Role)
+    scope = models.CharField(
+        max_length=SCOPE_LENGTH, blank=True, help_text="key of a benchmark; empty: everywhere"
+    )
+    note = models.CharField(max_length=NOTE_LENGTH, blank=True, help_text="for whom it is")
+    made_by = models.ForeignKey(User, models.PROTECT, related_name="invitations_made")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(default=in_two_weeks)
+    accepted_by = models.ForeignKey(
+        User, models.PROTECT, null=True, blank=True, related_name="invitations_accepted"
+    )
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(accepted_by=None, accepted_at=None)
+                | Q(accepted_by__isnull=False, accepted_at__isnull=False, revoked_at=None),
+                name="invitation_accepted_or_revoked",
+            ),
+            models.CheckConstraint(
+                condition=~Q(role=Role.ADMIN) | Q(scope=EVERYWHERE),
+                name="invitation_admin_is_everywhere",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
+
+    @property
+    def role_held(self) -> Role:
+        return Role(self.role)
+
+    @property
+    def state(self) -> InvitationState:
+        if self.accepted_at is not None:
+            return InvitationState.ACCEPTED
+        if self.revoked_at is not None:
+            return InvitationState.REVOKED
+        if self.expires_at <= timezone.now():
+            return InvitationState.EXPIRED
+        return InvitationState.OPEN

@@ -1,13 +1,17 @@
-"""Roles as permissions of the API."""
+"""Roles as permissions of the API.
+
+Addresses below a benchmark name it as `key`. Whoever has the role elsewhere is answered as for
+a benchmark that is not there. Lists hold what lies in the person's scopes (`Scopes.limit`).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from config.accounts.roles import is_lead, is_researcher
+from config.accounts.roles import Role, scopes_of
 
 if TYPE_CHECKING:
     # REST framework's settings import this module while its views are being imported.
@@ -21,15 +25,24 @@ class DenyAll(BasePermission):
         return False
 
 
-class IsResearcher(BasePermission):
+class HasRole(BasePermission):
+    """In the benchmark that the address names; where it names none, in any."""
+
+    role: ClassVar[Role]
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        scopes = scopes_of(request.user, self.role)
+        key = view.kwargs.get("key")
+        return bool(scopes) if key is None else key in scopes
+
+
+class IsResearcher(HasRole):
     """Researchers, leads and admins. Annotators see none of what the API tells of runs."""
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return bool(request.user.is_active and is_researcher(request.user))
+    role = Role.RESEARCHER
 
 
-class IsLead(BasePermission):
+class IsLead(HasRole):
     """Leads and admins."""
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return bool(request.user.is_active and is_lead(request.user))
+    role = Role.LEAD

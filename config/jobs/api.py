@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
@@ -13,7 +14,7 @@ from rest_framework.views import APIView
 
 from config.accounts.permissions import IsResearcher
 from config.jobs.models import Job
-from config.jobs.policies import check_can_cancel_job
+from config.jobs.policies import check_can_cancel_job, jobs_seen_by
 from config.jobs.services import cancel_job
 
 
@@ -42,13 +43,17 @@ class JobList(generics.ListAPIView[Job]):
 
     permission_classes = [IsResearcher]
     serializer_class = JobSerializer
-    queryset = Job.objects.all()
+
+    def get_queryset(self) -> QuerySet[Job]:
+        return jobs_seen_by(self.request.user)
 
 
 class JobDetail(generics.RetrieveAPIView[Job]):
     permission_classes = [IsResearcher]
     serializer_class = JobSerializer
-    queryset = Job.objects.all()
+
+    def get_queryset(self) -> QuerySet[Job]:
+        return jobs_seen_by(self.request.user)
 
 
 class JobCancel(APIView):
@@ -58,7 +63,7 @@ class JobCancel(APIView):
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, pk: uuid.UUID) -> Response:
-        job = generics.get_object_or_404(Job, pk=pk)
+        job = generics.get_object_or_404(jobs_seen_by(request.user), pk=pk)
         check_can_cancel_job(request.user, job)
         cancel_job(job_id=job.pk)
         job.refresh_from_db()

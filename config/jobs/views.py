@@ -19,7 +19,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.jobs import services
 from config.jobs.models import Job, JobState
-from config.jobs.policies import can_cancel_job, can_see_jobs, check_can_cancel_job
+from config.jobs.policies import (
+    can_cancel_job,
+    can_see_jobs,
+    check_can_cancel_job,
+    jobs_seen_by,
+)
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import only_for
 
@@ -55,10 +60,11 @@ def jobs(request: HttpRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state and state not in JobState.values:
         raise InvalidInput(f"jobs are {', '.join(JobState.values)}, not {state[:50]!r}")
-    found = Job.objects.select_related("created_by").defer("params", "result", "error")
+    seen = jobs_seen_by(request.user)
+    found = seen.select_related("created_by").defer("params", "result", "error")
     if state:
         found = found.filter(state=state)
-    counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
+    counts = dict(seen.order_by().values_list("state").annotate(Count("pk")))
     context = {
         "page": Paginator(found, JOBS_PER_PAGE).get_page(request.GET.get("page")),
         "state": state,
@@ -71,7 +77,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @only_for(can_see_jobs)
 @require_safe
 def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    found = get_object_or_404(Job.objects.select_related("created_by"), pk=pk)
+    found = get_object_or_404(jobs_seen_by(request.user).select_related("created_by"), pk=pk)
     context = {**_progress_of(found), "can_cancel": can_cancel_job(request.user, found)}
     return render(request, "jobs/job.html", context)
 
@@ -80,7 +86,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_safe
 def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The part of the page that htmx asks for every second; the page itself once it has ended."""
-    found = get_object_or_404(Job, pk=pk)
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
     seen = request.GET.get("seen", "")
     context = _progress_of(found)
     response = render(
@@ -94,7 +100,7 @@ def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @only_for(can_see_jobs)
 @require_POST
 def job_cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    found = get_object_or_404(Job, pk=pk)
+    found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
     check_can_cancel_job(request.user, found)
     try:
         services.cancel_job(job_id=found.pk)

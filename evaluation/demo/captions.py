@@ -77,12 +77,25 @@ class Meaning:
         return len(self.phrases) + sum(1 for _ in self.told()) + (self.count is not None)
 
 
+Roles = tuple[Figure | None, ...]
+"""The figure for each phrase; None where the scene has too few."""
+
+
 def demands_met(meaning: Meaning, scene: Scene) -> int:
     """How many demands of the meaning the scene meets at best, 0 to `meaning.demands()`."""
     whole = (meaning.background is scene.background) + (meaning.count == len(scene.figures))
+    return whole + max(_met(meaning, roles) for roles in _castings(meaning, scene))
+
+
+def best_roles(meaning: Meaning, scene: Scene) -> Roles:
+    """The roles in which most demands are met, the first of several."""
+    return max(_castings(meaning, scene), key=lambda roles: _met(meaning, roles))
+
+
+def _castings(meaning: Meaning, scene: Scene) -> Iterator[Roles]:
     missing = max(len(meaning.phrases) - len(scene.figures), 0)
-    cast: tuple[Figure | None, ...] = scene.figures + (None,) * missing
-    return whole + max(_met(meaning, roles) for roles in permutations(cast, len(meaning.phrases)))
+    cast: Roles = scene.figures + (None,) * missing
+    return permutations(cast, len(meaning.phrases))
 
 
 def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.demo.benchmark import DemoBenchmark
+from evaluation.demo.gold import GoldPair
 from evaluation.demo.render import render_all
 from evaluation.demo.systems import Scores, score_systems
 
@@ -93,6 +94,21 @@ def write_npy(target: Path, scores: Scores) -> None:
     with part.open("wb") as file:
         np.save(file, scores, allow_pickle=False)
     part.replace(target)
+
+
+def write_gold(target: Path, demo: DemoBenchmark, pairs: Iterable[GoldPair]) -> Path:
+    """Gold as `import_gold` reads it."""
+    rows = (
+        (
+            demo.captions[pair.caption].key,
+            demo.video_keys[pair.video],
+            str(int(pair.is_relevant)),
+            pair.explanation,
+        )
+        for pair in pairs
+    )
+    _write_csv(target, ("caption_id", "video_id", "label", "explanation"), rows)
+    return target
 
 
 def rank(scores: Scores, depth: int) -> NDArray[np.intp]:

@@ -1,47 +1,95 @@
-"""The demo's accounts, and the simulated annotators at work in its campaign."""
+"""The demo's accounts, and the simulated annotators at work: they train, and then they judge."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
 from annotation import services
-from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.enums import JudgmentState, MembershipState
+from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
+from config.shared.errors import NotPermitted
 from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
 
 PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves this machine alone
 ACCOUNTS = {
     "annotator": Role.ANNOTATOR,
+    "newcomer": Role.ANNOTATOR,
     "lead": Role.LEAD,
     "researcher": Role.RESEARCHER,
     "admin": Role.ADMIN,
 }
 CLAIM = 20
+# So many of the training items do the account of the annotator and the good ones answer.
+TRAINED = 16
+# Somebody who does not look closely: fails in training, is let in all the same, and is paused.
+CARELESS = "Igor"
+CARELESS_ERRORS = 0.5
+COMMENTS = (
+    "Please watch the clip to its end before you answer.",
+    "One thing that is different is enough: then the pair is not relevant.",
+    "Look at this one again. If you are not sure, send it to me with “Unsure”.",
+)
 
 
 def make_accounts() -> None:
-    """One account per role, with the demo's password."""
+    """Those for visitors, with the demo's password."""
     for username, role in ACCOUNTS.items():
         if not User.objects.filter(username=username).exists():
             create_user(username=username, password=PASSWORD, roles=[role])
 
 
-def make_workers(people: Sequence[SimulatedAnnotator]) -> list[Annotator]:
-    """Accounts that nobody can log in to, for the simulated annotators."""
-    workers = []
+def careless_one(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:
+    number = max(person.number for person in people) + 1
+    return replace(people[0], name=CARELESS, number=number, error_rate=CARELESS_ERRORS)
+
+
+def make_worker(person: SimulatedAnnotator) -> Annotator:
+    """The annotator for a simulated person, behind an account that nobody can log in to."""
+    username = f"simulated-{person.name.lower()}"
+    user = User.objects.filter(username=username).first() or create_user(
+        username=username, password=None, roles=[Role.ANNOTATOR], name=person.name
+    )
+    return services.annotator_for(user)
+
+
+def let_them_train(training: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """The good ones answer what opens the gate to them, and so does the account of the annotator;
+    the careless one answers everything, is commented on by the lead, and let in at the end."""
+    visitor = services.annotator_for(User.objects.get(username="annotator"))
+    _train(training, people[0], visitor, TRAINED)
     for person in people:
-        username = f"simulated-{person.name.lower()}"
-        user = User.objects.filter(username=username).first() or create_user(
-            username=username, password=None, roles=[Role.ANNOTATOR], name=person.name
+        _train(training, person, make_worker(person), TRAINED)
+    careless = careless_one(people)
+    worker = make_worker(careless)
+    _train(training, careless, worker, training.tasks.count())
+    _comment(training, worker, User.objects.get(username="lead"))
+
+
+def let_careless_in(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """Whatever training says of them: a demo of what a lead can do."""
+    worker, lead = make_worker(careless_one(people)), User.objects.get(username="lead")
+    if not Membership.objects.filter(campaign=campaign, annotator=worker).exists():
+        services.let_in(campaign=campaign, annotator=worker, by=lead)
+
+
+def take_back_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """Once gold has paused them, the lead has others judge again what they judged."""
+    worker, lead = make_worker(careless_one(people)), User.objects.get(username="lead")
+    judged = Judgment.objects.filter(
+        task__campaign=campaign, annotator=worker, state=JudgmentState.LIVE
+    )
+    if _is_paused(campaign, worker) and judged.exists():
+        services.reopen_judgments(
+            campaign=campaign, annotator=worker, by=lead, reason="Too many control pairs wrong."
         )
-        workers.append(services.annotator_for(user))
-    return workers
 
 
 def let_them_judge(
@@ -51,41 +99,78 @@ def let_them_judge(
     up_to: int,
     progress: Progress,
 ) -> int:
-    """The people judge in turn, through the services of the judging room, until `up_to` answers.
+    """The people judge in turn, through the services of the judging room, until `up_to` labels.
 
-    Returns how many answers there are: fewer where the campaign runs out of pairs.
+    Returns how many there are: fewer where the campaign runs out of pairs.
     """
-    workers = make_workers(people)
-    answers, idle = Judgment.objects.filter(task__campaign=campaign).count(), 0
-    while answers < up_to and idle < len(people):
+    workers = [make_worker(person) for person in people]
+    labels, idle = _labels(campaign), 0
+    while labels < up_to and idle < len(people):
         for person, worker in zip(people, workers, strict=True):
-            wanted = min(CLAIM, up_to - answers)
+            wanted = min(CLAIM, up_to - labels)
             done = _sitting(campaign, person, worker, wanted) if wanted else 0
-            answers += done
+            labels += done
             idle = 0 if done else idle + 1
-            progress(answers, up_to, "judging")
+            progress(labels, up_to, "judging")
     for worker in workers:
         services.release_assignments(campaign=campaign, annotator=worker)
-    return answers
+    return labels
+
+
+def _labels(campaign: Campaign) -> int:
+    """Counted ones; an answer to gold is none."""
+    return Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE).count()
 
 
 # One transaction a sitting: it is the commit to disk that takes the time, and of a simulated
 # answer nobody was told yet that it is safe.
 @transaction.atomic
 def _sitting(campaign: Campaign, person: SimulatedAnnotator, worker: Annotator, count: int) -> int:
-    claimed = services.claim_assignments(campaign=campaign, annotator=worker, count=count)
+    """The person answers what they are handed; returns how many labels that makes."""
+    try:
+        claimed = services.claim_assignments(campaign=campaign, annotator=worker, count=count)
+    except NotPermitted:
+        return 0
+    labels = 0
     for assignment in claimed:
-        label, seconds = _answer(person, assignment)
-        services.submit_judgment(
-            assignment_id=assignment.pk,
-            annotator=worker,
-            label=label,
-            client_key=uuid.uuid4(),
-            seconds=seconds,
-        )
-    return len(claimed)
+        judgment = _answer(person, worker, assignment)
+        labels += judgment.state == JudgmentState.LIVE
+        if assignment.task.gold is not None and _is_paused(campaign, worker):
+            break
+    return labels
 
 
-def _answer(person: SimulatedAnnotator, assignment: Assignment) -> tuple[int, float]:
-    pair = assignment.task.pair
-    return person.judge(pair.query.number, pair.video.number)
+@transaction.atomic
+def _train(training: Campaign, person: SimulatedAnnotator, worker: Annotator, up_to: int) -> None:
+    answers = Judgment.objects.filter(task__campaign=training, annotator=worker).count()
+    while answers < up_to:
+        count = min(CLAIM, up_to - answers)
+        claimed = services.claim_assignments(campaign=training, annotator=worker, count=count)
+        for assignment in claimed:
+            _answer(person, worker, assignment)
+        if not claimed:
+            return
+        answers += len(claimed)
+
+
+def _answer(person: SimulatedAnnotator, worker: Annotator, assignment: Assignment) -> Judgment:
+    task = assignment.task
+    label, seconds = person.judge(task.query.number, task.video.number)
+    answer = services.Answer(label=label, client_key=uuid.uuid4(), seconds=seconds)
+    return services.submit_judgment(
+        assignment_id=assignment.pk, annotator=worker, answer=answer
+    ).judgment
+
+
+def _is_paused(campaign: Campaign, worker: Annotator) -> bool:
+    paused = Membership.objects.filter(state=MembershipState.PAUSED)
+    return paused.filter(campaign=campaign, annotator=worker).exists()
+
+
+def _comment(training: Campaign, worker: Annotator, lead: User) -> None:
+    """The lead has begun to look through the wrong answers."""
+    wrong = Judgment.objects.filter(
+        task__campaign=training, annotator=worker, is_right=False, comments=None
+    )
+    for judgment, text in zip(wrong.order_by("pk"), COMMENTS, strict=False):
+        services.comment_on_judgment(judgment=judgment, text=text, by=lead)

@@ -14,13 +14,13 @@ from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.forms import EvaluateForm
 from evaluation.models import LabelSet
 from evaluation.policies import can_evaluate, can_see_scores, check_can_publish_labels
-from pooling.models import Benchmark
+from pooling.policies import benchmarks_seen_by
 
 
 @only_for(can_evaluate)
 @require_POST
 def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     return start_job(
         request,
         kind="agreement",
@@ -33,8 +33,8 @@ def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_POST
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
-    check_can_publish_labels(request.user)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_publish_labels(request.user, benchmark)
     return start_job(
         request,
         kind="publish_labels",
@@ -47,7 +47,7 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def evaluate(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = EvaluateForm(request.POST, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))
     if not form.is_valid():
         raise InvalidInput("There is no such label set.")
@@ -65,8 +65,9 @@ def evaluate(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def label_set_export(request: HttpRequest, key: str, version: int, format: str) -> HttpResponseBase:
     """A frozen label set as a file; permission is asked for at each download."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     label_set = get_object_or_404(
-        LabelSet.objects.select_related("benchmark"), benchmark__key=key, version=version
+        LabelSet.objects.select_related("benchmark"), benchmark=benchmark, version=version
     )
     if format not in FORMATS:
         raise Http404

@@ -1,25 +1,33 @@
-"""The page of a campaign: how far it is and how far its annotators agree."""
+"""The page of a campaign: how far it is, how fast it goes, how far its annotators agree."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 from typing import Any
 
-import numpy as np
+from django.contrib import messages
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.enums import CampaignState
-from annotation.models import Campaign
+from annotation.models import Campaign, CampaignChange, Membership
 from annotation.policies import can_judge, can_lead
-from annotation.selectors import annotator_names, campaign_progress, tasks_at_desk
+from annotation.selectors import CampaignProgress, campaign_progress, tasks_at_desk
+from config.accounts.roles import Role, scopes_of
+from config.jobs.views import start_job
 from config.shared.pages import only_for
-from evaluation.models import AgreementReport
-from evaluation.policies import can_see_annotators, can_see_scores
-from evaluation.selectors import latest_agreement
-from evaluation.views.tables import MINUS
+from evaluation.policies import can_evaluate, can_see_scores
+from evaluation.selectors import (
+    Measured,
+    escalation_counts,
+    is_small,
+    measured_campaign,
+)
+from evaluation.views import figures as words
+from evaluation.views.policy import policy_rows, said_changes
+from evaluation.views.sorting import asked_sort, heads, in_order
 
 # Several people may watch a campaign: they share one count of its tasks.
 PROGRESS_FOR_SECONDS = {
@@ -27,117 +35,148 @@ PROGRESS_FOR_SECONDS = {
     CampaignState.PAUSED: 3,
     CampaignState.CLOSED: 60,
 }
-# What a report may hold in place of a figure.
-NO_FIGURE = "–"
+# A count that took long is kept so many times as long, or it would go on all the time.
+KEPT_TIMES_AS_LONG = 20
+CHANGES_SHOWN = 20
 
 
 @only_for(can_see_scores)
 @require_safe
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
-    found = _get_campaign(pk)
-    report = latest_agreement(found.pool.benchmark)
+    found = _get_campaign(request, pk)
+    if found.is_training:
+        return redirect("training", found.benchmark.key)
+    leads = can_lead(request.user, found.benchmark)
+    measured = measured_campaign(found)
     context = {
-        **_progress_context(found),
-        "benchmark": found.pool.benchmark,
-        "double_percent": f"{100 * found.double_share:.4f}".rstrip("0").rstrip("."),
-        "doubled": round(found.n_tasks * float(found.double_share)),
+        "campaign": found,
+        "benchmark": found.benchmark,
+        **_progress_context(found, measured, may_wait=False),
+        **_figures_context(request, found, measured),
         "can_judge": can_judge(request.user, found),
-        "at_desk": tasks_at_desk(found).count() if can_lead(request.user) else 0,
-        "report": report,
-        "figures": agreement_figures(report),
-        "by_count": _by_label_count(report),
-        "annotators": _annotators(report) if can_see_annotators(request.user) else [],
+        "can_lead": leads,
+        "at_desk": tasks_at_desk(found).count() if leads else 0,
+        "policy": policy_rows(found),
+        "changes": said_changes(_last_changes(found)),
     }
+    if leads:
+        context |= _people_context(found, measured)
     return render(request, "evaluation/campaign.html", context)
 
 
 @only_for(can_see_scores)
 @require_safe
-def campaign_figures(request: HttpRequest, pk: int) -> HttpResponse:
+def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that htmx asks for while the campaign is open."""
-    found = _get_campaign(pk)
-    context = _progress_context(found)
+    found = _get_campaign(request, pk)
+    context = {"campaign": found, **_progress_context(found, None, may_wait=True)}
     context["announce"] = request.GET.get("seen") != str(context["progress"].percent)
     response = render(request, "evaluation/_campaign_progress.html", context)
-    if found.state != CampaignState.OPEN:
+    if found.state != CampaignState.OPEN and "seen" in request.GET:
         # Paused or closed since: the buttons of the page are others now.
         response["HX-Refresh"] = "true"
     return response
 
 
-def _get_campaign(pk: int) -> Campaign:
-    return get_object_or_404(Campaign.objects.select_related("pool__benchmark", "guideline"), pk=pk)
+@only_for(can_see_scores)
+@require_safe
+def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    """What happened when, for spreadsheets."""
+    found = _get_campaign(request, pk)
+    measured = measured_campaign(found)
+    body = words.stretches_csv(measured.figures if measured else {"stretches": []})
+    response = HttpResponse(body, content_type="text/csv; charset=utf-8")
+    name = f"{found.benchmark.key}-campaign-{found.pk}-over-time.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
-def _progress_context(found: Campaign) -> dict[str, Any]:
-    progress = cache.get_or_set(
-        f"campaign-progress-{found.pk}-{found.state}",
-        lambda: campaign_progress(found),
-        PROGRESS_FOR_SECONDS[CampaignState(found.state)],
+@only_for(can_evaluate)
+@require_POST
+def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
+    """Renew the kept figures; those of a small campaign are never older than a minute."""
+    found = _get_campaign(request, pk)
+    measured = measured_campaign(found)
+    if measured is not None and not measured.kept:
+        messages.info(request, "The figures are of this minute.")
+        return redirect("campaign", found.pk)
+    return start_job(
+        request,
+        kind="campaign_figures",
+        title=f"Figures of {found.name}",
+        params={"campaign": found.pk},
+        benchmark_key=found.benchmark.key,
     )
-    return {"campaign": found, "progress": progress}
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    name: str
-    text: str
-    reason: str = ""
+def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
+    """A campaign of another's benchmark is answered like one that is not there."""
+    seen = scopes_of(request.user, Role.RESEARCHER)
+    campaigns = Campaign.objects.select_related("benchmark", "guideline")
+    return get_object_or_404(seen.limit(campaigns, "benchmark__key"), pk=pk)
 
 
-def agreement_figures(report: AgreementReport | None) -> list[Figure]:
-    """The headline figures of a report; one that is undefined says why."""
-    if report is None:
-        return []
-    result = report.result
-    undefined = result.get("undefined", {})
-
-    def figure(name: str, key: str, text: str) -> Figure:
-        return Figure(
-            name, text if result.get(key) is not None else NO_FIGURE, undefined.get(key, "")
-        )
-
-    interval = result.get("alpha_interval")
-    return [
-        figure("All labels of a pair equal", "agreement", _percent(result.get("agreement"))),
-        figure(
-            "Two labels of a pair equal",
-            "pairwise_agreement",
-            _percent(result.get("pairwise_agreement")),
-        ),
-        figure("Krippendorff’s alpha", "alpha", _plain(result.get("alpha"))),
-        figure(
-            "95 % interval of alpha",
-            "alpha_interval",
-            " to ".join(map(_plain, interval)) if interval else NO_FIGURE,
-        ),
-    ]
+def _last_changes(found: Campaign) -> list[CampaignChange]:
+    return list(found.changes.select_related("lead")[:CHANGES_SHOWN])
 
 
-def _by_label_count(report: AgreementReport | None) -> list[dict[str, Any]]:
-    rows = report.result.get("by_label_count", []) if report else []
-    return [{**row, "agreement": _percent(row["agreement"])} for row in rows]
+def _progress_context(
+    found: Campaign, measured: Measured | None, *, may_wait: bool
+) -> dict[str, Any]:
+    """The progress of this moment; for a page that may not wait, of a large campaign that nobody
+    watches, as it was when it was measured: the moment's is fetched later."""
+    key = f"campaign-progress-{found.pk}-{found.state}"
+    progress: CampaignProgress | None = cache.get(key)
+    if progress is not None:
+        return {"progress": progress, "is_live": True}
+    if not may_wait and not is_small(found, 0):
+        return {"progress": measured and _progress_then(measured), "is_live": False}
+    begin = time.monotonic()
+    progress = campaign_progress(found)
+    took = KEPT_TIMES_AS_LONG * (time.monotonic() - begin)
+    cache.set(key, progress, max(took, PROGRESS_FOR_SECONDS[CampaignState(found.state)]))
+    return {"progress": progress, "is_live": True}
 
 
-def _annotators(report: AgreementReport | None) -> list[dict[str, Any]]:
-    rows = report.result.get("annotators", []) if report else []
-    names = annotator_names(np.array([row["annotator"] for row in rows], dtype=np.int64))
-    found = [
-        {
-            "name": names.get(row["annotator"], "erased"),
-            "labels": row["labels"],
-            "relevant": _percent(row["relevant"]),
-            "compared": row["compared"],
-            "agreement": _percent(row["agreement"]),
-        }
-        for row in rows
-    ]
-    return sorted(found, key=lambda row: (-row["labels"], row["name"]))
+def _progress_then(measured: Measured) -> CampaignProgress:
+    names = ("settled", "conflicted", "unplayable", "relevant", "labels", "labels_required")
+    counts = {name: measured.figures[name] for name in (*names, "surplus")}
+    return CampaignProgress(tasks=measured.figures["pairs"], **counts)
 
 
-def _percent(share: float | None) -> str:
-    return NO_FIGURE if share is None else f"{100 * share:.1f} %"
+def _figures_context(
+    request: HttpRequest, found: Campaign, measured: Measured | None
+) -> dict[str, Any]:
+    """All figures but those of single people."""
+    if measured is None:
+        return {"measured": None}
+    figures = measured.figures
+    sort = asked_sort(request.GET.get("sort", ""), words.STRETCH_COLUMNS, "start")
+    happened = [one for one in figures["stretches"] if one["answers"]]
+    ordered = in_order(happened, sort, words.stretch_value)
+    width = figures["span"]["width"] if figures["span"] else 0
+    return {
+        "measured": measured,
+        "pace": words.pace_figures(figures, CampaignState(found.state)),
+        "labels": words.label_figures(figures, escalation_counts(found, "kind")),
+        "turns": words.turn_rows(figures),
+        "agreement": words.agreement_rows(figures["agreement"]),
+        "by_count": words.count_rows(figures["agreement"]),
+        "multiply_labelled": figures["agreement"]["multiply_labelled"],
+        "gold": words.share_text(figures["right"], figures["gold"]) if figures["gold"] else "",
+        "gold_right": figures["right"],
+        "gold_answered": figures["gold"],
+        "answers_chart": words.answers_chart(figures),
+        "gold_chart": words.gold_chart(figures),
+        "columns": heads(words.STRETCH_COLUMNS, sort, texts={"start"}),
+        "stretches": words.stretch_rows(ordered, width),
+        "is_sorted": "sort" in request.GET,
+    }
 
 
-def _plain(number: float | None) -> str:
-    return NO_FIGURE if number is None else f"{number:.3f}".replace("-", MINUS)
+def _people_context(found: Campaign, measured: Measured | None) -> dict[str, Any]:
+    people = measured.figures["people"] if measured else []
+    return {
+        "people": max(Membership.objects.filter(campaign=found).count(), len(people)),
+        "flagged": sum(bool(one["flags"]) for one in people),
+    }

@@ -13,20 +13,22 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.enums import AssignmentState, CampaignState, JudgmentState, TaskState
-from annotation.models import Assignment, Campaign, Judgment, JudgmentTask
-from annotation.policies import can_judge
+from annotation.enums import CampaignKind, CampaignState, JudgmentState, TaskState
+from annotation.gold_selectors import Door, answered_items, doors_for, training_items
+from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membership
+from annotation.policies import can_judge, can_lead
 from annotation.selectors import campaigns_of, labels_wanted, open_campaigns
-from config.accounts.roles import is_annotator
+from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import Job
+from config.jobs.policies import jobs_seen_by
 from config.jobs.views import UNFINISHED
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.selectors import latest_agreement, stored_scores
-from evaluation.views.campaigns import agreement_figures
+from evaluation.views.figures import agreement_figures
 from evaluation.views.tables import ResultRow, result_rows
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import can_see_benchmarks
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors import find_runs
 
 JOBS_SHOWN = 8
@@ -42,15 +44,15 @@ def _is_anybody(user: Any) -> bool:
 @only_for(_is_anybody)
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    context: dict[str, Any] = {"judges": bool(is_annotator(request.user))}
+    context: dict[str, Any] = {"judges": annotates_somewhere(request.user)}
     if context["judges"]:
         context |= _own_judging(request.user)
     if can_see_benchmarks(request.user):
         context |= {
-            "benchmarks": _benchmark_cards(),
-            "jobs": Job.objects.filter(state__in=UNFINISHED).select_related("created_by")[
-                :JOBS_SHOWN
-            ],
+            "benchmarks": _benchmark_cards(request.user),
+            "jobs": jobs_seen_by(request.user)
+            .filter(state__in=UNFINISHED)
+            .select_related("created_by")[:JOBS_SHOWN],
         }
     return render(request, "home.html", context)
 
@@ -58,7 +60,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_safe
 def benchmark(request: HttpRequest, key: str) -> HttpResponse:
-    found = get_object_or_404(Benchmark, key=key)
+    found = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     label_sets = list(LabelSet.objects.filter(benchmark=found).select_related("created_by"))
     rows = _run_rows(found, label_sets[0] if label_sets else None)
     pools = list(found.pools.prefetch_related("runs"))
@@ -70,6 +72,7 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
     card.judged = _judged_of(found)
     context = {
         "benchmark": found,
+        "can_lead": can_lead(request.user, found),
         "card": card,
         "rows": rows,
         "unscored": any(not row.is_scored for row in rows),
@@ -135,17 +138,17 @@ def _judged_of(found: Benchmark) -> int:
 
 def _count_judged() -> dict[int, int]:
     tasks = JudgmentTask.objects.filter(labels_live__gt=0)
-    counts = tasks.values("campaign__pool__benchmark").annotate(n=Count("pair", distinct=True))
-    return dict(counts.values_list("campaign__pool__benchmark", "n"))
+    counts = tasks.values("campaign__benchmark").annotate(n=Count("pair", distinct=True))
+    return dict(counts.values_list("campaign__benchmark", "n"))
 
 
-def _benchmark_cards() -> list[BenchmarkCard]:
-    """All benchmarks, with the same number of queries however many there are."""
+def _benchmark_cards(user: Any) -> list[BenchmarkCard]:
+    """The benchmarks that the person sees: as many queries however many there are."""
     runs = _counts(Run.objects.values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
     campaigns = _counts(
-        Campaign.objects.filter(state=CampaignState.OPEN)
-        .values_list("pool__benchmark")
+        Campaign.objects.filter(state=CampaignState.OPEN, kind=CampaignKind.JUDGING)
+        .values_list("benchmark")
         .annotate(Count("pk"))
     )
     # Newest first within a benchmark, so the first one of each is kept.
@@ -162,7 +165,7 @@ def _benchmark_cards() -> list[BenchmarkCard]:
             judged=judged.get(found.pk, 0),
             open_campaigns=campaigns.get(found.pk, 0),
         )
-        for found in Benchmark.objects.all()
+        for found in benchmarks_seen_by(user)
     ]
 
 
@@ -170,22 +173,68 @@ def _counts(rows: Any) -> dict[int, int]:
     return dict(rows.order_by())
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingCard:
+    """A training queue as one person sees it, with the campaigns that it opens."""
+
+    campaign: Campaign
+    items: int
+    answered: int
+    doors: list[Door]
+
+    @property
+    def is_done(self) -> bool:
+        return self.answered >= self.items
+
+    @property
+    def is_needed(self) -> bool:
+        """Some campaign waits for it."""
+        return any(door.is_behind_gate for door in self.doors)
+
+
 def _own_judging(user: Any) -> dict[str, Any]:
     """What a person judges and has judged: own counts only, never another's."""
-    done = Assignment.objects.filter(annotator__user=user, state=AssignmentState.DONE)
-    counts = _counts(done.values_list("task__campaign").annotate(Count("pk")))
+    annotator = Annotator.objects.filter(user=user).first()
+    found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
+    doors = doors_for(annotator, [one for one in found if not one.is_training])
+    trainings = [_training_card(one, annotator, doors) for one in found if one.is_training]
+    queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
+    judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
+    memberships = list(Membership.objects.filter(judging).select_related("campaign"))
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Judgment.objects.filter(annotator__user=user, created_at__gte=midnight).exclude(
-        state=JudgmentState.SUPERSEDED
-    )
-    campaigns = list(open_campaigns())
-    past = Campaign.objects.filter(pk__in=counts).exclude(state=CampaignState.OPEN)
+    today = Judgment.objects.filter(
+        annotator=annotator,
+        created_at__gte=midnight,
+        task__campaign__kind=CampaignKind.JUDGING,
+    ).exclude(state=JudgmentState.SUPERSEDED)
     return {
-        "open_campaigns": [(found, counts.get(found.pk, 0)) for found in campaigns],
-        "past_campaigns": [(found, counts[found.pk]) for found in past],
-        "judged_ever": sum(counts.values()),
+        "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
+        # What others wait for comes first.
+        "trainings_needed": [card for card in trainings if card.is_needed],
+        "trainings": [card for card in trainings if not card.is_needed],
+        "past_campaigns": [
+            (one.campaign, one.answered)
+            for one in memberships
+            if one.answered and one.campaign.state != CampaignState.OPEN
+        ],
+        "judged_ever": sum(one.answered for one in memberships),
         "judged_today": today.count(),
     }
+
+
+def _training_card(
+    campaign: Campaign, annotator: Annotator | None, doors: list[Door]
+) -> TrainingCard:
+    return TrainingCard(
+        campaign,
+        items=training_items(campaign),
+        answered=answered_items(campaign, annotator) if annotator else 0,
+        doors=[
+            door
+            for door in doors
+            if door.campaign.has_gate and door.campaign.benchmark_id == campaign.benchmark_id
+        ],
+    )
 
 
 def _run_rows(found: Benchmark, latest: LabelSet | None) -> list[ResultRow]:
@@ -199,7 +248,7 @@ def _campaign_rows(user: Any, found: Benchmark) -> list[CampaignRow]:
     campaigns = list(campaigns_of(found))
     unfinished = [one.pk for one in campaigns if one.state != CampaignState.CLOSED]
     counted = (
-        JudgmentTask.objects.filter(campaign__in=unfinished)
+        JudgmentTask.objects.filter(campaign__in=unfinished, gold=None)
         .values("campaign")
         .annotate(
             given=Sum("labels_live"),

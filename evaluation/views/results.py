@@ -25,6 +25,7 @@ from evaluation.views.tables import (
     sorted_rows,
 )
 from pooling.models import Benchmark
+from pooling.policies import benchmarks_seen_by
 from pooling.selectors import find_runs
 
 DOWNLOADS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -33,7 +34,7 @@ DOWNLOADS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 @only_for(can_see_scores)
 @require_safe
 def results(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form, rows = _asked_for(request, benchmark)
     sort = form.cleaned_data["sort"] or DEFAULT_SORT
     mark_best(rows)
@@ -57,7 +58,7 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def results_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, key=key)
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if format not in DOWNLOADS:
         raise Http404
     form, rows = _asked_for(request, benchmark)

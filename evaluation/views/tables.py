@@ -189,8 +189,8 @@ def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_on
         cells = [row.cell(measure) for measure in measures]
         writer.writerow(
             [
-                _as_text(row.run.name),
-                _as_text(row.run.system.key),
+                as_text(row.run.name),
+                as_text(row.run.system.key),
                 row.run.sha256,
                 row.run.depth,
                 label_set.version if label_set else "original",
@@ -241,7 +241,7 @@ def _number(cell: Cell, kind: str) -> str:
     return "" if value is None or value.number is None else repr(value.number)
 
 
-def _as_text(name: str) -> str:
+def as_text(name: str) -> str:
     return f"'{name}" if name.startswith(FORMULA_STARTS) else name
 
 

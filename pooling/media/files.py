@@ -1,7 +1,9 @@
-"""Opening video files that may be anything, and reading packets and frames from them."""
+"""Opening video files that may be anything, reading packets and frames; writing whole files."""
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,3 +145,16 @@ def sounds_of(packet: AnyPacket) -> list[AudioFrame]:
         return [frame for frame in packet.decode() if isinstance(frame, AudioFrame)]
     except av.FFmpegError:
         return []
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A path beside the target that takes its place at the end, or vanishes on an error."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from av.filter import Graph
 from av.video.codeccontext import VideoCodecContext
 from av.video.format import VideoFormat
 from av.video.frame import VideoFrame
-from av.video.reformatter import ColorRange, Colorspace
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 
 _TURNS = {90: ("cclock",), 180: ("clock", "clock"), 270: ("clock",)}
@@ -36,10 +36,16 @@ def resizer(
     as_jpeg = pixel_format == "yuvj420p"
     shades = ColorRange.JPEG if as_jpeg else ColorRange.MPEG
     colours = Colorspace.ITU601 if as_jpeg else None
+    scaler = VideoReformatter()  # keeps its tables; those of frame.reformat() go with the frame
 
     def resized(frame: VideoFrame) -> VideoFrame:
-        scaled = frame.reformat(
-            *lying, format=pixel_format, dst_color_range=shades, dst_colorspace=colours
+        scaled = scaler.reformat(
+            frame,
+            *lying,
+            format=pixel_format,
+            dst_color_range=shades,
+            dst_colorspace=colours,
+            threads=1,  # an import gives each core a file of its own
         )
         if graph is None:
             return scaled
@@ -55,12 +61,14 @@ def encode_jpeg(picture: VideoFrame) -> bytes:
     encoder.width, encoder.height, encoder.pix_fmt = picture.width, picture.height, "yuvj420p"
     encoder.time_base = Fraction(1)
     encoder.qmin = encoder.qmax = _QUALITY
+    encoder.thread_count = 1
     picture.pts, picture.time_base = 0, Fraction(1)
     return b"".join(bytes(packet) for packet in [*encoder.encode(picture), *encoder.encode()])
 
 
 def _turned(size: tuple[int, int], rotation: int) -> tuple[int, int]:
-    return (size[1], size[0]) if rotation % 180 else size
+    # Players turn by quarters only: a picture said to be askew is shown as it is stored.
+    return (size[1], size[0]) if rotation % 180 == 90 else size
 
 
 def _turning_graph(size: tuple[int, int], rotation: int, pixel_format: str) -> Graph | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import av
 from av.container import InputContainer
+from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from pooling.media.files import (
@@ -62,13 +65,17 @@ class MediaInfo:
         return self.audio_codec is not None
 
 
-def probe(path: Path) -> MediaInfo:
+Watcher: TypeAlias = Callable[[VideoFrame, VideoStream], None]
+
+
+def probe(path: Path, watch: Watcher | None = None) -> MediaInfo:
     """What the file holds, after decoding it.
 
-    Raises InvalidInput where it is not a whole video of sane size and length.
+    `watch` is handed every picture in its turn, unless the video is too long to be decoded from
+    start to end. Raises InvalidInput where it is not a whole video of sane size and length.
     """
     with opened(path) as (container, video):
-        seen = _look_through(container, video, path)
+        seen = _look_through(container, video, path, watch)
         audio = audio_of(container)
         width, height = shown_size(video, seen.rotation)
         return MediaInfo(
@@ -117,13 +124,18 @@ class _Seen:
     broken: int = 0
     until: float = 0.0
     rotation: int = 0
+    watch: Callable[[VideoFrame], None] | None = None
 
 
-def _look_through(container: InputContainer, video: VideoStream, path: Path) -> _Seen:
+def _look_through(
+    container: InputContainer, video: VideoStream, path: Path, watch: Watcher | None
+) -> _Seen:
     """Decodes the video, all of it or both ends, and refuses it unless the end is there."""
     _check_index(container, path)
     seconds = seconds_of(container)
     seen = _Seen(whole=seconds is None or seconds <= _WHOLE)
+    if seen.whole and watch is not None:
+        seen.watch = lambda frame: watch(frame, video)
     _decode(seen, container, video, path, stop=None if seen.whole else _END)
     if seconds and not seen.whole:
         seek(container, seconds - _END, path)
@@ -190,8 +202,10 @@ def _try(seen: _Seen, packet: AnyPacket) -> bool:
         return False
     seen.frames += len(frames)
     for frame in frames:
-        if isinstance(frame, av.VideoFrame):
+        if isinstance(frame, VideoFrame):
             seen.rotation = frame.rotation
+            if seen.watch is not None:
+                seen.watch(frame)
     return True
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,13 +22,14 @@ from pooling.media.files import (
     packets,
     pictures_of,
     refusal,
+    replacing,
     seconds_of,
     seek,
     sounds_of,
     start_of,
 )
 from pooling.media.pictures import encode_jpeg, resizer, shown_size
-from pooling.media.probing import MediaInfo, is_playable, probe
+from pooling.media.probing import MediaInfo, Watcher, is_playable, probe
 
 _MAX_HEIGHT = 720
 _CLOCK = 90_000  # ticks per second of what is written; every usual frame rate divides it well
@@ -41,16 +38,16 @@ _KEY_FRAMES = 2  # seconds between them, for quick seeking
 _SAMPLE_RATE = 48_000
 
 
-def ensure_playable(source: Path, target: Path) -> MediaInfo:
+def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) -> MediaInfo:
     """Writes `target`: a copy of `source` where browsers play that, else normalised.
 
-    Returns what `target` holds. Raises InvalidInput like `probe`. When anything fails,
-    whatever was at `target` stays as it was.
+    Returns what `target` holds. Watched, and raises InvalidInput, like `probe(source)`. When
+    anything fails, whatever was at `target` stays as it was.
     """
-    info = probe(source)
+    info = probe(source, watch)
     if not is_playable(info):
         return _normalise(source, target, info, _MAX_HEIGHT)
-    with _replacing(target) as part:
+    with replacing(target) as part:
         shutil.copyfile(source, part)
     return info
 
@@ -75,13 +72,13 @@ def write_poster(video: Path, target: Path, width: int = 320) -> tuple[int, int]
     frame, (shown_width, shown_height) = found
     size = (width, max(round(width * shown_height / shown_width), 1))
     picture = resizer(size, frame.rotation, "yuvj420p")(frame)
-    with _replacing(target) as part:
+    with replacing(target) as part:
         part.write_bytes(encode_jpeg(picture))
     return size
 
 
 def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> MediaInfo:
-    with _replacing(target) as part:
+    with replacing(target) as part:
         options = {"movflags": "+faststart"}
         with (
             opened(source) as (container, video),
@@ -126,19 +123,6 @@ def _middle_frame(path: Path, *, jump: bool) -> tuple[VideoFrame, tuple[int, int
                 if (frame.time or 0.0) >= start_of(container) + half:
                     return frame, shown_size(video, frame.rotation)
         return (last, shown_size(video, last.rotation)) if last else None
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A path beside the target that takes its place at the end, or vanishes on an error."""
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        yield part
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 class _PictureWriter:

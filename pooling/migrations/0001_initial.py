@@ -9,174 +9,361 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Benchmark',
+            name="Benchmark",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=100, unique=True, validators=[django.core.validators.RegexValidator('\\A[A-Za-z0-9][A-Za-z0-9._-]*\\Z', 'Letters, digits, dot, dash and underscore.')])),
-                ('name', models.CharField(max_length=200)),
-                ('licence', models.CharField(blank=True, max_length=300)),
-                ('description', models.TextField(blank=True)),
-                ('captions_sha256', models.CharField(editable=False, max_length=64)),
-                ('n_queries', models.PositiveIntegerField(editable=False)),
-                ('n_videos', models.PositiveIntegerField(editable=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        max_length=100,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "\\A[A-Za-z0-9][A-Za-z0-9._-]*\\Z",
+                                "Letters, digits, dot, dash and underscore.",
+                            )
+                        ],
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("licence", models.CharField(blank=True, max_length=300)),
+                ("description", models.TextField(blank=True)),
+                ("captions_sha256", models.CharField(editable=False, max_length=64)),
+                ("n_queries", models.PositiveIntegerField(editable=False)),
+                ("n_videos", models.PositiveIntegerField(editable=False)),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.CreateModel(
-            name='System',
+            name="System",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=100, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('paper', models.URLField(blank=True, max_length=500)),
-                ('code_url', models.URLField(blank=True, max_length=500)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=100, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("paper", models.URLField(blank=True, max_length=500)),
+                ("code_url", models.URLField(blank=True, max_length=500)),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.CreateModel(
-            name='Query',
+            name="Query",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(help_text='dense, 0..n-1, so that arrays index by it')),
-                ('key', models.CharField(max_length=255)),
-                ('text', models.TextField()),
-                ('benchmark', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='queries', to='pooling.benchmark')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "number",
+                    models.PositiveIntegerField(
+                        help_text="dense, 0..n-1, so that arrays index by it"
+                    ),
+                ),
+                ("key", models.CharField(max_length=255)),
+                ("text", models.TextField()),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="queries",
+                        to="pooling.benchmark",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'queries',
-                'ordering': ['benchmark', 'number'],
+                "verbose_name_plural": "queries",
+                "ordering": ["benchmark", "number"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=150)),
-                ('sha256', models.CharField(help_text="of the file's content", max_length=64)),
-                ('format', models.CharField(max_length=10)),
-                ('depth', models.PositiveIntegerField(help_text='length of the longest list')),
-                ('depth_limit', models.PositiveIntegerField(default=0, help_text='0: the file as it is')),
-                ('n_queries', models.PositiveIntegerField(help_text='queries that have a list')),
-                ('warnings', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='pooling.benchmark')),
-                ('system', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='pooling.system')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=150)),
+                ("sha256", models.CharField(help_text="of the file's content", max_length=64)),
+                ("format", models.CharField(max_length=10)),
+                ("depth", models.PositiveIntegerField(help_text="length of the longest list")),
+                (
+                    "depth_limit",
+                    models.PositiveIntegerField(default=0, help_text="0: the file as it is"),
+                ),
+                ("n_queries", models.PositiveIntegerField(help_text="queries that have a list")),
+                ("warnings", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="pooling.benchmark",
+                    ),
+                ),
+                (
+                    "system",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="pooling.system",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['benchmark', 'name'],
+                "ordering": ["benchmark", "name"],
             },
         ),
         migrations.CreateModel(
-            name='RankedList',
+            name="RankedList",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('videos', models.BinaryField(help_text='video numbers, int32 little-endian')),
-                ('scores', models.BinaryField(help_text='float32 little-endian')),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='pooling.query')),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='ranked_lists', to='pooling.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("videos", models.BinaryField(help_text="video numbers, int32 little-endian")),
+                ("scores", models.BinaryField(help_text="float32 little-endian")),
+                (
+                    "query",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to="pooling.query"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="ranked_lists",
+                        to="pooling.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Pool',
+            name="Pool",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('strategy', models.CharField(choices=[('depth-k', 'Top k of each run'), ('judged', 'Pairs of an imported file of judgments')], max_length=10)),
-                ('depth', models.PositiveIntegerField(null=True)),
-                ('sample_size', models.PositiveIntegerField(help_text='queries drawn; empty: all', null=True)),
-                ('seed', models.BigIntegerField(default=0)),
-                ('n_pairs', models.PositiveIntegerField(help_text='pairs in the union')),
-                ('n_new_pairs', models.PositiveIntegerField(help_text='pairs that no earlier pool had')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='pooling.benchmark')),
-                ('runs', models.ManyToManyField(related_name='pools', to='pooling.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "strategy",
+                    models.CharField(
+                        choices=[
+                            ("depth-k", "Top k of each run"),
+                            ("judged", "Pairs of an imported file of judgments"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("depth", models.PositiveIntegerField(null=True)),
+                (
+                    "sample_size",
+                    models.PositiveIntegerField(help_text="queries drawn; empty: all", null=True),
+                ),
+                ("seed", models.BigIntegerField(default=0)),
+                ("n_pairs", models.PositiveIntegerField(help_text="pairs in the union")),
+                (
+                    "n_new_pairs",
+                    models.PositiveIntegerField(help_text="pairs that no earlier pool had"),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pools",
+                        to="pooling.benchmark",
+                    ),
+                ),
+                ("runs", models.ManyToManyField(related_name="pools", to="pooling.run")),
             ],
             options={
-                'ordering': ['benchmark', '-pk'],
+                "ordering": ["benchmark", "-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Video',
+            name="Video",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(help_text='dense, 0..n-1, so that arrays index by it')),
-                ('key', models.CharField(max_length=255)),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('file', models.FileField(blank=True, upload_to=pooling.models.video_path)),
-                ('url', models.URLField(blank=True, max_length=1000)),
-                ('poster', models.FileField(blank=True, upload_to=pooling.models.video_path)),
-                ('duration', models.FloatField(blank=True, help_text='seconds', null=True)),
-                ('state', models.CharField(choices=[('missing', 'No file'), ('playable', 'Playable'), ('broken', 'Cannot play')], default='missing', max_length=10)),
-                ('sha256', models.CharField(blank=True, help_text='of the file as it was given', max_length=64)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='videos', to='pooling.benchmark')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "number",
+                    models.PositiveIntegerField(
+                        help_text="dense, 0..n-1, so that arrays index by it"
+                    ),
+                ),
+                ("key", models.CharField(max_length=255)),
+                ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("file", models.FileField(blank=True, upload_to=pooling.models.video_path)),
+                ("url", models.URLField(blank=True, max_length=1000)),
+                ("poster", models.FileField(blank=True, upload_to=pooling.models.video_path)),
+                ("duration", models.FloatField(blank=True, help_text="seconds", null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("missing", "No file"),
+                            ("playable", "Playable"),
+                            ("broken", "Cannot play"),
+                        ],
+                        default="missing",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "sha256",
+                    models.CharField(
+                        blank=True, help_text="of the file as it was given", max_length=64
+                    ),
+                ),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="videos",
+                        to="pooling.benchmark",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['benchmark', 'number'],
+                "ordering": ["benchmark", "number"],
             },
         ),
         migrations.CreateModel(
-            name='Pair',
+            name="Pair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pool', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='pairs', to='pooling.pool')),
-                ('query', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='pooling.query')),
-                ('video', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='pooling.video')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="pairs",
+                        to="pooling.pool",
+                    ),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="pooling.query",
+                    ),
+                ),
+                (
+                    "video",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="pooling.video",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='OriginalPositive',
+            name="OriginalPositive",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('query', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='pooling.query')),
-                ('video', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='pooling.video')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="pooling.query",
+                    ),
+                ),
+                (
+                    "video",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to="pooling.video"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'number'), name='query_number'),
+            model_name="query",
+            constraint=models.UniqueConstraint(fields=("benchmark", "number"), name="query_number"),
         ),
         migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'key'), name='query_key'),
+            model_name="query",
+            constraint=models.UniqueConstraint(fields=("benchmark", "key"), name="query_key"),
         ),
         migrations.AddConstraint(
-            model_name='rankedlist',
-            constraint=models.UniqueConstraint(fields=('run', 'query'), name='ranked_list'),
+            model_name="rankedlist",
+            constraint=models.UniqueConstraint(fields=("run", "query"), name="ranked_list"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'name'), name='run_name'),
+            model_name="run",
+            constraint=models.UniqueConstraint(fields=("benchmark", "name"), name="run_name"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'sha256', 'depth_limit'), name='run_content'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                fields=("benchmark", "sha256", "depth_limit"), name="run_content"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='video',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'number'), name='video_number'),
+            model_name="video",
+            constraint=models.UniqueConstraint(fields=("benchmark", "number"), name="video_number"),
         ),
         migrations.AddConstraint(
-            model_name='video',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'key'), name='video_key'),
+            model_name="video",
+            constraint=models.UniqueConstraint(fields=("benchmark", "key"), name="video_key"),
         ),
         migrations.AddConstraint(
-            model_name='pair',
-            constraint=models.UniqueConstraint(fields=('query', 'video'), name='pair'),
+            model_name="pair",
+            constraint=models.UniqueConstraint(fields=("query", "video"), name="pair"),
         ),
         migrations.AddConstraint(
-            model_name='originalpositive',
-            constraint=models.UniqueConstraint(fields=('query', 'video'), name='original_positive'),
+            model_name="originalpositive",
+            constraint=models.UniqueConstraint(fields=("query", "video"), name="original_positive"),
         ),
     ]

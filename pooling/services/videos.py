@@ -25,10 +25,14 @@ from pooling.models import Benchmark, Video
 
 @dataclass(frozen=True, slots=True)
 class ReadyVideo:
-    """A file made playable, its poster and length; or the reason why it cannot be played."""
+    """A file made playable, its pictures and length; or the reason why it cannot be played.
+
+    `sheet` is None where no contact sheet could be made, which keeps nobody from judging.
+    """
 
     file: Path
     poster: Path
+    sheet: Path | None
     sha256: str
     duration: float | None
     fault: str = ""
@@ -67,9 +71,10 @@ def attach_videos(
 ) -> tuple[str, ...]:
     """Give the benchmark's videos their files, addresses and lengths.
 
-    A video that has a file keeps it, and what the rows leave out stays. Returns a note for each
-    file that cannot be played.
+    A video that has a file keeps it, and what the rows leave out stays; only a contact sheet that
+    it lacks is added from the same file. Returns a note for each file that cannot be played.
     """
+    _add_missing_sheets(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
     changed, notes = [], []
     for row in rows:
@@ -85,9 +90,21 @@ def attach_videos(
                 notes.append(ready[row.key].fault)
         changed.append(video)
     Video.objects.bulk_update(
-        changed, ["url", "duration", "state", "file", "poster", "sha256"], batch_size=200
+        changed,
+        ["url", "duration", "state", "file", "poster", "sheet", "sha256"],
+        batch_size=200,
     )
     return tuple(notes)
+
+
+def _add_missing_sheets(benchmark: Benchmark, ready: dict[str, ReadyVideo]) -> None:
+    changed = []
+    for video in benchmark.videos.filter(sheet="").exclude(file="") if ready else ():
+        again = ready.get(video.key)
+        if again is not None and again.sheet is not None and again.sha256 == video.sha256:
+            _store(video, "sheet", again.sheet)
+            changed.append(video)
+    Video.objects.bulk_update(changed, ["sheet"], batch_size=200)
 
 
 def _attach(video: Video, ready: ReadyVideo) -> None:
@@ -97,10 +114,16 @@ def _attach(video: Video, ready: ReadyVideo) -> None:
         return
     video.duration = ready.duration
     video.state = MediaState.PLAYABLE
-    for field, path in (("file", ready.file), ("poster", ready.poster)):
-        with path.open("rb") as stream:
-            name = video._meta.get_field(field).generate_filename(video, path.name)  # type: ignore[union-attr]
-            setattr(video, field, default_storage.save(name, File(stream)))
+    _store(video, "file", ready.file)
+    _store(video, "poster", ready.poster)
+    if ready.sheet is not None:
+        _store(video, "sheet", ready.sheet)
+
+
+def _store(video: Video, field: str, path: Path) -> None:
+    with path.open("rb") as stream:
+        name = video._meta.get_field(field).generate_filename(video, path.name)  # type: ignore[union-attr]
+        setattr(video, field, default_storage.save(name, File(stream)))
 
 
 def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path]:
@@ -118,9 +141,20 @@ def _prepare(source: Path, stem: Path) -> ReadyVideo:
     file, poster = stem.with_suffix(".mp4"), stem.with_suffix(".jpg")
     with source.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    sheet = media.ContactSheet()
     try:
-        info = media.ensure_playable(source, file)
+        info = media.ensure_playable(source, file, sheet.watch)
         media.write_poster(file, poster)
     except InvalidInput as error:
-        return ReadyVideo(file, poster, digest, None, fault=str(error))
-    return ReadyVideo(file, poster, digest, info.duration)
+        return ReadyVideo(file, poster, None, digest, None, fault=str(error))
+    written = _write_sheet(sheet, file, info.duration)
+    return ReadyVideo(file, poster, written, digest, info.duration)
+
+
+def _write_sheet(sheet: media.ContactSheet, file: Path, seconds: float) -> Path | None:
+    target = file.with_name(f"{file.stem}-sheet.jpg")
+    try:
+        sheet.write(file, target, seconds)
+    except InvalidInput:
+        return None
+    return target

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, JudgmentState
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.services import open_campaign, set_campaign_state
+from annotation.services import Policy, open_campaign, set_campaign_state
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
@@ -103,6 +103,7 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
         "id": campaign.pk,
         "name": "tiny 1",
         "benchmark": "tiny",
+        "kind": "judging",
         "state": "open",
         "scale": "binary",
     }
@@ -295,7 +296,9 @@ def test_only_annotators_judge(campaign: Campaign, role: Role | None) -> None:
         browser.post(release_url(campaign), {}),
         browser.post(JUDGMENTS, an_answer({"assignment": 1})),
     ]
-    assert [answer.status_code for answer in answers] == [403] * 4
+    # Whoever reads the campaign's figures may know of it; to others it is not there.
+    known = 403 if role == Role.RESEARCHER else 404
+    assert [answer.status_code for answer in answers] == [403, known, known, 403]
     assert row_counts() == before
 
 
@@ -369,7 +372,7 @@ def test_an_annotator_sees_caption_and_video_and_nothing_that_tells_more(
     ).benchmark
     make_run(tmp_path, benchmark, {"QUERYKEY": ["VIDEOKEY-0", "VIDEOKEY-1"]}, system="SECRETSYSTEM")
     build_pool(benchmark=benchmark, depth=2)
-    campaign = open_campaign(benchmark=benchmark, double_share=1)
+    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
     file = Video.objects.get(key="VIDEOKEY-0")
     Video.objects.filter(pk=file.pk).update(file=f"tiny/{file.public_id}.mp4")
     judge(campaign, make_annotator("OTHERPERSON"), {"VIDEOKEY-0": 1, "VIDEOKEY-1": 0})
@@ -418,3 +421,23 @@ def test_numbers_and_nesting_beyond_all_bounds_are_refused(anna: Browser, db: No
     assert anna.post(JUDGMENTS, huge).status_code == 400
     deep = anna.post(JUDGMENTS, "[" * 100_000, content_type="application/json")
     assert deep.status_code == 400
+
+
+def test_the_room_of_one_person_is_not_the_session_of_another(
+    anna: Browser, ben: Browser, campaign: Campaign
+) -> None:
+    """On a shared machine: what Anna's page sends once Ben has signed in is nobody's."""
+    (item,) = claimed(anna, campaign)
+    owner = {"X-Hearth-Person": str(User.objects.get(username="anna").pk)}
+    before = row_counts()
+    sent = an_answer(item)
+    answers = [
+        ben.post(JUDGMENTS, sent, headers=owner),
+        ben.post(claim_url(campaign), {"count": 1}, headers=owner),
+        ben.post(release_url(campaign), {}, headers=owner),
+        ben.get(f"/api/v1/campaigns/{campaign.pk}/history/", headers=owner),
+    ]
+    assert [answer.status_code for answer in answers] == [401] * 4
+    assert answers[0].json() == {"detail": "Somebody else is signed in by now."}
+    assert row_counts() == before
+    assert anna.post(JUDGMENTS, sent, headers=owner).status_code == 201

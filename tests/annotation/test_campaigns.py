@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors import campaign_progress
-from annotation.services import open_campaign, set_campaign_state, write_guideline
+from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark
@@ -64,7 +65,9 @@ def test_a_campaign_has_a_task_for_each_pair(db: None, tmp_path: Path) -> None:
 
 def test_the_same_seed_doubles_and_orders_the_same_pairs(db: None, tmp_path: Path) -> None:
     first, again, other = (
-        open_campaign(benchmark=make_pool(tmp_path, key, 6, 5), double_share=0.2, seed=seed)
+        open_campaign(
+            benchmark=make_pool(tmp_path, key, 6, 5), policy=Policy(double_share=0.2), seed=seed
+        )
         for key, seed in (("one", 7), ("two", 7), ("three", 8))
     )
 
@@ -113,7 +116,7 @@ def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) 
     ).benchmark
     make_run(tmp_path, benchmark, all_pairs(2, 3))
     build_pool(benchmark=benchmark, depth=3)
-    campaign = open_campaign(benchmark=benchmark, double_share=1)
+    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
 
     unplayable = campaign.tasks.filter(state=TaskState.UNPLAYABLE)
     assert set(unplayable.values_list("pair__video__key", "seats_open")) == {("v1", 0)}
@@ -135,12 +138,13 @@ def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) 
     ],
 )
 def test_a_campaign_is_asked_for_in_order(
-    db: None, tmp_path: Path, options: dict[str, float]
+    db: None, tmp_path: Path, options: dict[str, Any]
 ) -> None:
     benchmark = make_pool(tmp_path, "tiny", 1, 1)
     before = row_counts()
+    named = {name: options.pop(name) for name in ("seed", "name") if name in options}
     with pytest.raises(InvalidInput):
-        open_campaign(benchmark=benchmark, **options)  # type: ignore[arg-type]
+        open_campaign(benchmark=benchmark, policy=Policy(**options), **named)
     assert row_counts() == before
 
 
@@ -152,7 +156,7 @@ def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
 
 def test_guidelines_are_versions_that_open_campaigns_turn_to(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     first = write_guideline(benchmark=benchmark, text="Look closely.")
     campaign.refresh_from_db()
     assert (first.version, campaign.guideline) == (1, first)

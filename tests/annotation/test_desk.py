@@ -468,7 +468,7 @@ def test_another_campaigns_pair_is_not_ruled_on_here(
     three_kinds: list[JudgmentTask], desk: Client, tmp_path: Path
 ) -> None:
     campaign = three_kinds[0].campaign
-    other = Campaign.objects.create(pool=campaign.pool, name="other")
+    other = Campaign.objects.create(benchmark=campaign.benchmark, pool=campaign.pool, name="other")
     answer = desk.post(address(other), {"task": three_kinds[1].pk, "ruling": "1"})
     assert answer.status_code == 404
     assert state_of(three_kinds[1])[0] == "conflicted"

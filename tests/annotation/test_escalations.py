@@ -95,7 +95,7 @@ def test_escalating_what_one_has_answered_takes_the_answer_back(campaign: Campai
 
 def test_a_ruling_on_a_pair_without_labels_is_published_for_that_pair_alone(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     anna = make_annotator("anna")
     held = {a.task.pair.video.key: a for a in claim(campaign, anna)}
     submit(held["v2"], 0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -17,14 +18,17 @@ from annotation.enums import AssignmentState, CampaignState, JudgmentState, Scal
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
 from annotation.services import (
     CLAIM_MAX,
+    Answer,
     adjudicate_task,
     expire_leases,
+    join_campaign,
     release_assignments,
     set_campaign_state,
     submit_judgment,
     write_guideline,
 )
-from annotation.services.judging import LEASE, _lease_tasks, _next_tasks
+from annotation.services.claims import _lease, _next_tasks
+from annotation.services.seats import LEASE
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests.factories import (
@@ -185,8 +189,7 @@ def test_an_answer_is_taken_only_from_whom_was_asked_and_on_the_scale(
         submit_judgment(
             assignment_id=held.pk,
             annotator=make_annotator("ben"),
-            label=1,
-            client_key=uuid.uuid4(),
+            answer=Answer(label=1, client_key=uuid.uuid4()),
         )
     for label in (-1, 2):
         with pytest.raises(InvalidInput):
@@ -196,7 +199,7 @@ def test_an_answer_is_taken_only_from_whom_was_asked_and_on_the_scale(
 
 def test_judgments_keep_the_guideline_they_were_made_under(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     anna = make_annotator("anna")
     judge(campaign, anna, {"v0": 1})
     write_guideline(benchmark=benchmark, text="one")
@@ -346,9 +349,11 @@ def test_a_claim_asks_the_database_as_often_for_many_as_for_one(
 ) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=10, double_share=0.5)
     one, many = make_annotator("anna"), make_annotator("ben")
-    with django_assert_num_queries(8):
+    for person in (one, many):
+        join_campaign(campaign=campaign, annotator=person)
+    with django_assert_num_queries(10):
         claim(campaign, one, 1)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         items = claim(campaign, many, 20)
         texts = {item.task.pair.query.text + item.task.pair.video.key for item in items}
     assert len(texts) == 20
@@ -362,23 +367,42 @@ def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[],
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_one_open_task_goes_to_one_of_two(tmp_path: Path) -> None:
-    campaign = make_campaign(tmp_path, captions=10, videos=5)
+def test_in_a_thousand_rounds_the_one_open_task_goes_to_one_of_two(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=40, videos=25)
     people = [make_annotator("anna"), make_annotator("ben")]
     tasks = JudgmentTask.objects.filter(campaign=campaign)
-    last = list(tasks.order_by("position"))
+    queue = list(tasks.order_by("position").values_list("pk", flat=True))
     tasks.update(seats_open=0)
+    opened = iter(queue)
+    ready = threading.Barrier(2, action=lambda: tasks.filter(pk=next(opened)).update(seats_open=1))
+    done = threading.Barrier(2)
 
-    winners = Counter[int]()
-    for task in last:
-        tasks.filter(pk=task.pk).update(seats_open=1)
-        got = at_once(*claims(campaign, people))
-        assert sorted(got) == [0, 1]
-        winners[got.index(1)] += 1
-        (held,) = Assignment.objects.filter(state=AssignmentState.HELD)
-        assert (held.task_id, held.slot) == (task.pk, 0)
-        submit(held, 1)
-    assert winners.total() == 50
+    def play(person: Annotator) -> list[int]:
+        got = []
+        try:
+            for _ in queue:
+                ready.wait(60)
+                held = claim(campaign, person, 1)
+                done.wait(60)
+                got.append(held[0].task_id if held else 0)
+                if held:
+                    submit(held[0], 1)
+        finally:
+            # Of two, the other must not wait for ever for one who failed.
+            ready.abort()
+            connection.close()
+        return got
+
+    hers, his = at_once(*[lambda person=person: play(person) for person in people])
+    assert [max(pair) for pair in zip(hers, his, strict=True)] == queue
+    assert [min(pair) for pair in zip(hers, his, strict=True)] == [0] * 1000
+    # Both won some: they did play against each other.
+    assert min(len(set(hers)), len(set(his))) > 50
+    leases = Assignment.objects.values_list("task", "slot", "state").order_by("task__position")
+    assert list(leases) == [(task, 0, AssignmentState.DONE) for task in queue]
+    assert set(tasks.values_list("state", "label", "labels_live", "seats_open")) == {
+        (TaskState.RESOLVED, 1, 1, 0)
+    }
 
 
 @pytest.mark.django_db(transaction=True)
@@ -397,9 +421,9 @@ def test_a_task_taken_in_another_tab_since_it_was_found_is_passed_over(
 ) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna = make_annotator("anna")
-    found = _next_tasks(campaign, anna, 1)
+    found = _next_tasks(campaign, join_campaign(campaign=campaign, annotator=anna), 1)
     (held,) = claim(campaign, anna)
-    _lease_tasks(found, anna)
+    _lease(found, anna)
 
     assert [(row.pk, row.slot) for row in Assignment.objects.all()] == [(held.pk, 0)]
     assert state_of(only_task()) == (TaskState.OPEN, None, 0, 1)
@@ -429,3 +453,14 @@ def test_two_answers_to_one_pair_at_once_are_settled_together(tmp_path: Path) ->
         at_once(lambda: submit(hers, 1), lambda: submit(his, agree))  # noqa: B023
         expected = (TaskState.RESOLVED, 1, 2, 0) if agree else (TaskState.OPEN, None, 2, 1)
         assert state_of(hers.task) == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answering_and_claiming_at_once_wait_in_no_circle(tmp_path: Path) -> None:
+    """As the room does: an answer goes out while the next pairs are asked for."""
+    campaign = make_campaign(tmp_path, captions=10, videos=8)
+    anna = make_annotator("anna")
+    for held in claim(campaign, anna):
+        at_once(lambda held=held: submit(held, 1), lambda: claim(campaign, anna))
+    assert Judgment.objects.filter(state=JudgmentState.LIVE).count() == 20
+    assert anna.memberships.get().judged == 20

@@ -1,7 +1,8 @@
 """The labelling rules under any order of events, over the real services and the database.
 
-Hypothesis plays three to five annotators and a lead on three tasks, some of them doubled, and
-after every step the rows are held against the rules of DESIGN.md. A failure prints the shortest
+Hypothesis plays three to five annotators and a lead on three tasks, some of them doubled, with
+gold among them in some campaigns, and after every step the rows are held against the rules of
+DESIGN.md. A failure prints the shortest
 sequence of calls that leads to it.
 """
 
@@ -29,20 +30,38 @@ from hypothesis.stateful import (
 )
 
 from annotation.core.consensus import decide
-from annotation.enums import LABELS, AssignmentState, CampaignState, JudgmentState, Scale, TaskState
+from annotation.enums import (
+    LABELS,
+    SETTLED_BY_LABELS,
+    AssignmentState,
+    CampaignState,
+    EscalationKind,
+    GoldUse,
+    JudgmentState,
+    Scale,
+    TaskState,
+)
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
 from annotation.services import (
+    Answer,
+    Gold,
+    Policy,
+    add_gold,
     adjudicate_task,
     claim_assignments,
+    escalate_task,
     expire_leases,
+    leave_out_task,
     open_campaign,
     release_assignments,
+    reopen_task,
     set_campaign_state,
     submit_judgment,
 )
 from config.accounts.models import User
 from config.accounts.roles import Role
-from config.shared.errors import Conflict, InvalidInput, NotFound
+from config.accounts.services import deactivate_person, reactivate_person
+from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from pooling.models import Benchmark
 from pooling.services import build_pool
 from tests.factories import all_pairs, make_annotator, make_benchmark, make_run, make_user
@@ -68,6 +87,9 @@ class Judging(RuleBasedStateMachine):
         # What was acknowledged, in the order of the answers.
         self.log: list[dict[str, Any]] = []
         self.rulings: dict[int, int] = {}
+        # Tasks that were handed to a lead, and in which state they wait.
+        self.handed_on: dict[int, TaskState] = {}
+        self.left_out: set[int] = set()
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
@@ -76,6 +98,7 @@ class Judging(RuleBasedStateMachine):
     @initialize(
         policy=st.sampled_from([(Scale.BINARY, 3), (Scale.GRADED, 3), (Scale.BINARY, 2)]),
         double_share=st.sampled_from([1.0, 0.67]),
+        gold_share=st.sampled_from([0, 0.4]),
         people=st.integers(3, 5),
         answers=st.lists(st.tuples(anybody, anything), min_size=4, max_size=12),
     )
@@ -83,6 +106,7 @@ class Judging(RuleBasedStateMachine):
         self,
         policy: tuple[Scale, int],
         double_share: float,
+        gold_share: float,
         people: int,
         answers: list[tuple[int, int]],
     ) -> None:
@@ -90,9 +114,12 @@ class Judging(RuleBasedStateMachine):
         scale, labels_max = policy
         self.campaign: Campaign = open_campaign(
             benchmark=self.benchmark,
-            double_share=double_share,
-            scale=scale,
-            labels_max=labels_max,
+            policy=Policy(
+                double_share=double_share,
+                scale=scale,
+                labels_max=labels_max,
+                gold_share=gold_share,
+            ),
         )
         self.labels = sorted(LABELS[scale])
         self.n_people = people
@@ -104,14 +131,15 @@ class Judging(RuleBasedStateMachine):
     @rule(person=anybody, count=st.integers(1, TASKS))
     def claim(self, person: int, count: int) -> None:
         annotator = self.person(person)
+        if not self.is_active(annotator):
+            return
         items = claim_assignments(campaign=self.campaign, annotator=annotator, count=count)
 
         assert len(items) <= count
         assert {(item.annotator_id, item.state) for item in items} <= {
             (annotator.pk, AssignmentState.HELD)
         }
-        positions = [item.task.position for item in items]
-        assert positions == sorted(set(positions))
+        assert len({item.task_id for item in items}) == len(items)
         if len(items) < count:
             # Nothing that could be handed out was kept back.
             mine = Assignment.objects.filter(annotator=annotator)
@@ -128,6 +156,8 @@ class Judging(RuleBasedStateMachine):
     @rule(person=anybody, label=anything)
     def claim_one_and_submit(self, person: int, label: int) -> None:
         """What most people do most of the time."""
+        if not self.is_active(self.person(person)):
+            return
         items = claim_assignments(campaign=self.campaign, annotator=self.person(person), count=1)
         for item in items:
             self.answer(item, self.labels[label % len(self.labels)])
@@ -151,14 +181,20 @@ class Judging(RuleBasedStateMachine):
             task.state == TaskState.OPEN
             and (assignment.state == AssignmentState.HELD or task.seats_open > 0)
         )
-        is_open = self.campaign.state != CampaignState.CLOSED and task.pk not in self.rulings
+        is_open = (
+            self.campaign.state != CampaignState.CLOSED
+            and task.state in SETTLED_BY_LABELS
+            and self.is_active(assignment.annotator)
+        )
+        if task.gold_id is not None:
+            self.answer_gold(assignment, task, label, counts=is_open)
+            return
         key = uuid.uuid4()
 
         done = submit_judgment(
             assignment_id=assignment.pk,
             annotator=assignment.annotator,
-            label=label,
-            client_key=key,
+            answer=Answer(label=label, client_key=key),
         )
 
         counted = has_place and is_open
@@ -173,11 +209,37 @@ class Judging(RuleBasedStateMachine):
         if counted and corrected is None and len(others) >= task.labels_planned:
             # One more than planned is only asked for where those given come to nothing.
             assert max(Counter(others).values()) * 2 <= len(others)
+        self.remember(assignment, label, key, done.judgment)
+
+    def answer_gold(
+        self, assignment: Assignment, task: JudgmentTask, label: int, *, counts: bool
+    ) -> None:
+        """Right or wrong, but never one of the labels that count."""
+        mine = Judgment.objects.filter(task=task, annotator=assignment.annotator)
+        earlier = mine.filter(state=JudgmentState.GOLD).first()
+        key = uuid.uuid4()
+        done = submit_judgment(
+            assignment_id=assignment.pk,
+            annotator=assignment.annotator,
+            answer=Answer(label=label, client_key=key),
+        )
+        gold_is_relevant = task.gold is not None and task.gold.is_relevant
+        assert done.judgment.is_right == ((label >= 1) == gold_is_relevant)
+        expected = JudgmentState.GOLD if counts else JudgmentState.SURPLUS
+        assert (done.judgment.state, done.judgment.slot) == (expected, None)
+        if earlier is not None:
+            earlier.refresh_from_db()
+            assert earlier.state == JudgmentState.SUPERSEDED
+        self.remember(assignment, label, key, done.judgment)
+
+    def remember(
+        self, assignment: Assignment, label: int, key: uuid.UUID, judgment: Judgment
+    ) -> None:
         self.log.append(
             {
-                "id": done.judgment.pk,
+                "id": judgment.pk,
                 "assignment": assignment.pk,
-                "task": task.pk,
+                "task": assignment.task_id,
                 "annotator": assignment.annotator_id,
                 "label": label,
                 "client_key": key,
@@ -223,7 +285,48 @@ class Judging(RuleBasedStateMachine):
         assert released == count
         assert not wanted.exists()
 
+    @rule(which=anything, kind=st.sampled_from(EscalationKind))
+    def hand_on(self, which: int, kind: EscalationKind) -> None:
+        """Unsure, or the video cannot play: never a label, and an own label is taken back."""
+        assignment = self.choose(Assignment.objects.order_by("pk"), which)
+        if assignment is None:
+            return
+        task = JudgmentTask.objects.get(pk=assignment.task_id)
+        own = Judgment.objects.filter(
+            task=task,
+            annotator=assignment.annotator,
+            state__in=[JudgmentState.LIVE, JudgmentState.GOLD],
+        ).first()
+        if not self.is_active(assignment.annotator):
+            with pytest.raises(NotPermitted):
+                escalate_task(
+                    assignment_id=assignment.pk, annotator=assignment.annotator, kind=kind
+                )
+            return
+        escalate_task(assignment_id=assignment.pk, annotator=assignment.annotator, kind=kind)
+
+        if own is not None:
+            own.refresh_from_db()
+            assert (own.state, own.slot) == (JudgmentState.SUPERSEDED, None)
+        moves = task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS)
+        if task.gold_id is None and moves:
+            self.handed_on[task.pk] = (
+                TaskState.ESCALATED if kind == EscalationKind.UNSURE else TaskState.UNPLAYABLE
+            )
+
     # --- What happens to them ---------------------------------------------------------------
+
+    @rule(person=anybody)
+    def leave_or_come_back(self, person: int) -> None:
+        """Who is deactivated holds nothing, and what they still send is kept uncounted."""
+        annotator = self.person(person)
+        user = User.objects.get(annotator=annotator)
+        if user.is_active:
+            deactivate_person(person=user, by=self.lead)
+            held = Assignment.objects.filter(annotator=annotator, state=AssignmentState.HELD)
+            assert not held.exists()
+        else:
+            reactivate_person(person=user, by=self.lead)
 
     @rule(which=anything, sweep=st.booleans())
     def let_a_lease_run_out(self, which: int, sweep: bool) -> None:
@@ -260,6 +363,24 @@ class Judging(RuleBasedStateMachine):
         label = self.labels[label % len(self.labels)]
         adjudicate_task(task=task, label=label, by=self.lead)
         self.rulings[task.pk] = label
+        self.handed_on.pop(task.pk, None)
+
+    @precondition(lambda self: self.handed_on)
+    @rule(which=anything, out=st.booleans())
+    def put_back_or_leave_out(self, which: int, out: bool) -> None:
+        pk = sorted(self.handed_on)[which % len(self.handed_on)]
+        task = JudgmentTask.objects.get(pk=pk)
+        closed = self.campaign.state == CampaignState.CLOSED
+        if out and task.state == TaskState.UNPLAYABLE and pk not in self.left_out:
+            leave_out_task(task=task, by=self.lead)
+            self.left_out.add(pk)
+        elif out or closed or pk in self.left_out:
+            act = leave_out_task if out else reopen_task
+            with pytest.raises(Conflict):
+                act(task=task, by=self.lead)
+        else:
+            reopen_task(task=task, by=self.lead)
+            del self.handed_on[pk]
 
     # --- What must be true after every step ---------------------------------------------------
 
@@ -271,6 +392,13 @@ class Judging(RuleBasedStateMachine):
         assert [tuple(row.values()) for row in stored] == [
             (e["id"], e["task"], e["annotator"], e["label"], e["client_key"]) for e in self.log
         ]
+
+    @invariant()
+    def gold_counts_for_nothing(self) -> None:
+        gold = self.campaign.tasks.exclude(gold=None)
+        assert set(gold.values_list("seats_open", "labels_live", "label")) <= {(0, 0, None)}
+        answers = Judgment.objects.filter(task__in=gold)
+        assert not answers.filter(state=JudgmentState.LIVE).exists()
 
     @invariant()
     def tasks_are_what_their_rows_say(self) -> None:
@@ -307,10 +435,13 @@ class Judging(RuleBasedStateMachine):
     ) -> None:
         labels = [judgment.label for judgment in live]
         outcome = decide(labels, planned=task.labels_planned, labels_max=self.campaign.labels_max)
-        assert task.labels_live == len(live) <= task.labels_required == outcome.required
+        assert task.labels_live == len(live) <= task.labels_required
         if task.pk in self.rulings:
             expected = (TaskState.ADJUDICATED, self.rulings[task.pk], 0)
+        elif task.pk in self.handed_on:
+            expected = (self.handed_on[task.pk], None, 0)
         else:
+            assert task.labels_required == outcome.required
             seats = outcome.required - len(live) - len(held) if outcome.state == "open" else 0
             expected = (outcome.state, outcome.label, max(0, seats))
             # Never more people at a task than it needs labels.
@@ -323,7 +454,11 @@ class Judging(RuleBasedStateMachine):
         return self.people[number % self.n_people]
 
     def tasks(self) -> Any:
-        return JudgmentTask.objects.filter(campaign=self.campaign).order_by("pk")
+        """Pairs, not gold."""
+        return self.campaign.tasks.filter(gold=None).order_by("pk")
+
+    def is_active(self, annotator: Annotator) -> bool:
+        return User.objects.filter(annotator=annotator, is_active=True).exists()
 
     def run_out(self, assignment: Assignment) -> None:
         Assignment.objects.filter(pk=assignment.pk).update(
@@ -331,7 +466,7 @@ class Judging(RuleBasedStateMachine):
         )
 
     def conflicts(self) -> Any:
-        return self.tasks().filter(state=TaskState.CONFLICTED)
+        return self.tasks().filter(state__in=[TaskState.CONFLICTED, TaskState.ESCALATED])
 
     def choose(self, rows: Any, which: int) -> Any:
         found = list(rows)
@@ -342,16 +477,17 @@ class Judging(RuleBasedStateMachine):
         return submit_judgment(
             assignment_id=values["assignment"],
             annotator=Annotator.objects.get(pk=values["annotator"]),
-            label=values["label"],
-            client_key=values["client_key"],
+            answer=Answer(label=values["label"], client_key=values["client_key"]),
         )
 
 
 @pytest.mark.slow
 def test_labelling_rules_hold_in_any_order_of_events(db: None, tmp_path: Path) -> None:
-    benchmark = make_benchmark(tmp_path, captions=1, videos=TASKS)
+    benchmark = make_benchmark(tmp_path, captions=2, videos=TASKS)
     make_run(tmp_path, benchmark, all_pairs(1, TASKS))
     build_pool(benchmark=benchmark, depth=TASKS)
+    control = [Gold(query=1, video=video, is_relevant=bool(video)) for video in range(2)]
+    add_gold(benchmark=benchmark, use=GoldUse.CONTROL, gold=control)
     people = [make_annotator(f"annotator{number}") for number in range(5)]
     machine: Callable[[], Judging] = type(
         "Play",

@@ -10,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.enums import CampaignState
-from annotation.models import Campaign, Guideline
+from annotation.models import Campaign
+from annotation.services import Policy
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from tests import factories
@@ -27,8 +28,65 @@ def lead(client: Client, db: None) -> Client:
     return client
 
 
+# What the form sends where nothing was changed.
+USUAL = {
+    "name": "",
+    "labels_each": "1",
+    "double_percent": "10",
+    "labels_max": "3",
+    "scale": "binary",
+    "steps": "not relevant\r\npartly relevant\r\nmostly relevant\r\nrelevant",
+    "relevant_from": "2",
+    "joining": "everybody",
+    "ceiling_percent": "100",
+    "gate_right": "0",
+    "gate_last": "0",
+    "gold_percent": "0",
+    "bar_right": "0",
+    "bar_last": "10",
+    "order": "grouped",
+    "priority": "none",
+    "seed": "0",
+}
+
+
+def test_the_form_shows_the_usual_policy(campaign: Campaign, lead: Client) -> None:
+    form = lead.get("/benchmarks/tiny/campaigns/new/").context["form"]
+    shown = {
+        name: "" if field.initial in (None, "") else str(field.initial).replace("\n", "\r\n")
+        for name, field in form.fields.items()
+        if name not in ("checklist", "contact_sheet")
+    }
+    assert shown == USUAL
+    folded = {one.title: one.is_open for one in form.fieldsets() if one.folded}
+    assert set(folded.values()) == {False}
+    lead.post("/benchmarks/tiny/campaigns/new/", USUAL)
+    assert Policy(**Job.objects.get().params["policy"]) == Policy()
+
+
 def test_opening_becomes_a_job(campaign: Campaign, lead: Client) -> None:
-    form = {"name": "دورة", "double_percent": "12.5", "seed": "42", "scale": "binary"}
+    form = {
+        **USUAL,
+        "name": "دورة",
+        "labels_each": "2",
+        "double_percent": "12.5",
+        "labels_max": "5",
+        "scale": "graded",
+        "steps": " no \r\n\r\nhalf\r\n<b>all</b>\r\n",
+        "relevant_from": "3",
+        "joining": "chosen",
+        "ceiling_percent": "7.5",
+        "gate_right": "18",
+        "gate_last": "20",
+        "gold_percent": "2",
+        "bar_right": "8",
+        "bar_last": "10",
+        "checklist": "on",
+        "contact_sheet": "on",
+        "order": "shuffled",
+        "priority": "rank",
+        "seed": "42",
+    }
     lead.post("/benchmarks/tiny/campaigns/new/", form)
     job = Job.objects.get()
     assert (job.kind, job.benchmark_key, job.params) == (
@@ -36,9 +94,26 @@ def test_opening_becomes_a_job(campaign: Campaign, lead: Client) -> None:
         "tiny",
         {
             "benchmark": "tiny",
-            "double_share": 0.125,
+            "policy": {
+                "labels_each": 2,
+                "double_share": 0.125,
+                "labels_max": 5,
+                "scale": "graded",
+                "steps": ["no", "half", "<b>all</b>"],
+                "threshold": 2,
+                "joining": "chosen",
+                "ceiling": 0.075,
+                "gate_share": 0.9,
+                "gate_last": 20,
+                "gold_share": 0.02,
+                "gold_bar": 0.8,
+                "gold_last": 10,
+                "checklist": True,
+                "contact_sheet": True,
+                "order": "shuffled",
+                "priority": "rank",
+            },
             "seed": 42,
-            "scale": "binary",
             "name": "دورة",
         },
     )
@@ -51,16 +126,44 @@ def test_opening_becomes_a_job(campaign: Campaign, lead: Client) -> None:
         ("double_percent", "NaN", "Enter a number."),
         ("seed", "1" * 400, "Ensure this value is less than or equal to 9223372036854775807."),
         ("scale", "stars", "Select a valid choice. stars is not one of the available choices."),
+        ("labels_each", "0", "Ensure this value is greater than or equal to 1."),
+        ("ceiling_percent", "0", "Ensure this value is greater than or equal to 0.01."),
+        ("gate_right", "1", "More than are looked at."),
+        ("bar_right", "11", "More than are looked at."),
+        ("priority", "", "This field is required."),
     ],
 )
 def test_opening_with_an_error(
     field: str, value: str, error: str, campaign: Campaign, lead: Client
 ) -> None:
-    form = {"double_percent": "10", "seed": "0", "scale": "binary", field: value}
-    answer = lead.post("/benchmarks/tiny/campaigns/new/", form)
+    answer = lead.post("/benchmarks/tiny/campaigns/new/", {**USUAL, field: value})
     assert answer.status_code == 422
     assert answer.content.decode().count(error) == 2
     assert Job.objects.count() == 0
+    # The part of the form that holds the error is open.
+    (fieldset,) = [
+        one
+        for one in answer.context["form"].fieldsets()
+        if field in [shown.name for shown in one.fields]
+    ]
+    assert fieldset.is_open
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"labels_each": "4"}, "A pair gets 1 to 99 labels, and at most as many as the maximum"),
+        ({"scale": "graded", "steps": "one"}, "A scale has 2 to 9 steps, not 1."),
+        ({"scale": "graded", "steps": "a\nA"}, "Two steps of the scale have the same name."),
+        ({"scale": "graded", "relevant_from": "5"}, "The lowest relevant step is one of 1 to 3"),
+    ],
+)
+def test_a_policy_that_cannot_be_followed(
+    change: dict[str, str], error: str, campaign: Campaign, lead: Client
+) -> None:
+    answer = lead.post("/benchmarks/tiny/campaigns/new/", USUAL | change)
+    assert (answer.status_code, Job.objects.count()) == (422, 0)
+    assert error in answer.content.decode()
 
 
 def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
@@ -90,22 +193,3 @@ def test_pause_open_close(campaign: Campaign, lead: Client) -> None:
         ("closed", 302, CampaignState.CLOSED),
         ("open", 409, CampaignState.CLOSED),
     ]
-
-
-def test_guideline_in_versions(campaign: Campaign, lead: Client) -> None:
-    address = f"/campaigns/{campaign.pk}/guideline/"
-    lead.post(address, {"text": "<b>First</b>\r\n\r\nand more"})
-    lead.post(address, {"text": "Second"})
-    texts = list(Guideline.objects.order_by("version").values_list("version", "text"))
-    assert texts == [(1, "<b>First</b>\n\nand more"), (2, "Second")]
-    campaign.refresh_from_db()
-    assert campaign.guideline is not None
-    assert campaign.guideline.version == 2
-    assert ">Second</textarea>" in lead.get(address).content.decode().replace(">\n", ">")
-    assert "<p>Second</p>" in lead.get(f"/campaigns/{campaign.pk}/").content.decode()
-
-
-def test_empty_guideline_is_refused(campaign: Campaign, lead: Client) -> None:
-    answer = lead.post(f"/campaigns/{campaign.pk}/guideline/", {"text": " \r\n "})
-    assert answer.status_code == 422
-    assert Guideline.objects.count() == 0

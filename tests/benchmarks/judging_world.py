@@ -24,14 +24,14 @@ from django.contrib.auth import (  # noqa: E402
     HASH_SESSION_KEY,
     SESSION_KEY,
 )
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.db.models import Count, F  # noqa: E402
 
 from annotation.enums import JudgmentState  # noqa: E402
 from annotation.models import Judgment, JudgmentTask  # noqa: E402
-from annotation.services import open_campaign  # noqa: E402
+from annotation.services import Policy, open_campaign  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
+from config.accounts.sessions import SessionStore  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
 from pooling.enums import MediaState, PoolStrategy  # noqa: E402
 from pooling.models import Benchmark, Pair, Pool, Query, Video  # noqa: E402
@@ -45,7 +45,7 @@ def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
     """A campaign of `pairs` pairs, and sessions of people who may judge in it."""
     with long_transaction():
         benchmark = make_pairs(pairs)
-    campaign = open_campaign(benchmark=benchmark, double_share=double_share)
+    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=double_share))
     return {"campaign": campaign.pk, "sessions": [log_in(number) for number in range(people)]}
 
 
@@ -88,7 +88,7 @@ def log_in(number: int) -> str:
     user = create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "config.accounts.backends.SignInBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,55 @@ def test_demo_is_built_once_and_shows_what_labels_change(home: Path) -> None:
     }
     assert best == {"original": "bag-of-words", "labelled": "still-frame"}
     assert not running_with(home)
+    assert what_a_lead_finds(home) == {
+        "gold": [("control", 24), ("training", 24)],
+        "trained": [("annotator", 16), *[(f"simulated-{name}", 16) for name in NAMES]],
+        "paused": [("simulated-igor", 24, 3, 0)],
+        "labels": [("live", first["judgments"])],
+        "pictures": [(0, 1), (1, 0)],
+    }
+
+
+NAMES = ("amina", "bruno", "chiara", "dmitri", "esra", "felix", "grace", "hiro")
+QUESTIONS = {
+    "gold": "SELECT use, COUNT(*) FROM annotation_golditem GROUP BY use ORDER BY use",
+    # Those who passed the gate by themselves; the newcomer has not begun.
+    "trained": """
+        SELECT username, training.gold_judged FROM annotation_membership AS judging
+        JOIN annotation_annotator AS one ON one.id = judging.annotator_id
+        JOIN accounts_user ON accounts_user.id = one.user_id
+        JOIN annotation_membership AS training
+        ON training.annotator_id = one.id AND training.id != judging.id
+        WHERE judging.admitted_at IS NOT NULL AND judging.admitted_by_id IS NULL
+        UNION SELECT 'annotator', gold_judged FROM annotation_membership
+        JOIN annotation_annotator AS one ON one.id = annotation_membership.annotator_id
+        JOIN accounts_user ON accounts_user.id = one.user_id WHERE username = 'annotator'
+        ORDER BY username
+    """,
+    # Let in by the lead, who comments on training; paused by gold, and taken back.
+    "paused": """
+        SELECT username, (
+            SELECT COUNT(*) FROM annotation_judgment AS answer
+            JOIN annotation_judgmenttask AS task ON task.id = answer.task_id
+            JOIN annotation_campaign ON annotation_campaign.id = task.campaign_id
+            WHERE answer.annotator_id = one.id AND kind = 'training'
+        ), (SELECT COUNT(*) FROM annotation_reviewcomment), judged
+        FROM annotation_membership AS membership
+        JOIN annotation_annotator AS one ON one.id = membership.annotator_id
+        JOIN accounts_user ON accounts_user.id = one.user_id
+        WHERE membership.state = 'paused' AND admitted_by_id IS NOT NULL
+    """,
+    "labels": """
+        SELECT state, COUNT(*) FROM annotation_judgment
+        WHERE state IN ('live', 'superseded') GROUP BY state
+    """,
+    "pictures": "SELECT place, is_match FROM annotation_guidelinepicture ORDER BY place",
+}
+
+
+def what_a_lead_finds(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+    with closing(sqlite3.connect(home / "hearth.sqlite3")) as database:
+        return {name: database.execute(sql).fetchall() for name, sql in QUESTIONS.items()}
 
 
 def running_with(home: Path) -> list[str]:

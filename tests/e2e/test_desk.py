@@ -11,7 +11,7 @@ import pytest
 
 from annotation.enums import EscalationKind, Scale
 from annotation.models import Adjudication, Campaign
-from annotation.services import escalate_task, open_campaign, release_assignments
+from annotation.services import Policy, escalate_task, open_campaign, release_assignments
 from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
@@ -39,7 +39,7 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     ).benchmark
     factories.make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
     build_pool(benchmark=benchmark, depth=2)
-    campaign = open_campaign(benchmark=benchmark, double_share=1, scale=Scale.GRADED)
+    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=1, scale=Scale.GRADED))
     for name, label in (("anna", 0), ("ben", 1), ("cara", 3)):
         person = factories.make_annotator(name)
         factories.judge(campaign, person, {"v0": label})

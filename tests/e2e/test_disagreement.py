@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.models import Campaign, Judgment
-from annotation.services import open_campaign
+from annotation.services import Policy, open_campaign
 from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
@@ -48,7 +48,7 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     ).benchmark
     factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v0"]}, system="A")
     build_pool(benchmark=benchmark, depth=1)
-    return open_campaign(benchmark=benchmark, double_share=1)
+    return open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
 
 
 def log_in(page: Page, username: str) -> Page:
@@ -99,7 +99,7 @@ def first_cell(page: Page, benchmark: Benchmark) -> str:
 def test_third_person_decides_and_results_change(
     campaign: Campaign, new_page: Callable[[], Page], celery_worker_process: Any
 ) -> None:
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     for name in ("anna", "ben", "cara"):
         factories.make_user(name, Role.ANNOTATOR)
     factories.make_user("lea", Role.LEAD)
@@ -170,5 +170,6 @@ def test_keys_answer_nothing_while_the_next_pair_is_fetched(
         page.keyboard.press("k")
         page.wait_for_timeout(MORE_THAN_DEAF_MS / 2)
     wait_until(page, NOTHING_WAITS)
+    page.unroute_all(behavior="ignoreErrors")
     assert list(Judgment.objects.values_list("state", flat=True)) == ["live"] * 24
     assert page.inner_text("[data-part=judged]") == "24"

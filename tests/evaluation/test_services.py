@@ -148,8 +148,8 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
     Judgment.objects.filter(annotator=ben, task__pair__video__key="v1").update(
         state="surplus", slot=None
     )
-    bring_judgments(tmp_path, campaign.pool.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
-    result = compute_agreement(benchmark=campaign.pool.benchmark, resamples=10).result
+    bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
+    result = compute_agreement(benchmark=campaign.benchmark, resamples=10).result
 
     # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0.
     assert (result["pairs"], result["labels"]) == (2, 5)
@@ -274,7 +274,7 @@ def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1, labels_max=2)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
     judge(campaign, make_annotator("ben"), {"v0": 0, "v1": 0})
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     task = JudgmentTask.objects.get(state=TaskState.CONFLICTED)
     before = content(publish_label_set(benchmark=benchmark).file).decode().splitlines()[1:]
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
@@ -300,7 +300,7 @@ def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
 def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     with pytest.raises(InvalidInput) as refused:
-        publish_label_set(benchmark=campaign.pool.benchmark)
+        publish_label_set(benchmark=campaign.benchmark)
     assert str(refused.value) == "nothing of tiny is judged yet"
     assert LabelSet.objects.count() == 0
 
@@ -308,7 +308,7 @@ def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=5)
-    benchmark = campaign.pool.benchmark
+    benchmark = campaign.benchmark
     anna = make_annotator("anna")
     judge(campaign, anna, {"v0": 1})
 

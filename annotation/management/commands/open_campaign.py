@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.enums import Scale
-from annotation.services import open_campaign
+from annotation.enums import Joining, Order, Priority, Scale
+from annotation.services import Policy, open_campaign
 from config.shared.commands import HearthCommand
 from pooling.enums import MediaState
 from pooling.selectors import get_benchmark
@@ -18,36 +20,113 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--double", type=float, default=0.10, help="share labelled twice")
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
         parser.add_argument("--name", default="")
+        parser.add_argument("--seed", type=int, default=0)
+        add_labels(parser.add_argument_group("labels"))
+        add_people(parser.add_argument_group("who judges"))
+        add_help(parser.add_argument_group("what they are handed"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         campaign = open_campaign(
             benchmark=get_benchmark(options["key"]),
-            double_share=options["double"],
             seed=options["seed"],
-            scale=Scale(options["scale"]),
+            policy=policy_of(options),
             name=options["name"],
         )
-        doubled = campaign.tasks.filter(labels_planned=2).count()
+        doubled = campaign.tasks.filter(labels_planned__gt=campaign.labels_each)
         return {
             "campaign": campaign.pk,
             "name": campaign.name,
             "tasks": campaign.n_tasks,
-            "doubled": doubled,
+            "doubled": doubled.count(),
             # Nobody can judge these until a file or an address is imported.
             "without_video": campaign.tasks.filter(pair__video__state=MediaState.MISSING).count(),
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "campaign {campaign} ({name}): {tasks:,} tasks, {doubled:,} of them labelled "
-            "twice".format(**result)
+            "campaign {campaign} ({name}): {tasks:,} tasks, {doubled:,} of them with one label "
+            "more".format(**result)
         )
         if result["without_video"]:
             self.stdout.write(
                 "warning: the videos of {without_video:,} tasks have neither file nor address; "
                 "import_benchmark with --videos brings them".format(**result)
             )
+
+
+def add_labels(group: Any) -> None:
+    group.add_argument("--labels", type=int, default=1, help="labels of each pair")
+    group.add_argument("--double", type=float, default=0.10, help="share with one label more")
+    group.add_argument("--labels-max", type=int, default=3, help="so many without a majority: lead")
+    group.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
+    group.add_argument(
+        "--steps", type=comma_separated, default=[], help="names, the lowest first: no,partly,yes"
+    )
+    group.add_argument(
+        "--threshold", type=int, default=1, help="the lowest relevant label; 0 is the lowest"
+    )
+
+
+def add_people(group: Any) -> None:
+    group.add_argument("--joining", choices=Joining.values, default=Joining.EVERYBODY)
+    group.add_argument("--ceiling", type=float, default=1.0, help="share that one person may judge")
+    group.add_argument(
+        "--gate", type=part_of_last, default=(0, 0), help="right in training to be let in: 18/20"
+    )
+    group.add_argument("--gold", type=float, default=0.0, help="share of control pairs, unseen")
+    group.add_argument(
+        "--gold-bar",
+        type=part_of_last,
+        default=(0, 10),
+        help="control pairs right, or the person is paused: 8/10",
+    )
+
+
+def add_help(group: Any) -> None:
+    group.add_argument("--order", choices=Order.values, default=Order.GROUPED)
+    group.add_argument(
+        "--priority",
+        choices=Priority.values,
+        default=Priority.NONE,
+        help="rank: what a run ranked first comes first, so that the order hints at relevance",
+    )
+    group.add_argument("--checklist", action="store_true", help="of the parts of the caption")
+    group.add_argument("--contact-sheet", action="store_true", help="still pictures of the video")
+
+
+def policy_of(options: dict[str, Any]) -> Policy:
+    gate_right, gate_last = options["gate"]
+    bar_right, bar_last = options["gold_bar"]
+    steps = options["steps"]
+    return Policy(
+        scale=Scale.GRADED if len(steps) > 2 else Scale(options["scale"]),
+        steps=steps,
+        threshold=options["threshold"],
+        labels_each=options["labels"],
+        double_share=options["double"],
+        labels_max=options["labels_max"],
+        order=Order(options["order"]),
+        priority=Priority(options["priority"]),
+        joining=Joining(options["joining"]),
+        ceiling=options["ceiling"],
+        gate_share=gate_right / gate_last if gate_last else 0,
+        gate_last=gate_last,
+        gold_share=options["gold"],
+        gold_bar=bar_right / bar_last,
+        gold_last=bar_last,
+        checklist=options["checklist"],
+        contact_sheet=options["contact_sheet"],
+    )
+
+
+def comma_separated(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def part_of_last(text: str) -> tuple[int, int]:
+    """`18/20`: 18 of the last 20."""
+    found = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
+    if found is None or int(found[2]) == 0 or int(found[1]) > int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 18/20")
+    return int(found[1]), int(found[2])

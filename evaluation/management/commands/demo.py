@@ -5,15 +5,20 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandParser
+from django.db import transaction
 
+from annotation.enums import GoldUse
+from annotation.gold_selectors import find_training_queue
 from annotation.models import Campaign
-from annotation.selectors import latest_guideline
-from annotation.services import open_campaign, write_guideline
+from annotation.selectors import campaigns_of, latest_guideline
+from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.services import enqueue_job
 from config.shared.commands import HearthCommand
@@ -22,13 +27,24 @@ from config.shared.processes import child, raise_on_signals
 from config.shared.progress import Progress
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
-from evaluation.demo.files import write_benchmark
-from evaluation.demo.people import ACCOUNTS, PASSWORD, let_them_judge, make_accounts
+from evaluation.demo.files import write_benchmark, write_gold
+from evaluation.demo.gold import choose_gold
+from evaluation.demo.guideline import GUIDELINE, make_examples
+from evaluation.demo.people import (
+    ACCOUNTS,
+    PASSWORD,
+    careless_one,
+    let_careless_in,
+    let_them_judge,
+    let_them_train,
+    make_accounts,
+    take_back_careless,
+)
 from evaluation.management.commands.evaluate import abc
 from evaluation.models import LabelSet
 from evaluation.selectors import stored_scores
 from pooling.models import Benchmark
-from pooling.selectors import find_runs
+from pooling.selectors import find_runs, pair_arrays
 from pooling.services import build_pool, import_benchmark, import_run
 
 KEY = "moving-shapes"
@@ -36,16 +52,17 @@ DEPTH = 10
 DOUBLE_SHARE = 0.10
 # The visitor finds some pairs left to judge.
 LEFT_FOR_VISITOR = 0.05
+# Of each kind: for training, and mixed into the campaign.
+GOLD = 24
+POLICY = Policy(
+    double_share=DOUBLE_SHARE,
+    gate_share=10 / 12,
+    gate_last=12,
+    gold_share=0.03,
+    gold_bar=0.8,
+    gold_last=5,
+)
 JOB_SECONDS = 120
-GUIDELINE = """\
-Relevant means: everything that the caption says is in the video. Every shape, colour, size, \
-movement and number must be there. More shapes than the caption names do not matter.
-
-"Above", "below", "left of" and "right of" must hold from the first frame to the last. A shape \
-that grows has the size that it ends with.
-
-If one thing is missing or different, or if you are in doubt, the pair is not relevant.
-"""
 COLUMNS = ("C@1", "C@5", "C@10", "AP")
 WORKER = ["celery", "--quiet", "-A", "config.celery", "worker", "--beat"]
 WORKER += ["--concurrency", "1", "--loglevel", "INFO"]
@@ -71,9 +88,9 @@ class Command(HearthCommand):
         self.progress.lines = True
         # What an earlier call has built is kept.
         is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
+        make_accounts()
         if not is_built:
             build(self.progress)
-        make_accounts()
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
                 wait_for_job("agreement", "Agreement of the demo", self.progress)
@@ -97,7 +114,7 @@ class Command(HearthCommand):
         address = f"127.0.0.1:{port}"
         with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2") as server:
             wait_for_port(port)
-            campaign = Campaign.objects.filter(pool__benchmark__key=KEY).latest("pk")
+            campaign = campaigns_of(Benchmark.objects.get(key=KEY))[0]
             for line in addresses(f"http://{address}", campaign):
                 self.stdout.write(line)
             self.stdout.flush()
@@ -129,25 +146,47 @@ def build(progress: Progress) -> None:
     for system, path in files.runs.items():
         import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
     build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
-    if latest_guideline(benchmark) is None:
-        write_guideline(benchmark=benchmark, text=GUIDELINE)
-    campaign = Campaign.objects.filter(pool__benchmark=benchmark).first() or open_campaign(
-        benchmark=benchmark,
-        double_share=DOUBLE_SHARE,
-        seed=demo.seed,
-        name="Moving shapes, round 1",
+    bring_gold(demo, benchmark, folder)
+    train(demo, benchmark)
+    campaign = campaigns_of(benchmark).first() or open_campaign(
+        benchmark=benchmark, policy=POLICY, seed=demo.seed, name="Moving shapes, round 1"
     )
     judge(demo, campaign, progress)
 
 
-def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
-    planned = round(campaign.n_tasks * (1 + DOUBLE_SHARE))
-    let_them_judge(
-        campaign,
-        make_annotators(demo),
-        up_to=round(planned * (1 - LEFT_FOR_VISITOR)),
-        progress=progress,
+@transaction.atomic
+def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
+    """Examples for the guideline, and gold: of pairs that no system found, for what is to be
+    judged is not told."""
+    if latest_guideline(benchmark) is not None:
+        return
+    codes = pair_arrays(benchmark).codes.tolist()
+    pooled = {divmod(code, benchmark.n_videos) for code in codes}
+    gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
+    for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
+        path = write_gold(folder / f"gold-{use}.csv", demo, pairs)
+        import_gold(benchmark=benchmark, path=path, use=use)
+    examples = make_examples(demo, pooled | {(pair.caption, pair.video) for pair in gold})
+    write_guideline(benchmark=benchmark, text=GUIDELINE, pictures=examples)
+
+
+def train(demo: DemoBenchmark, benchmark: Benchmark) -> None:
+    lead = User.objects.get(username="lead")
+    training = find_training_queue(benchmark) or open_training(
+        benchmark=benchmark, by=lead, name="Moving shapes, training"
     )
+    let_them_train(training, make_annotators(demo))
+
+
+def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
+    people = make_annotators(demo)
+    planned = round(campaign.n_tasks * (1 + DOUBLE_SHARE))
+    goal = round(planned * (1 - LEFT_FOR_VISITOR))
+    let_careless_in(campaign, people)
+    everybody = [*people, careless_one(people)]
+    let_them_judge(campaign, everybody, up_to=goal // 2, progress=progress)
+    take_back_careless(campaign, people)
+    let_them_judge(campaign, people, up_to=goal, progress=progress)
 
 
 def wait_for_job(kind: str, title: str, progress: Progress) -> None:
@@ -214,6 +253,8 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
     return [
         f"Hearth is at          {root}/",
         f"Judge                 {root}/campaigns/{campaign.pk}/judge/   (as annotator)",
+        f"Train first           {root}/   (as newcomer)",
+        f"Training, gold        {root}/benchmarks/{KEY}/training/   (as lead)",
         f"Results               {root}/benchmarks/{KEY}/results/   (as researcher)",
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
         "Ctrl-C ends it; the data stays.",

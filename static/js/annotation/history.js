@@ -3,16 +3,12 @@
 const KEPT = 10;
 
 export class History {
-  constructor({ list, url, textOf, onCorrect }) {
-    this.list = list;
-    this.url = url;
-    this.textOf = textOf;
-    this.onCorrect = onCorrect;
+  // `onChange(isEmpty)` is called where there is more or less to undo.
+  constructor({ server, list, url, textOf, onCorrect, onChange }) {
+    Object.assign(this, { server, list, url, textOf, onCorrect, onChange });
     this.entries = [];
-  }
-
-  get isEmpty() {
-    return this.entries.length === 0;
+    this.box = list.closest("details");
+    this.box.addEventListener("toggle", () => this.draw());
   }
 
   get last() {
@@ -22,10 +18,9 @@ export class History {
   // What was answered before this page was opened.
   async load() {
     try {
-      const response = await fetch(this.url);
-      if (!response.ok) return;
+      const items = await this.server.get(this.url);
       const known = new Set(this.entries.map(({ item }) => item.assignment));
-      const earlier = (await response.json()).filter((item) => !known.has(item.assignment));
+      const earlier = items.filter((item) => !known.has(item.assignment));
       this.entries.push(...earlier.map((item) => ({ item, label: item.label })));
       this.draw();
     } catch {
@@ -34,19 +29,21 @@ export class History {
   }
 
   add(item, label) {
-    this.remove(item);
+    this.remove(item.assignment);
     this.entries.unshift({ item, label });
     this.draw();
   }
 
-  remove(item) {
-    this.entries = this.entries.filter((entry) => entry.item.assignment !== item.assignment);
+  remove(assignment) {
+    this.entries = this.entries.filter((entry) => entry.item.assignment !== assignment);
     this.draw();
   }
 
   draw() {
     this.entries.length = Math.min(this.entries.length, KEPT);
-    this.list.replaceChildren(...this.entries.map((entry) => this.row(entry)));
+    this.onChange(this.entries.length === 0);
+    // Nobody waits for rows, and loads pictures, that are folded away.
+    if (this.box.open) this.list.replaceChildren(...this.entries.map((entry) => this.row(entry)));
   }
 
   row({ item, label }) {

@@ -1,55 +1,83 @@
 // The judging room: shows a pair, takes an answer, shows the next. No key press waits for the
-// server: pairs and videos come ahead of it (queue, stage), answers go out behind it (outbox).
+// server: pairs and videos come ahead of it (queue, stage), answers go out behind it (outbox). Only
+// in training does the person wait, to be told whether they were right.
 
+import { Checklist } from "./checklist.js";
+import { connect } from "./controls.js";
 import { History } from "./history.js";
-import { Outbox, post } from "./outbox.js";
+import * as notices from "./notices.js";
+import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
+import { dialogs, isIn, isSettled, isTraining, part, room, say, setState, textOf } from "./room.js";
+import { Server } from "./server.js";
+import { Sheet } from "./sheet.js";
+import { Sitting } from "./sitting.js";
 import { Stage } from "./stage.js";
-import { onSwipe } from "./swipe.js";
+import { Tabs } from "./tabs.js";
+import { Training } from "./training.js";
+import { Viewing } from "./viewing.js";
 
-// A second press meant for the pair before must not answer the one that has just appeared.
-const DEAF_MS = 250;
+const GIVEN_BACK_MS = 1000;
 
-const room = document.getElementById("room");
-const part = (name) => room.querySelector(`[data-part="${name}"]`);
-const answers = [...room.querySelectorAll("[data-label]")];
-const dialogs = Object.fromEntries(
-  [...room.querySelectorAll("dialog")].map((dialog) => [dialog.id, dialog]),
-);
-
+const { owner } = room.dataset;
+const bindings = JSON.parse(room.dataset.keys);
+const tellOfServer = () => notices.tellOfServer(server, outbox, queue);
+const server = new Server(owner, tellOfServer);
+const viewing = new Viewing();
+const checklist = new Checklist(part("checklist"), {
+  caption: part("caption"),
+  keys: new Set(Object.keys(bindings)),
+});
+const sheet = new Sheet(part("sheet-box"), part("sheet"));
 const stage = new Stage(part("stage"), {
-  onBroken: (reason) => tellOfVideo(reason),
-  onPlayable: () => tellOfVideo(""),
+  onBroken: notices.tellOfVideo,
+  onPlayable: () => notices.tellOfVideo(""),
+  onPlaying: notices.tellOfPlaying,
 });
+const outbox = new Outbox({ server, owner, onChange: tellOfServer, onRefused });
 const queue = new Queue({
+  server,
   url: room.dataset.claimUrl,
-  stage,
-  onItsWay: (assignment) =>
-    outbox.waiting.some((answer) => answer.body.assignment === assignment),
-  onTrouble: () => {
-    part("logged-out").hidden = !queue.loggedOut;
+  prepare: (items) => {
+    stage.prepare(items);
+    sheet.prepare(items);
   },
+  isOnItsWay: (assignment) => outbox.isWaiting(assignment),
 });
-const outbox = new Outbox({
-  owner: room.dataset.owner,
-  onChange: tellOfOutbox,
+const sitting = new Sitting({
+  owner,
+  breakMinutes: Number(room.dataset.breakMinutes),
+  onBreak: notices.tellBreak,
 });
+const tabs = new Tabs(owner, {
+  onAnswered,
+  // Once what the other tab gives back has arrived.
+  onLeft: () => setTimeout(() => queue.renew(), GIVEN_BACK_MS),
+});
+const training = isTraining ? new Training({ part, textOf, onNext: goOn }) : null;
+const history = isTraining
+  ? null
+  : new History({
+      server,
+      list: part("history"),
+      url: room.dataset.historyUrl,
+      textOf,
+      onCorrect: goBackTo,
+      onChange: (isEmpty) => {
+        part("undo").disabled = isEmpty;
+      },
+    });
 
-const history = new History({
-  list: part("history"),
-  url: room.dataset.historyUrl,
-  textOf,
-  onCorrect: goBackTo,
-});
 let current = null;
-let shownAt = 0;
 let judged = Number(room.dataset.judged);
-
 // One at a time: while the next pair is being fetched there is none to answer.
 let fetching = null;
 
+// --- From pair to pair ----------------------------------------------------------------------
+
 async function advance() {
   current = null;
+  queue.shown = null;
   setState("loading");
   const ticket = {};
   fetching = ticket;
@@ -65,159 +93,195 @@ async function advance() {
 function show(item) {
   fetching = null;
   current = item;
+  queue.shown = item;
+  notices.tellOfVideo("");
   stage.show(item);
-  shownAt = performance.now();
+  viewing.begin(stage.video);
+  sheet.show(item);
   part("caption").textContent = item ? item.caption : "";
-  part("undo").disabled = history.isEmpty;
-  part("logged-out").hidden = true;
-  part("closed").hidden = !queue.closed;
-  part("done").hidden = queue.closed;
+  checklist.show(item);
   setState(item ? "ready" : "empty");
   if (item) part("caption").focus({ preventScroll: true });
+  else notices.tellEmpty(queue.refusal);
 }
 
+// --- Answers --------------------------------------------------------------------------------
+
 function answer(label) {
-  if (room.dataset.state !== "ready" || performance.now() - shownAt < DEAF_MS) return;
-  const seconds = Math.round(performance.now() - shownAt) / 1000;
-  const { assignment, corrects = false } = current;
-  outbox.add(room.dataset.submitUrl, { assignment, label, seconds, corrects });
-  if (!corrects) setJudged(judged + 1);
-  history.add(current, label);
+  if (isIn("feedback")) goOn();
+  if (!isSettled("ready")) return;
+  const item = { ...current, missing: checklist.missing };
+  const sent = outbox.add(room.dataset.submitUrl, bodyOf(item, label), isTraining ? item : null);
+  leave(item.assignment);
+  if (isTraining) {
+    waitForFeedback(sent);
+    return;
+  }
+  if (!item.corrects) countJudged();
+  history.add(item, label);
   say(`${textOf(label)}. Next pair.`);
   advance();
 }
 
+function bodyOf({ assignment, corrects = false, missing }, label) {
+  return {
+    assignment,
+    label,
+    corrects,
+    missing,
+    seconds: viewing.seconds,
+    viewing: { ...viewing.record(), place: sitting.count(), sheet: sheet.isShown },
+  };
+}
+
+// The pair does not come again, neither here nor in another tab.
+function leave(assignment) {
+  queue.leave(assignment);
+  tabs.tellAnswered(assignment);
+}
+
+function countJudged() {
+  judged += 1;
+  notices.tellJudged(judged);
+}
+
 function undo() {
-  const item = history.last;
-  if (item) goBackTo(item);
+  if (history?.last) goBackTo(history.last);
 }
 
 // A pair answered before comes back; answering it again corrects the first answer.
 function goBackTo(item) {
   if (current) queue.putBack(current);
-  history.remove(item);
+  history.remove(item.assignment);
   show({ ...item, corrects: true });
   say("Back to a pair that you have answered.");
 }
 
-// Hand the pair on instead of answering it.
+// --- Training -------------------------------------------------------------------------------
+
+async function waitForFeedback(sent) {
+  setState("sending");
+  const { body } = await outbox.outcome(sent);
+  if (!body.feedback) {
+    advance();
+    return;
+  }
+  countJudged();
+  setState("feedback");
+  say(training.tell(body.feedback, sent.body.label));
+}
+
+// From what was told to the next pair.
+function goOn() {
+  if (isSettled("feedback")) advance();
+}
+
+// --- Handing a pair on instead of answering it ----------------------------------------------
+
 function escalate(kind, reason) {
-  if (room.dataset.state !== "ready") return;
+  if (!isIn("ready")) return;
   outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
+  leave(current.assignment);
   say(kind === "unsure" ? "Sent to a lead. Next pair." : "Reported. Next pair.");
   advance();
 }
 
+// A video that seems to be in order is reported only after a second look.
 function cannotPlay() {
-  escalate("cannot-play", part("video-reason").textContent);
+  if (!isSettled("ready")) return;
+  if (stage.trouble?.isFault) escalate("cannot-play", stage.trouble.text);
+  else dialogs.report.showModal();
 }
 
 function askForReason() {
-  if (room.dataset.state !== "ready") return;
+  if (!isSettled("ready")) return;
   part("reason").value = "";
   dialogs.unsure.showModal();
 }
 
-function setSpeed(direction) {
-  part("speed").textContent = `${stage.changeSpeed(direction)}×`;
+// --- What comes from elsewhere --------------------------------------------------------------
+
+function onRefused({ body }, said) {
+  history?.remove(body.assignment);
+  notices.tellRefused(said);
 }
 
-function setJudged(count) {
-  judged = count;
-  part("judged").textContent = judged.toLocaleString();
-}
-
-function setState(state) {
-  room.dataset.state = state;
-  [...answers, part("unsure"), part("cannot-play")].forEach((button) => {
-    button.disabled = state !== "ready";
-  });
-}
-
-function tellOfVideo(reason) {
-  part("video-problem").hidden = reason === "";
-  part("video-reason").textContent = reason;
-}
-
-function tellOfOutbox({ waiting, loggedOut, refused, failing }) {
-  const badge = part("waiting");
-  badge.hidden = waiting === 0 || !(failing || loggedOut || waiting > 3);
-  badge.textContent = `${waiting} waiting`;
-  part("logged-out").hidden = !loggedOut;
-  part("refused").hidden = refused === 0;
-}
-
-function textOf(label) {
-  return answers.find((button) => button.dataset.label === String(label)).dataset.text;
-}
-
-function say(text) {
-  part("live").textContent = text;
-}
-
-const keys = {
-  z: undo,
-  backspace: undo,
-  u: askForReason,
-  x: cannotPlay,
-  " ": () => stage.toggle(),
-  ",": () => stage.step(-1),
-  ".": () => stage.step(1),
-  "[": () => setSpeed(-1),
-  "]": () => setSpeed(1),
-  h: () => dialogs.guidelines.showModal(),
-  "?": () => dialogs.keys.showModal(),
-};
-answers.forEach((button, place) => {
-  const label = Number(button.dataset.label);
-  button.addEventListener("click", () => answer(label));
-  keys[button.dataset.key.toLowerCase()] = () => answer(label);
-  if (answers.length === 2) keys[place === 0 ? "arrowleft" : "arrowright"] = () => answer(label);
-});
-
-document.addEventListener("keydown", (event) => {
-  const action = keys[event.key.toLowerCase()];
-  if (!action || room.querySelector("dialog[open]")) return;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  // A focused button keeps its own space and enter; text fields keep everything.
-  if (event.target.closest("input, textarea, select")) return;
-  if (event.key === " " && event.target.closest("button, a, summary")) return;
-  event.preventDefault();
-  if (!event.repeat) action();
-});
-
-part("undo").addEventListener("click", undo);
-part("cannot-play").addEventListener("click", cannotPlay);
-part("unsure").addEventListener("click", askForReason);
-part("unsure-form").addEventListener("submit", () => escalate("unsure", part("reason").value));
-part("slower").addEventListener("click", () => setSpeed(-1));
-part("faster").addEventListener("click", () => setSpeed(1));
-setSpeed(0);
-if (answers.length === 2) {
-  const [low, high] = answers.map((button) => Number(button.dataset.label));
-  onSwipe(part("stage"), { left: () => answer(low), right: () => answer(high) });
-}
-part("again").addEventListener("click", () => {
-  queue.lookAgain();
+// In another tab, by the same person.
+function onAnswered(assignment) {
+  queue.leave(assignment);
+  if (current?.assignment !== assignment || !isIn("ready")) return;
+  say("You have answered this pair in another tab. Next pair.");
   advance();
-});
-part("stage").addEventListener("click", () => stage.toggle());
-room.querySelectorAll("[data-open]").forEach((button) => {
-  button.addEventListener("click", () => dialogs[button.dataset.open].showModal());
-});
-room.querySelectorAll("[data-close]").forEach((button) => {
-  button.addEventListener("click", () => button.closest("dialog").close());
-});
+}
+
+// The page is shown again from the browser's memory; what it held went back when it was left.
+function startAnew() {
+  const isFree = !isIn("sending", "feedback");
+  if (isFree && current) queue.putBack(current);
+  if (isFree) queue.shown = null;
+  queue.renew();
+  if (isFree) advance();
+}
+
 // What is held and not answered goes back at once, for others need not wait for the lease to end.
 window.addEventListener("pagehide", () => {
-  post(room.dataset.releaseUrl, {}).catch(() => {});
+  server.post(room.dataset.releaseUrl, {});
+  tabs.tellLeft();
+});
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) startAnew();
 });
 window.addEventListener("beforeunload", (event) => {
   if (outbox.waiting.length > 0) event.preventDefault();
 });
 
-outbox
-  .open()
-  .catch(() => say("This browser keeps no answers for later; stay online."))
-  .then(advance);
-history.load();
+// --- Beginning ------------------------------------------------------------------------------
+
+function setSpeed(direction) {
+  part("speed").textContent = `${stage.changeSpeed(direction)}×`;
+}
+
+function toggleSheet() {
+  sheet.toggle();
+  sheet.prepare(queue.coming);
+}
+
+connect({
+  bindings,
+  answer,
+  actions: {
+    undo,
+    unsure: askForReason,
+    "cannot-play": cannotPlay,
+    play: () => (isIn("feedback") ? goOn() : stage.toggle()),
+    "frame-back": () => stage.step(-1),
+    "frame-on": () => stage.step(1),
+    slower: () => setSpeed(-1),
+    faster: () => setSpeed(1),
+    sheet: toggleSheet,
+    next: goOn,
+    ...checklist.actions,
+  },
+});
+part("unsure-form").addEventListener("submit", () => escalate("unsure", part("reason").value));
+part("report-form").addEventListener("submit", () => {
+  escalate("cannot-play", part("video-reason").textContent || "The page itself saw no fault.");
+});
+part("stage").addEventListener("click", () => stage.toggle());
+part("again").addEventListener("click", () => {
+  // What was in the way may be on another page by now: a consent, a training that was passed.
+  if (queue.refusal) location.reload();
+  queue.lookAgain();
+  advance();
+});
+setSpeed(0);
+history?.load();
+await outbox.open();
+// Answered before a reload, and not yet told whether it was right.
+const untold = isTraining ? outbox.waiting.find(({ item }) => item) : null;
+if (untold) {
+  show(untold.item);
+  waitForFeedback(untold);
+} else {
+  advance();
+}

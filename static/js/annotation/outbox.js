@@ -1,39 +1,50 @@
-// Answers on their way to the server. They are written to IndexedDB before they are sent, so a
-// reload, a crash or an hour without a network loses none; each has a UUID made once, so sending
-// it again cannot count it twice.
+// Answers on their way to the server. They are stored before they are sent, so a reload, a crash or
+// an hour without a network loses none; each has a UUID made once, so sending it again cannot count
+// it twice.
+
+import { Store } from "./store.js";
 
 const RETRY_SECONDS = [1, 2, 5, 10, 30];
-const LOGGED_OUT = new Set([401, 403]);
 // Answers to be tried again; any other from 400 to 499 will be the same for ever.
 const LATER = new Set([401, 403, 408, 425, 429]);
-const SEND_MS = 20_000;
 
 export class Outbox {
-  // `onChange({waiting, loggedOut, refused})` is called whenever the person should see something.
-  constructor({ owner, onChange }) {
+  // `onChange()` is called where there are more or fewer `waiting`, `onRefused(answer, said)` where
+  // the server does not take an answer, or keeps it without counting it.
+  constructor({ server, owner, onChange, onRefused }) {
+    this.server = server;
     this.owner = owner;
     this.onChange = onChange;
+    this.onRefused = onRefused;
+    this.store = new Store();
     this.waiting = [];
+    this.listeners = new Map();
     this.sending = false;
     this.failures = 0;
-    this.loggedOut = false;
-    this.refused = 0;
+    this.isStored = true;
+    // Perhaps the person comes back from signing in, in another window or tab.
     window.addEventListener("online", () => this.retryNow());
+    window.addEventListener("focus", () => this.retryNow());
     document.addEventListener("visibilitychange", () => this.retryNow());
   }
 
+  // What was left from before this page was opened is sent first.
   async open() {
-    this.db = await openDatabase();
-    const stored = await asPromise(this.store("readonly").getAll());
-    // Another person's answers on this machine wait for that person.
-    this.waiting = stored.filter((answer) => answer.owner === this.owner);
-    this.waiting.sort((a, b) => a.at - b.at);
-    this.changed();
+    try {
+      const stored = await this.store.open();
+      // Another person's answers on this machine wait for that person.
+      const own = stored.filter((answer) => answer.owner === this.owner);
+      this.waiting.unshift(...own.sort((a, b) => a.at - b.at));
+    } catch {
+      this.isStored = false;
+    }
+    this.onChange();
     this.send();
   }
 
-  // `body` is what `url` is sent, with the answer's UUID as its `client_key`.
-  add(url, body) {
+  // `body` is what `url` is sent, with the answer's UUID as its `client_key`. `item` is kept with
+  // it, for who wants to show the pair once the outcome is known.
+  add(url, body, item = null) {
     const client_key = crypto.randomUUID();
     const answer = {
       client_key,
@@ -41,11 +52,24 @@ export class Outbox {
       at: Date.now(),
       url,
       body: { ...body, client_key },
+      item,
     };
     this.waiting.push(answer);
-    this.changed();
-    if (this.db) this.store("readwrite").put(answer);
+    this.onChange();
+    this.store.put(answer);
     this.send();
+    return answer;
+  }
+
+  // What the server says to an answer that waits, once it has it or has refused it for good.
+  outcome(answer) {
+    return new Promise((resolve) => {
+      this.listeners.set(answer.client_key, resolve);
+    });
+  }
+
+  isWaiting(assignment) {
+    return this.waiting.some((answer) => answer.body.assignment === assignment);
   }
 
   retryNow() {
@@ -57,83 +81,33 @@ export class Outbox {
   async send() {
     if (this.sending) return;
     this.sending = true;
+    this.pause = 0;
     try {
-      while (this.waiting.length > 0 && (await this.sendOne(this.waiting[0]))) {
-        this.failures = 0;
-      }
+      while (this.waiting.length > 0 && (await this.sendOne(this.waiting[0]))) this.failures = 0;
     } finally {
       this.sending = false;
     }
-    if (this.waiting.length > 0) {
-      const pause = RETRY_SECONDS[Math.min(this.failures, RETRY_SECONDS.length - 1)];
-      this.failures += 1;
-      this.timer = setTimeout(() => this.send(), pause * 1000);
-    }
+    if (this.waiting.length === 0) return;
+    const pause = this.pause || RETRY_SECONDS[Math.min(this.failures, RETRY_SECONDS.length - 1)];
+    this.failures += 1;
+    this.timer = setTimeout(() => this.send(), pause * 1000);
   }
 
   // True where the server has the answer for good, or has refused it for good.
   async sendOne(answer) {
-    let status = 0;
-    try {
-      const response = await post(answer.url, answer.body);
-      status = response.status;
-    } catch {
-      status = 0;
-    }
-    this.loggedOut = LOGGED_OUT.has(status);
-    const refused = status >= 400 && status < 500 && !LATER.has(status);
-    const settled = status === 200 || status === 201 || refused;
-    if (refused) this.refused += 1;
-    if (settled) {
+    const outcome = await this.server.post(answer.url, answer.body);
+    const { status, body, said } = outcome;
+    this.pause = outcome.retryAfter;
+    const isTaken = status === 200 || status === 201;
+    const isRefused = status >= 400 && status < 500 && (body.kept || !LATER.has(status));
+    if (isTaken || isRefused) {
       this.waiting.shift();
-      if (this.db) this.store("readwrite").delete(answer.client_key);
+      this.store.delete(answer.client_key);
+      this.listeners.get(answer.client_key)?.(outcome);
+      this.listeners.delete(answer.client_key);
     }
-    this.changed();
-    return settled;
+    if (isRefused || (status === 403 && !outcome.isSignedOut)) this.onRefused(answer, said);
+    this.onChange();
+    return isTaken || isRefused;
   }
-
-  changed() {
-    this.onChange({
-      waiting: this.waiting.length,
-      loggedOut: this.loggedOut,
-      refused: this.refused,
-      failing: this.failures > 0,
-    });
-  }
-
-  store(mode) {
-    return this.db.transaction("answers", mode, { durability: "strict" }).objectStore("answers");
-  }
-}
-
-export function post(url, body) {
-  return fetch(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
-    body: JSON.stringify(body),
-    credentials: "same-origin",
-    keepalive: true,
-    signal: AbortSignal.timeout(SEND_MS),
-  });
-}
-
-// Read at each call: a login in another tab changes it.
-function csrfToken() {
-  const cookie = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="));
-  return cookie ? decodeURIComponent(cookie.split("=")[1]) : "";
-}
-
-function openDatabase() {
-  const request = indexedDB.open("hearth-outbox", 1);
-  request.onupgradeneeded = () => {
-    request.result.createObjectStore("answers", { keyPath: "client_key" });
-  };
-  return asPromise(request);
-}
-
-function asPromise(request) {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }

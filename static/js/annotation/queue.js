@@ -1,50 +1,66 @@
-// The pairs that come next: claimed a batch at a time, their videos fetched before they are shown.
-
-import { post } from "./outbox.js";
+// The pairs that come next: claimed a batch at a time, made ready before they are shown.
 
 const CLAIM = 10;
 const REFILL_BELOW = 5;
 const PRELOAD = 3;
 const RETRY_MS = 3000;
 const WAIT_MS = 300;
+// Leases last for half an hour; what was claimed longer ago than this may be another's by now.
+const STALE_MS = 25 * 60 * 1000;
 // Not, or no longer, open to this person: asking again by itself would not help.
-const CLOSED = new Set([403, 404, 409]);
+const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {
-  // `onItsWay(assignment)` tells whether an answer to it has yet to reach the server.
-  // `onTrouble` is called where a claim failed that will be tried again.
-  constructor({ url, stage, onItsWay, onTrouble }) {
-    this.onTrouble = onTrouble;
-    this.url = url;
-    this.stage = stage;
-    this.onItsWay = onItsWay;
+  // `prepare(items)` is told which pairs come next. `isOnItsWay(assignment)` tells whether an
+  // answer to it has yet to reach the server.
+  constructor({ server, url, prepare, isOnItsWay }) {
+    Object.assign(this, { server, url, prepare, isOnItsWay });
     this.items = [];
-    this.seen = new Set();
-    this.exhausted = false;
-    this.closed = false;
-    this.loggedOut = false;
+    this.shown = null;
+    this.gone = new Set();
+    this.isExhausted = false;
+    this.refusal = "";
+    this.claimedAt = Infinity;
   }
 
   // The next item, or null where there is none for this person now.
   async next() {
-    while (this.items.length === 0 && !this.exhausted) await this.refill();
+    if (Date.now() - this.claimedAt > STALE_MS) await this.renew();
+    while (this.items.length === 0 && !this.isExhausted) await this.refill();
     const item = this.items.shift() ?? null;
-    if (this.items.length < REFILL_BELOW) this.refill();
-    this.preload();
+    this.shown = item;
+    if (item && this.items.length < REFILL_BELOW) this.refill();
+    this.prepareNext();
     return item;
   }
 
-  // Put items back in front, first one first: for undo.
-  putBack(...items) {
-    this.items.unshift(...items);
-    this.preload();
+  // Put an item back in front: for undo.
+  putBack(item) {
+    this.items.unshift(item);
+    this.prepareNext();
+  }
+
+  // Answered or handed on: it does not come again.
+  leave(assignment) {
+    this.gone.add(assignment);
+    this.items = this.items.filter((item) => item.assignment !== assignment);
   }
 
   lookAgain() {
-    this.exhausted = false;
+    this.isExhausted = false;
+    this.refusal = "";
   }
 
-  // One claim at a time. It returns what is held already, too, so known items are dropped.
+  // What was claimed may have been given back: take what the server says instead, if it can be
+  // asked.
+  async renew() {
+    const before = this.items;
+    this.items = [];
+    this.lookAgain();
+    if (!(await this.refill())) this.items.push(...before);
+  }
+
+  // One claim at a time. True where the server has said what there is.
   refill() {
     this.refilling ??= this.claim().finally(() => {
       this.refilling = null;
@@ -53,42 +69,51 @@ export class Queue {
   }
 
   async claim() {
-    let response;
-    try {
-      response = await post(this.url, { count: CLAIM });
-    } catch {
-      response = null;
+    const { status, body, said, isSignedOut } = await this.server.post(this.url, { count: CLAIM });
+    if (status === 200) await this.take(body.items);
+    else if (REFUSED.has(status) && !isSignedOut) this.close(said);
+    else {
+      if (this.items.length === 0) await pause(RETRY_MS);
+      return false;
     }
-    this.loggedOut = response?.status === 401;
-    this.closed = CLOSED.has(response?.status);
-    if (this.closed) {
-      this.exhausted = true;
-      return;
-    }
-    if (!response?.ok) {
-      this.onTrouble();
-      await pause(RETRY_MS);
-      return;
-    }
-    const { items } = await response.json();
-    // Nor those whose answer is still on its way, perhaps since before a reload.
-    const fresh = items.filter(
-      ({ assignment }) => !this.seen.has(assignment) && !this.onItsWay(assignment),
-    );
-    fresh.forEach((item) => this.seen.add(item.assignment));
-    this.items.push(...fresh);
-    this.preload();
-    if (this.items.length > 0) return;
-    // Answers under way make room for new pairs once they are stored; without any, that was all.
-    if (items.some((item) => this.onItsWay(item.assignment))) await pause(WAIT_MS);
-    else this.exhausted = true;
+    return true;
   }
 
-  preload() {
-    this.items.slice(0, PRELOAD).forEach((item) => this.stage.prepare(item));
+  // A claim brings what is held already, too: known items are dropped, and so are those whose
+  // answer is still on its way, perhaps since before a reload.
+  async take(items) {
+    this.claimedAt = Date.now();
+    const known = new Set([this.shown, ...this.items].map((item) => item?.assignment));
+    const isFresh = ({ assignment }) =>
+      !known.has(assignment) && !this.gone.has(assignment) && !this.isOnItsWay(assignment);
+    this.items.push(...items.filter(isFresh));
+    this.prepareNext();
+    if (this.items.length > 0) return;
+    // Answers under way make room for new pairs once they are stored; without any, that was all.
+    if (items.some((item) => this.isOnItsWay(item.assignment))) await pause(WAIT_MS);
+    else this.isExhausted = true;
+  }
+
+  // The server hands out nothing, and has taken back what it had handed out.
+  close(reason) {
+    this.isExhausted = true;
+    this.refusal = reason;
+    this.items = [];
+  }
+
+  // Those to be ready: the one that is shown, or about to be, and the next.
+  get coming() {
+    return [this.shown, ...this.items.slice(0, PRELOAD)].filter(Boolean);
+  }
+
+  prepareNext() {
+    this.prepare(this.coming);
   }
 }
 
 function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    window.addEventListener("online", resolve, { once: true });
+  });
 }

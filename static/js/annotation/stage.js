@@ -1,7 +1,9 @@
 // The videos: one is shown, the next ones are ready behind it.
 
-const BLOB_MAX_BYTES = 20_000_000;
+import { AWAY, Clip, LATE, NO_PICTURE, NO_VIDEO } from "./clip.js";
+
 const FIRST_FRAME_MS = 8000;
+const RETRY_MS = 3000;
 const KEPT_BEHIND = 2;
 const SPEEDS = [0.5, 0.75, 1, 1.5, 2];
 const SPEED_KEY = "hearth-speed";
@@ -9,61 +11,71 @@ const SPEED_KEY = "hearth-speed";
 const FRAME_SECONDS = 1 / 25;
 
 export class Stage {
-  constructor(box, { onBroken, onPlayable }) {
-    this.box = box;
-    this.onBroken = onBroken;
-    this.onPlayable = onPlayable;
+  // `onBroken(reason)` and `onPlayable()` are about the video that is shown, `onPlaying(playing)`
+  // tells when it starts and stops.
+  constructor(box, { onBroken, onPlayable, onPlaying = () => {} }) {
+    Object.assign(this, { box, onBroken, onPlayable, onPlaying });
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
-    this.prepared = new Map();
+    this.clips = new Map();
     this.behind = [];
     this.speed = Number(localStorage.getItem(SPEED_KEY)) || 1;
   }
 
-  // Fetch an item's video, once. A short clip is held whole, so that it plays without the network.
-  prepare(item) {
-    if (!item.video || this.prepared.has(item.assignment)) return;
-    const video = document.createElement("video");
-    Object.assign(video, { muted: true, loop: true, playsInline: true, preload: "auto" });
-    video.tabIndex = -1;
-    video.className = "judge-video";
-    this.prepared.set(item.assignment, video);
-    this.load(video, item.video);
+  get video() {
+    return this.clip?.video;
   }
 
-  async load(video, url) {
-    if (new URL(url, location.href).origin !== location.origin) {
-      video.src = url;
-      return;
+  // What is wrong with the video that is shown, or null.
+  get trouble() {
+    return this.item && !this.clip ? NO_VIDEO : (this.clip?.trouble ?? null);
+  }
+
+  // Fetch the videos of these items, each once, and let go of what is neither coming nor near.
+  prepare(items) {
+    const wanted = new Set([...items, ...this.behind].map((item) => item.assignment));
+    for (const [assignment, clip] of this.clips) {
+      if (wanted.has(assignment)) continue;
+      this.clips.delete(assignment);
+      clip.release();
     }
-    try {
-      const response = await fetch(url);
-      const size = Number(response.headers.get("Content-Length"));
-      if (!response.ok || size > BLOB_MAX_BYTES) throw new Error("not held whole");
-      video.dataset.blob = URL.createObjectURL(await response.blob());
-      video.src = video.dataset.blob;
-    } catch {
-      video.src = url;
+    items.forEach((item) => this.clipOf(item)?.fetch());
+  }
+
+  clipOf(item) {
+    if (!item.video) return null;
+    if (!this.clips.has(item.assignment)) {
+      const clip = new Clip(item.video, () => this.tell(clip));
+      const { video } = clip;
+      const tellPlaying = () => video === this.video && this.onPlaying(!video.paused);
+      ["play", "pause"].forEach((event) => video.addEventListener(event, tellPlaying));
+      video.addEventListener("loadeddata", () => this.check(clip));
+      this.clips.set(item.assignment, clip);
     }
+    return this.clips.get(item.assignment);
   }
 
   // Show an item's video; the one shown before stays near for an undo.
   show(item) {
     clearTimeout(this.timer);
     this.video?.pause();
-    this.video = null;
     this.item = item;
-    if (!item?.video) {
-      this.box.replaceChildren();
-      if (item) this.onBroken("This pair has no video.");
+    this.clip = item ? this.clipOf(item) : null;
+    this.box.replaceChildren(...(this.video ? [this.video] : []));
+    if (!this.clip) {
+      if (item) this.onBroken(NO_VIDEO.text);
       return;
     }
-    this.prepare(item);
-    this.video = this.prepared.get(item.assignment);
-    this.box.replaceChildren(this.video);
+    this.keepBehind(item);
+    if (!this.trouble?.isFault) this.clip.stream();
+    this.start();
+  }
+
+  start() {
     this.video.playbackRate = this.speed;
-    this.watch(this.video, item);
+    this.timer = setTimeout(() => this.tell(this.clip, LATE), FIRST_FRAME_MS);
+    if (this.trouble) this.tell(this.clip);
+    else this.check(this.clip);
     if (!this.still.matches) this.video.play().catch(() => {});
-    this.forgetOld(item);
   }
 
   toggle() {
@@ -88,36 +100,33 @@ export class Stage {
     return this.speed;
   }
 
-  // Some codecs play only their sound, without an error: no picture is a fault, too.
-  watch(video, item) {
-    const broken = (reason) => {
-      if (this.item === item) this.onBroken(reason);
-    };
-    const check = () => {
-      clearTimeout(this.timer);
-      if (video.videoWidth === 0) broken("This video has no picture.");
-      else if (this.item === item) this.onPlayable();
-    };
-    if (video.error) broken("This video cannot be played.");
-    else if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) check();
-    else {
-      video.onloadeddata = check;
-      video.onerror = () => broken("This video cannot be played.");
-      this.timer = setTimeout(() => broken("The video is not coming."), FIRST_FRAME_MS);
-    }
+  // The first frame of a clip is here, or should be.
+  check(clip) {
+    if (clip.video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
+    if (clip.video.videoWidth === 0) clip.trouble = NO_PICTURE;
+    if (clip !== this.clip) return;
+    clearTimeout(this.timer);
+    if (clip.trouble) this.tell(clip);
+    else this.onPlayable();
   }
 
-  forgetOld(item) {
+  // Say what is wrong, if the clip is the one that is shown; what may pass is tried again.
+  tell(clip, trouble = clip.trouble) {
+    if (clip !== this.clip) return;
+    clearTimeout(this.timer);
+    this.onBroken(trouble.text);
+    if (trouble === AWAY) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
+  }
+
+  retry(clip) {
+    if (clip !== this.clip) return;
+    clip.retry();
+    this.start();
+  }
+
+  keepBehind(item) {
     this.behind = this.behind.filter((other) => other.assignment !== item.assignment);
     this.behind.push(item);
-    while (this.behind.length > KEPT_BEHIND + 1) {
-      const { assignment } = this.behind.shift();
-      const video = this.prepared.get(assignment);
-      this.prepared.delete(assignment);
-      if (!video) continue;
-      video.removeAttribute("src");
-      video.load();
-      if (video.dataset.blob) URL.revokeObjectURL(video.dataset.blob);
-    }
+    this.behind = this.behind.slice(-KEPT_BEHIND - 1);
   }
 }

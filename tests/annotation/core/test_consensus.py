@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.consensus import Outcome, decide, majority_labels
+from annotation.core.consensus import NO_LABEL, Outcome, decide, decide_all, majority_labels
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,24 @@ def test_majority_of_many_pairs_is_that_of_each(pairs: list[list[int]]) -> None:
 
 def test_a_pair_without_a_label_has_no_majority() -> None:
     assert majority_labels(np.zeros((1, 2), dtype=np.int64)).tolist() == [-1]
+
+
+@given(
+    tasks=st.lists(
+        st.tuples(st.lists(st.integers(0, 2), max_size=6), st.integers(1, 4)), max_size=12
+    ),
+    labels_max=st.integers(1, 6),
+)
+def test_many_tasks_are_decided_as_each(
+    tasks: list[tuple[list[int], int]], labels_max: int
+) -> None:
+    counts = np.array([np.bincount(labels, minlength=3) for labels, _ in tasks]).reshape(-1, 3)
+    planned = np.array([planned for _, planned in tasks], np.int64)
+    found = decide_all(counts.astype(np.int64), planned=planned, labels_max=labels_max)
+    for place, (labels, wanted) in enumerate(tasks):
+        outcome = decide(labels, planned=wanted, labels_max=labels_max)
+        state = "open" if found.is_open[place] else "resolved"
+        state = "conflicted" if found.is_conflict[place] else state
+        label = None if found.labels[place] == NO_LABEL else int(found.labels[place])
+        assert Outcome(state, label, int(found.required[place])) == outcome
+        assert found.given[place] == len(labels)

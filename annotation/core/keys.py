@@ -1,0 +1,162 @@
+"""The keys of the judging room: what can be done by a key, and which keys a person may choose.
+
+Keys are called what browsers call them (`KeyboardEvent.key`), but for the space bar, which is
+`Space`, and for letters, which are lower case: a key with and without Shift is the same key.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# Keys that write nothing, as they are shown.
+NAMED = {
+    "Space": "Space",
+    "Backspace": "Backspace",
+    "Delete": "Delete",
+    "Insert": "Insert",
+    "Home": "Home",
+    "End": "End",
+    "PageUp": "Page up",
+    "PageDown": "Page down",
+    "ArrowLeft": "←",
+    "ArrowRight": "→",
+    "ArrowUp": "↑",
+    "ArrowDown": "↓",
+}
+# They move the focus, press the button that has it, and close dialogs: on every page alike.
+RESERVED = ("tab", "enter", "return", "escape", "esc")
+DIGITS = "123456789"
+KEYS_EACH = 2
+PLAIN_CATEGORIES = ("L", "P", "S")  # letters, punctuation, symbols
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that keys do, with the keys that do it unless a person chooses others."""
+
+    name: str
+    text: str
+    keys: tuple[str, ...]
+
+
+# The digits belong to no action: they mark parts of the caption where a campaign offers its
+# checklist, and give the steps of a longer scale where it does not. The letters of the steps
+# therefore work on every longer scale, with a checklist and without.
+TWO_STEPS = (
+    Action("low", "Not relevant", ("j", "ArrowLeft")),
+    Action("high", "Relevant", ("k", "ArrowRight")),
+)
+STEPS = tuple(
+    Action(f"step-{step}", f"Step {step}", (key,)) for step, key in enumerate("asdfgqwer", start=1)
+)
+OTHERS = (
+    Action("undo", "Undo: back to the last pair", ("z", "Backspace")),
+    Action("unsure", "Unsure: send to a lead", ("u",)),
+    Action("cannot-play", "The video cannot play", ("x",)),
+    Action("play", "Play or pause", ("Space",)),
+    Action("frame-back", "A frame back", (",",)),
+    Action("frame-on", "A frame on", (".",)),
+    Action("slower", "Slower", ("[",)),
+    Action("faster", "Faster", ("]",)),
+    Action("sheet", "Contact sheet", ("c",)),
+    Action("guidelines", "Guidelines", ("h",)),
+    Action("keys", "List of keys", ("?",)),
+)
+ACTIONS = TWO_STEPS + STEPS + OTHERS
+
+Keys = dict[str, tuple[str, ...]]
+
+
+def normal_key(text: str) -> str:
+    """A key as it is stored, from what a person typed: `J`, ` `, `page up` or `←`."""
+    name = text.strip().replace(" ", "").casefold()
+    if not name:
+        return "Space" if text else ""
+    for key, shown in NAMED.items():
+        if name in (key.casefold(), shown.casefold()):
+            return key
+    return text.strip().lower()
+
+
+def shown_key(key: str) -> str:
+    upper = key.upper()
+    return NAMED.get(key) or (upper if len(upper) == 1 else key)  # there is no upper case of ß
+
+
+def key_problem(key: str) -> str:
+    """Why a key, as `normal_key` gives it, cannot be chosen; empty if it can."""
+    if key in NAMED:
+        return ""
+    if key in RESERVED:
+        return "Tab, Enter and Escape do the same on every page."
+    if key.isdigit():
+        return "Digits mark parts of captions and give the steps of longer scales."
+    if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
+        return f"{key[:20]} is no key: write one letter or sign, or one of {', '.join(NAMED)}."
+    return ""
+
+
+def keys_problems(chosen: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Why actions cannot have these keys, by the action's name; empty if all can."""
+    uses = Counter(key for keys in chosen.values() for key in keys)
+    problems = {}
+    for name, keys in chosen.items():
+        wrong = [key_problem(key) for key in keys] + [
+            f"{shown_key(key)} is chosen twice." for key in keys if uses[key] > 1
+        ]
+        if any(wrong):
+            problems[name] = next(filter(None, wrong))
+    return problems
+
+
+def keys_of(chosen: Any) -> Keys:
+    """The keys of every action: those a person chose, and for the others what they come with.
+
+    `chosen` is as it was stored, perhaps before an action or a rule was added: what does not fit
+    any more is passed over, and a default that the person uses elsewhere is theirs.
+    """
+    valid = {
+        action.name: tuple(key for key in chosen[action.name] if not key_problem(key))
+        for action in ACTIONS
+        if isinstance(chosen, dict) and _is_list_of_keys(chosen.get(action.name))
+    }
+    taken = {key for keys in valid.values() for key in keys}
+    defaults = {
+        action.name: tuple(key for key in action.keys if key not in taken) for action in ACTIONS
+    }
+    return {action.name: valid.get(action.name, defaults[action.name]) for action in ACTIONS}
+
+
+def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
+    """The keys of everything that can be done in one campaign's room.
+
+    An answer is called `answer-N` after its label, a part of the caption `mark-N`, from 1. Without
+    `characters` only keys that write nothing are left (WCAG 2.1.4).
+    """
+    found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
+    if checklist:
+        found |= {f"mark-{digit}": (digit,) for digit in DIGITS}
+    elif steps > len(TWO_STEPS):
+        digits = zip(found.items(), DIGITS, strict=False)
+        found = {name: (digit, *own) for (name, own), digit in digits}
+    found |= {action.name: keys[action.name] for action in OTHERS}
+    if characters:
+        return found
+    return {name: tuple(key for key in own if key in NAMED) for name, own in found.items()}
+
+
+def bindings(keys: Keys) -> dict[str, str]:
+    """What each key does."""
+    return {key: name for name, own in keys.items() for key in own}
+
+
+def _answers(steps: int) -> tuple[Action, ...]:
+    return TWO_STEPS if steps == len(TWO_STEPS) else STEPS[:steps]
+
+
+def _is_list_of_keys(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(key, str) for key in value)

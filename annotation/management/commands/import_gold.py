@@ -1,0 +1,36 @@
+"""Bring in captions and videos of which it is known whether they match."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.enums import GoldUse
+from annotation.services import import_gold
+from config.shared.commands import HearthCommand
+from pooling.selectors import get_benchmark
+
+
+class Command(HearthCommand):
+    help = "Import gold (caption_id,video_id,label,explanation) for training or for control."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--use", choices=GoldUse.values, required=True, help="told after the answer, or hidden"
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        count = import_gold(
+            benchmark=get_benchmark(options["key"]),
+            path=options["file"],
+            use=GoldUse(options["use"]),
+            progress=self.progress,
+        )
+        return {"gold": count, "use": options["use"]}
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write("{gold:,} gold items for {use}".format(**result))

@@ -1,0 +1,70 @@
+"""Pictures for guidelines: what a person gave, decoded and written anew as JPEG.
+
+Files come from strangers. Only three formats are opened, what is stored are pixels of our own
+encoding, and nothing that the file carried beside them (place, camera, name) is kept.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import cast
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.video.frame import VideoFrame
+
+from config.shared.errors import InvalidInput
+from pooling.media.pictures import encode_jpeg
+
+MAX_BYTES = 2 << 20
+MAX_PIXELS = 24_000_000
+MAX_SIDE = 1600
+"""Pixels; larger pictures are scaled down."""
+
+_OPTIONS = {
+    "format_whitelist": "jpeg_pipe,png_pipe,webp_pipe",
+    "protocol_whitelist": "",
+    "max_pixels": str(MAX_PIXELS),
+}
+_REFUSED = (
+    "this is not a JPEG, PNG or WebP picture, it is damaged, or it has more than "
+    f"{MAX_PIXELS // 10**6} megapixels"
+)
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def as_jpeg(content: bytes) -> bytes:
+    """The picture as a JPEG file: upright, at most `MAX_SIDE` wide and high, on white where it is
+    transparent. Of a moving picture it is the first.
+
+    Raises `InvalidInput` with words fit to be shown.
+    """
+    if len(content) > MAX_BYTES:
+        raise InvalidInput(f"the picture is larger than {MAX_BYTES >> 20} MB")
+    frame = _first_frame(content)
+    share = min(1.0, MAX_SIDE / max(frame.width, frame.height))
+    width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))
+    pixels = cast(Pixels, frame.reformat(width, height, format="rgba").to_ndarray())
+    # Counter-clockwise by quarters, as the camera noted it.
+    upright = np.rot90(_on_white(pixels), round(frame.rotation / 90))
+    even = VideoFrame.from_ndarray(np.ascontiguousarray(upright), format="rgb24")
+    return encode_jpeg(even.reformat(format="yuvj420p", dst_colorspace="ITU601"))
+
+
+def _first_frame(content: bytes) -> VideoFrame:
+    try:
+        with av.open(io.BytesIO(content), "r", options=_OPTIONS) as container:
+            container.streams.video[0].codec_context.options = {"max_pixels": str(MAX_PIXELS)}
+            for frame in container.decode(video=0):
+                return frame
+    except (av.FFmpegError, IndexError, ValueError, UnicodeDecodeError) as error:
+        raise InvalidInput(_REFUSED) from error
+    raise InvalidInput(_REFUSED)
+
+
+def _on_white(pixels: Pixels) -> Pixels:
+    """RGB [height, width, 3] of RGBA [height, width, 4]."""
+    colours, alpha = pixels[..., :3].astype(np.uint16), pixels[..., 3:].astype(np.uint16)
+    return ((colours * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)

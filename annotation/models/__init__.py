@@ -1,0 +1,45 @@
+"""Who judged what: campaigns, their tasks, who holds them, and the log of judgments."""
+
+from __future__ import annotations
+
+from annotation.models.campaigns import Campaign, Guideline, GuidelinePicture
+from annotation.models.changes import CampaignChange, Withdrawal
+from annotation.models.judgments import (
+    Adjudication,
+    Escalation,
+    Exclusion,
+    Judgment,
+    ReviewComment,
+)
+from annotation.models.people import Annotator, Membership
+from annotation.models.tasks import (
+    AT_DESK,
+    DECIDED,
+    IS_AT_DESK,
+    SLOTS_MAX,
+    Assignment,
+    GoldItem,
+    JudgmentTask,
+)
+
+__all__ = [
+    "AT_DESK",
+    "DECIDED",
+    "IS_AT_DESK",
+    "SLOTS_MAX",
+    "Adjudication",
+    "Annotator",
+    "Assignment",
+    "Campaign",
+    "CampaignChange",
+    "Escalation",
+    "Exclusion",
+    "GoldItem",
+    "Guideline",
+    "GuidelinePicture",
+    "Judgment",
+    "JudgmentTask",
+    "Membership",
+    "ReviewComment",
+    "Withdrawal",
+]

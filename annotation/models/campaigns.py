@@ -1,0 +1,177 @@
+"""Rounds of judging, and what annotators are told."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.core.gold import Hurdle
+from annotation.enums import (
+    LABELS,
+    CampaignKind,
+    CampaignState,
+    Joining,
+    Order,
+    Priority,
+    Scale,
+)
+from pooling.models import Benchmark, Pool
+
+
+class Guideline(models.Model):
+    """What annotators are told, in versions; each judgment names the one it was made under."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="guideline_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Guideline {self.version}"
+
+
+class GuidelinePicture(models.Model):
+    """An example that goes with one version of a guideline; a later version names the same file."""
+
+    guideline = models.ForeignKey(
+        Guideline, models.CASCADE, related_name="pictures", db_index=False
+    )
+    place = models.PositiveSmallIntegerField()
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True)
+    file = models.CharField(max_length=100, help_text="below the media folder")
+    text = models.CharField(max_length=500, help_text="what it shows, also for screen readers")
+    is_match = models.BooleanField(
+        null=True, help_text="an example of a match, of none, or neither"
+    )
+
+    class Meta:
+        ordering = ["place"]
+        constraints = [
+            models.UniqueConstraint(fields=["guideline", "place"], name="guideline_picture_place"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def is_share(field: str) -> Q:
+    return Q(**{f"{field}__gte": 0, f"{field}__lte": 1})
+
+
+class Campaign(models.Model):
+    """A round of judging under one policy.
+
+    One of three: pairs of a pool to judge; a training queue, which holds nothing but gold; or an
+    imported file of judgments (closed from the start).
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="campaigns")
+    pool = models.ForeignKey(Pool, models.PROTECT, null=True, blank=True, related_name="campaigns")
+    kind = models.CharField(max_length=8, choices=CampaignKind, default=CampaignKind.JUDGING)
+    name = models.CharField(max_length=150)
+    state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.OPEN)
+    # Labels
+    scale = models.CharField(max_length=10, choices=Scale, default=Scale.BINARY)
+    steps = models.JSONField(default=list, blank=True, help_text="names of the labels, from 0")
+    threshold = models.PositiveSmallIntegerField(
+        default=1, help_text="lowest label that is relevant"
+    )
+    labels_each = models.PositiveSmallIntegerField(default=1)
+    double_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
+    labels_max = models.PositiveSmallIntegerField(default=3)
+    seed = models.BigIntegerField(default=0)
+    # The order in which pairs are handed out
+    order = models.CharField(max_length=8, choices=Order, default=Order.GROUPED)
+    priority = models.CharField(max_length=5, choices=Priority, default=Priority.NONE)
+    # Who judges, and how much of it
+    joining = models.CharField(max_length=9, choices=Joining, default=Joining.EVERYBODY)
+    ceiling = models.DecimalField(
+        max_digits=5, decimal_places=4, default=1, help_text="share that one person may judge"
+    )
+    # Training: the share right in the last so many answers that lets a person in
+    gate_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
+    gate_last = models.PositiveSmallIntegerField(default=0, help_text="0: no gate")
+    # Gold mixed in: how much of what is handed out, and the share right in the last so many
+    gold_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
+    gold_bar = models.DecimalField(max_digits=5, decimal_places=4, default=0)
+    gold_last = models.PositiveSmallIntegerField(default=10)
+    # Help to judge
+    guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, blank=True)
+    checklist = models.BooleanField(default=False)
+    contact_sheet = models.BooleanField(default=False)
+    n_tasks = models.PositiveIntegerField(default=0)
+    source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
+    created_at = models.DateTimeField(default=timezone.now)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=is_share("double_share"), name="double_share_is_share"
+            ),
+            models.CheckConstraint(
+                condition=is_share("ceiling") & Q(ceiling__gt=0), name="ceiling_is_share"
+            ),
+            models.CheckConstraint(
+                condition=is_share("gate_share") & is_share("gold_share") & is_share("gold_bar"),
+                name="gold_shares_are_shares",
+            ),
+            models.CheckConstraint(
+                condition=Q(labels_each__gte=1) & Q(labels_max__gte=1), name="labels_positive"
+            ),
+            models.CheckConstraint(condition=Q(threshold__gte=1), name="threshold_above_lowest"),
+            models.CheckConstraint(
+                condition=Q(kind=CampaignKind.TRAINING, pool=None)
+                | Q(kind=CampaignKind.JUDGING, pool__isnull=False),
+                name="campaign_has_pool_or_trains",
+            ),
+            # One training queue of a benchmark at a time, so that the gate is one question.
+            models.UniqueConstraint(
+                fields=["benchmark"],
+                condition=Q(kind=CampaignKind.TRAINING) & ~Q(state=CampaignState.CLOSED),
+                name="campaign_one_training",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_imported(self) -> bool:
+        return bool(self.source_sha256)
+
+    @property
+    def is_training(self) -> bool:
+        return self.kind == CampaignKind.TRAINING
+
+    @property
+    def has_gate(self) -> bool:
+        return self.gate_last > 0
+
+    @property
+    def gate(self) -> Hurdle:
+        """What answers in training must come to."""
+        return Hurdle(self.gate_share, self.gate_last)
+
+    @property
+    def bar(self) -> Hurdle:
+        """What answers to gold must come to, or the person is paused."""
+        return Hurdle(self.gold_bar, self.gold_last)
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """What each label says, from the lowest."""
+        return dict(enumerate(self.steps)) if self.steps else LABELS[self.scale]
+
+    def is_relevant(self, label: int) -> bool:
+        return label >= self.threshold

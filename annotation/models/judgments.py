@@ -1,0 +1,146 @@
+"""What people said: the log of judgments, and what is said about them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.enums import EscalationKind, JudgmentState
+from annotation.models.campaigns import Guideline
+from annotation.models.people import Annotator
+from annotation.models.tasks import SLOTS_MAX, JudgmentTask
+
+
+class Judgment(models.Model):
+    """One annotator's recorded answer. Append-only: a correction is a further row.
+
+    Rule 1 of the platform is in the constraints: at most one counted judgment per annotator
+    and task, at most one per slot. An answer to gold is never counted; it is right or wrong.
+    """
+
+    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="judgments")
+    annotator = models.ForeignKey(
+        Annotator, models.PROTECT, related_name="judgments", db_index=False
+    )
+    label = models.SmallIntegerField()
+    state = models.CharField(max_length=10, choices=JudgmentState, default=JudgmentState.LIVE)
+    slot = models.PositiveSmallIntegerField(null=True, help_text="empty unless counted")
+    is_right = models.BooleanField(null=True, help_text="of gold: whether it is the gold label")
+    seconds = models.FloatField(null=True, help_text="from showing the pair to the answer")
+    # What the browser saw of the person at work, and which parts of the caption they marked as
+    # missing; see `annotation.serializers.JudgmentSerializer`.
+    viewing = models.JSONField(null=True)
+    missing = models.JSONField(null=True)
+    client_key = models.UUIDField(null=True, help_text="made by the browser, once per answer")
+    guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, db_index=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "annotator"],
+                condition=Q(state=JudgmentState.LIVE),
+                name="judgment_once",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "annotator"],
+                condition=Q(state=JudgmentState.GOLD),
+                name="judgment_gold_once",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "slot"], condition=Q(slot__isnull=False), name="judgment_slot"
+            ),
+            models.UniqueConstraint(
+                fields=["annotator", "client_key"],
+                condition=Q(client_key__isnull=False),
+                name="judgment_client_key",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=JudgmentState.LIVE, slot__isnull=False, is_right=None)
+                | (~Q(state=JudgmentState.LIVE) & Q(slot=None)),
+                name="judgment_live_has_slot",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=JudgmentState.GOLD) | Q(is_right__isnull=False),
+                name="judgment_gold_is_right_or_wrong",
+            ),
+            models.CheckConstraint(condition=Q(slot__lt=SLOTS_MAX), name="judgment_slot_bounded"),
+        ]
+        indexes = [
+            models.Index(fields=["annotator", "-created_at"], name="judgment_history"),
+            # Few, and counted at every look at the campaign.
+            models.Index(
+                fields=["task"], condition=Q(state=JudgmentState.SURPLUS), name="judgment_surplus"
+            ),
+            # A person's answers to gold, found at each of them.
+            models.Index(
+                fields=["annotator", "-created_at"],
+                condition=Q(state=JudgmentState.GOLD),
+                name="judgment_gold",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"judgment {self.pk}"
+
+
+class ReviewComment(models.Model):
+    """A lead's word to an annotator about one of their answers in training."""
+
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="comments")
+    lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
+    text = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"comment on judgment {self.judgment_id}"
+
+
+class Escalation(models.Model):
+    """An annotator hands a pair on instead of judging it: to a lead, or as a video that cannot
+    play. Never a label."""
+
+    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="escalations")
+    annotator = models.ForeignKey(Annotator, models.PROTECT, related_name="escalations")
+    kind = models.CharField(max_length=11, choices=EscalationKind)
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "annotator", "kind"], name="escalation_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"escalation of task {self.task_id}"
+
+
+class Adjudication(models.Model):
+    """A lead's ruling on a task; the labels it rules on stay as they are."""
+
+    task = models.OneToOneField(JudgmentTask, models.PROTECT, related_name="adjudication")
+    lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
+    label = models.SmallIntegerField()
+    reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"adjudication of task {self.task_id}"
+
+
+class Exclusion(models.Model):
+    """A lead's word that a pair whose video cannot play stays out; its task stays unplayable."""
+
+    task = models.OneToOneField(JudgmentTask, models.PROTECT, related_name="exclusion")
+    lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"exclusion of task {self.task_id}"

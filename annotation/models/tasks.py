@@ -1,0 +1,171 @@
+"""What is judged, and who holds it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotation.enums import AssignmentState, GoldUse, TaskState
+from annotation.models.campaigns import Campaign
+from annotation.models.people import Annotator
+from pooling.models import Benchmark, Pair, Query, Video
+
+# More labels than any policy asks for and any imported pair has.
+SLOTS_MAX = 1000
+DECIDED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
+# What only a lead can move on.
+AT_DESK = [TaskState.CONFLICTED, TaskState.ESCALATED, TaskState.UNPLAYABLE]
+# Written out, for SQLite uses a partial index only where it finds its condition word by word.
+IS_AT_DESK = (
+    Q(state=TaskState.CONFLICTED) | Q(state=TaskState.ESCALATED) | Q(state=TaskState.UNPLAYABLE)
+)
+
+
+class GoldItem(models.Model):
+    """A caption and a video of which it is known whether they match, and why.
+
+    Either for training, where the truth is told after the answer, or a control that is mixed
+    into campaigns unseen; never both, for who was told knows the answer. A retired item is not
+    handed out, and what was answered to it counts for and against nobody.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="gold_items")
+    query = models.ForeignKey(Query, models.CASCADE, related_name="gold_items")
+    video = models.ForeignKey(Video, models.CASCADE, related_name="gold_items")
+    use = models.CharField(max_length=8, choices=GoldUse, default=GoldUse.TRAINING)
+    is_relevant = models.BooleanField()
+    explanation = models.TextField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["query", "video"], name="gold_item_pair")]
+
+    def __str__(self) -> str:
+        return f"gold item {self.pk}"
+
+
+class JudgmentTask(models.Model):
+    """A pair to judge in a campaign, or a gold item.
+
+    `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` counts
+    the slots that nobody holds or has filled; it is kept here, and not counted at each claim, so
+    that one index finds the next task at once however many tasks there are. Gold has no seats and
+    no counted labels: it is handed to anybody, once, and stays open.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)
+    pair = models.ForeignKey(Pair, models.PROTECT, null=True, blank=True)
+    gold = models.ForeignKey(
+        GoldItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
+    )
+    position = models.PositiveIntegerField(help_text="order in which the tasks are handed out")
+    labels_planned = models.PositiveSmallIntegerField(default=1)
+    labels_required = models.PositiveSmallIntegerField(default=1)
+    labels_live = models.PositiveSmallIntegerField(default=0)
+    seats_open = models.PositiveSmallIntegerField(default=1)
+    state = models.CharField(max_length=11, choices=TaskState, default=TaskState.OPEN)
+    label = models.SmallIntegerField(null=True, help_text="the consensus; empty: none")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "pair"], name="task_pair"),
+            models.UniqueConstraint(fields=["gold", "campaign"], name="task_gold_once"),
+            models.CheckConstraint(
+                condition=Q(pair__isnull=False, gold=None)
+                | Q(pair=None, gold__isnull=False, seats_open=0, labels_live=0, label=None),
+                name="task_is_pair_or_gold",
+            ),
+            models.CheckConstraint(
+                condition=Q(labels_live__lte=F("labels_required")), name="task_labels_bounded"
+            ),
+            models.CheckConstraint(
+                condition=Q(labels_planned__gte=1) & Q(labels_required__gte=F("labels_planned")),
+                name="task_labels_planned",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=TaskState.OPEN) | Q(seats_open=0), name="task_ended_has_no_seats"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=DECIDED, label__isnull=False)
+                | (~Q(state__in=DECIDED) & Q(label=None)),
+                name="task_decided_has_label",
+            ),
+        ]
+        indexes = [
+            # Only tasks that can be handed out: the index shrinks as the campaign empties.
+            models.Index(
+                fields=["campaign", "position"], condition=Q(seats_open__gt=0), name="task_claim"
+            ),
+            # Few among many: the desk and its count do not look through the campaign.
+            models.Index(fields=["campaign", "state"], condition=IS_AT_DESK, name="task_desk"),
+            models.Index(
+                fields=["campaign", "position"],
+                condition=Q(gold__isnull=False),
+                name="task_gold",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"task {self.pk}"
+
+    @property
+    def query(self) -> Query:
+        return self._shown.query
+
+    @property
+    def video(self) -> Video:
+        return self._shown.video
+
+    @property
+    def _shown(self) -> Pair | GoldItem:
+        # One of the two is there, by the constraint `task_is_pair_or_gold`.
+        return self.gold or cast(Pair, self.pair)
+
+
+class Assignment(models.Model):
+    """One slot of a task, held by one annotator until the lease runs out. Gold has no slots."""
+
+    task = models.ForeignKey(
+        JudgmentTask, models.CASCADE, related_name="assignments", db_index=False
+    )
+    annotator = models.ForeignKey(
+        Annotator, models.PROTECT, related_name="assignments", db_index=False
+    )
+    slot = models.PositiveSmallIntegerField(
+        null=True, help_text="empty once given up, and for gold"
+    )
+    state = models.CharField(max_length=8, choices=AssignmentState, default=AssignmentState.HELD)
+    lease_expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "annotator"], name="assignment_annotator"),
+            models.UniqueConstraint(fields=["task", "slot"], name="assignment_slot"),
+            models.CheckConstraint(
+                condition=Q(state__in=[AssignmentState.HELD, AssignmentState.DONE]) | Q(slot=None),
+                name="assignment_given_up_has_no_slot",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["lease_expires_at"],
+                condition=Q(state=AssignmentState.HELD),
+                name="assignment_lease",
+            ),
+            # What a person holds now, however many they have held before.
+            models.Index(
+                fields=["annotator"],
+                condition=Q(state=AssignmentState.HELD),
+                name="assignment_held",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"assignment {self.pk}"

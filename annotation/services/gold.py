@@ -1,0 +1,229 @@
+"""Gold: captions and videos of which the truth is known, for training and for control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, Max, OuterRef, Q
+from django.utils import timezone
+
+from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
+from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    GoldItem,
+    Judgment,
+    JudgmentTask,
+    ReviewComment,
+)
+from annotation.policies import check_can_lead
+from annotation.services.seats import give_up, leases_of
+from config.accounts.models import User
+from config.shared.bulk import lock_row
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.progress import Progress, no_progress
+from pooling.core.hashing import mix
+from pooling.enums import MediaState
+from pooling.models import Benchmark, Query, Video
+from pooling.selectors import query_numbers, video_numbers
+
+COMMENT_LENGTH = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """One item: numbers of caption and video in the benchmark, the truth, and why."""
+
+    query: int
+    video: int
+    is_relevant: bool
+    explanation: str = ""
+
+
+def import_gold(
+    *,
+    benchmark: Benchmark,
+    path: Path,
+    use: GoldUse,
+    source: str | None = None,
+    by: User | None = None,
+    progress: Progress = no_progress,
+) -> int:
+    """Add the gold items of a file; returns how many.
+
+    All or none. Raises `InvalidInput` with the line, also for what is gold already, for either use.
+    """
+    if by is not None:
+        check_can_lead(by, benchmark)
+    file = parse_gold(
+        path,
+        query_numbers=query_numbers(benchmark),
+        video_numbers=video_numbers(benchmark),
+        progress=lambda done, total: progress(done, total, "reading gold"),
+        source=source,
+    )
+    gold = [
+        Gold(query=query, video=video, is_relevant=truth, explanation=why)
+        for query, video, truth, why in zip(
+            file.queries.tolist(),
+            file.videos.tolist(),
+            file.relevant.tolist(),
+            file.explanations,
+            strict=True,
+        )
+    ]
+    with transaction.atomic():
+        lock_row(benchmark)
+        _refuse_known(benchmark, file)
+        return add_gold(benchmark=benchmark, use=use, gold=gold, by=by)
+
+
+def _refuse_known(benchmark: Benchmark, file: GoldFile) -> None:
+    stored = GoldItem.objects.filter(benchmark=benchmark)
+    known = {
+        (query, video): GoldUse(use)
+        for query, video, use in stored.values_list("query__number", "video__number", "use")
+    }
+    pairs = zip(file.queries.tolist(), file.videos.tolist(), file.lines, strict=True)
+    for query, video, line in pairs:
+        if use := known.get((query, video)):
+            reason = f"the pair is gold already ({use.label.lower()})"
+            raise InvalidInput(reason, source=file.source, line=line)
+
+
+def add_gold(
+    *, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: User | None = None
+) -> int:
+    """Add gold items, and hand them out in the campaigns that use them; returns how many.
+
+    All or none. Raises `Conflict` where an item is there already, for either use.
+    """
+    if by is not None:
+        check_can_lead(by, benchmark)
+    for item in gold:
+        if fault := explanation_fault(item.explanation):
+            raise InvalidInput(fault)
+    queries = dict(Query.objects.filter(benchmark=benchmark).values_list("number", "pk"))
+    videos = dict(Video.objects.filter(benchmark=benchmark).values_list("number", "pk"))
+    rows = [
+        GoldItem(
+            benchmark=benchmark,
+            query_id=queries[item.query],
+            video_id=videos[item.video],
+            use=use,
+            is_relevant=item.is_relevant,
+            explanation=item.explanation,
+            created_by=by,
+        )
+        for item in gold
+    ]
+    with transaction.atomic():
+        lock_row(benchmark)
+        try:
+            with transaction.atomic():
+                GoldItem.objects.bulk_create(rows)
+        except IntegrityError:
+            raise Conflict("One of these pairs is gold already, for training or control.") from None
+        _bring_everywhere(benchmark)
+    return len(rows)
+
+
+def bring_gold(campaign: Campaign) -> int:
+    """Make tasks of the gold that the campaign uses and does not have; returns how many it has.
+
+    A pair that is judged in the campaign is no gold in it: nobody is to see it twice.
+    """
+    use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
+    here = JudgmentTask.objects.filter(campaign=campaign)
+    judged = here.filter(pair__query=OuterRef("query"), pair__video=OuterRef("video"))
+    present = here.filter(gold=OuterRef("pk"))
+    missing = GoldItem.objects.filter(
+        ~Exists(present),
+        ~Exists(judged),
+        benchmark=campaign.benchmark_id,
+        use=use,
+        retired_at=None,
+    )
+    states = dict(missing.values_list("pk", "video__state"))
+    ids = np.array(list(states), np.int64)
+    last = here.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    JudgmentTask.objects.bulk_create(
+        JudgmentTask(
+            campaign=campaign,
+            gold_id=pk,
+            position=first + place,
+            seats_open=0,
+            state=TaskState.UNPLAYABLE if states[pk] == MediaState.BROKEN else TaskState.OPEN,
+        )
+        for place, pk in enumerate(ids[np.argsort(mix(ids, campaign.seed))].tolist())
+    )
+    return here.filter(gold__isnull=False, gold__retired_at=None).count()
+
+
+def _bring_everywhere(benchmark: Benchmark) -> None:
+    """New gold, to all campaigns that use any and are not closed."""
+    campaigns = Campaign.objects.filter(benchmark=benchmark)
+    for campaign in campaigns.exclude(state=CampaignState.CLOSED):
+        if campaign.is_training or campaign.gold_share:
+            bring_gold(campaign)
+
+
+@transaction.atomic
+def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
+    """Write another explanation; who answers from now on is told it."""
+    check_can_lead(by, item.benchmark)
+    explanation = explanation.strip()
+    if fault := explanation_fault(explanation):
+        raise InvalidInput(fault)
+    item.explanation = explanation
+    item.save(update_fields=["explanation"])
+    return item
+
+
+@transaction.atomic
+def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
+    """Hand an item out no more. The answers stay, and count for and against nobody.
+
+    Who was let in or paused by them stays so. Retired twice, it is retired since the first time.
+    """
+    check_can_lead(by, item.benchmark)
+    GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())
+    held = Assignment.objects.filter(task__gold=item, state=AssignmentState.HELD)
+    give_up(leases_of(held), AssignmentState.EXPIRED)
+    item.refresh_from_db()
+    return item
+
+
+@transaction.atomic
+def restore_gold(*, item: GoldItem, by: User) -> GoldItem:
+    """Hand a retired item out again; the answers to it count again."""
+    check_can_lead(by, item.benchmark)
+    GoldItem.objects.filter(pk=item.pk).update(retired_at=None)
+    lock_row(item.benchmark)
+    _bring_everywhere(item.benchmark)
+    item.refresh_from_db()
+    return item
+
+
+@transaction.atomic
+def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewComment:
+    """A lead's word to the annotator about an answer in training."""
+    check_can_lead(by, judgment.task.campaign.benchmark)
+    text = text.strip()
+    if not 0 < len(text) <= COMMENT_LENGTH:
+        raise InvalidInput(f"a comment has 1 to {COMMENT_LENGTH:,} characters")
+    if not judgment.task.campaign.is_training:
+        raise Conflict("Only answers in training are commented on; others are not to be swayed.")
+    return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+
+
+def mark_comments_read(*, annotator: Annotator) -> int:
+    """The annotator has seen what leads wrote to them."""
+    unread = Q(judgment__annotator=annotator, read_at=None)
+    return ReviewComment.objects.filter(unread).update(read_at=timezone.now())

@@ -1,0 +1,186 @@
+"""Who may judge in a campaign: joining, the gate after training, pausing by gold."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from annotation.enums import AssignmentState, Joining, MembershipState
+from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
+from annotation.policies import check_can_lead
+from annotation.selectors import gold_answers, training_answers
+from annotation.services.seats import give_up, leases_of
+from config.accounts.models import User
+from config.shared.errors import InvalidInput, NotPermitted
+from config.shared.prepared import Given, PreparedRead, PreparedUpdate
+
+
+def _of_annotator() -> QuerySet[Membership]:
+    return Membership.objects.filter(campaign=Given("campaign"), annotator=Given("annotator"))
+
+
+_membership = PreparedRead(_of_annotator)
+_count_pair = PreparedUpdate(_of_annotator, judged=F("judged") + 1)
+_count_gold = PreparedUpdate(_of_annotator, gold_judged=F("gold_judged") + 1)
+_annotator = PreparedRead(lambda: Annotator.objects.filter(user=Given("user")))
+
+REASON_LENGTH = 1000
+ANY_NUMBER = 2**31
+
+
+def annotator_for(user: User) -> Annotator:
+    """The annotator behind a user, made at the first judgment."""
+    found: Annotator | None = _annotator.first(user=user.pk)
+    annotator = found or Annotator.objects.get_or_create(user=user)[0]
+    annotator.user = user
+    return annotator
+
+
+def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
+    """The annotator's membership, made where the campaign takes everybody.
+
+    Raises `NotPermitted` where a lead chooses who may judge and has not chosen this person.
+    """
+    found: Membership | None = _membership.first(campaign=campaign.pk, annotator=annotator.pk)
+    if found is not None:
+        found.annotator = annotator
+        return found
+    if campaign.joining == Joining.CHOSEN:
+        raise NotPermitted("A lead chooses who judges here, and has not chosen you yet.")
+    return Membership.objects.get_or_create(campaign=campaign, annotator=annotator)[0]
+
+
+def check_may_be_handed_pairs(campaign: Campaign, membership: Membership) -> None:
+    """Raises `NotPermitted`, with words for the annotator, where they may not judge now."""
+    if membership.state == MembershipState.PAUSED:
+        raise NotPermitted(membership.reason)
+    if campaign.has_gate and membership.admitted_at is None and not _admitted(campaign, membership):
+        raise NotPermitted(
+            f"First train: this campaign opens once {campaign.gate.needed} of your last "
+            f"{campaign.gate_last} answers in training are right."
+        )
+    if left_to_judge(campaign, membership) <= 0:
+        raise NotPermitted("You have judged as much of this campaign as one person may. Thank you!")
+
+
+def left_to_judge(campaign: Campaign, membership: Membership) -> int:
+    """How many pairs the person may still judge: the ceiling's share of all, at least one."""
+    if campaign.ceiling == 1:
+        return ANY_NUMBER
+    return max(1, int(campaign.n_tasks * campaign.ceiling)) - membership.judged
+
+
+def passes_gate(campaign: Campaign, annotator: Annotator) -> bool:
+    """Whether enough of the annotator's last answers in training were right."""
+    answers = training_answers(campaign.benchmark_id, annotator)[: campaign.gate_last]
+    return campaign.gate.is_passed(_outcomes(answers))
+
+
+def _outcomes(answers: QuerySet[Judgment]) -> list[bool]:
+    """Which of the answers to gold are right, in their order."""
+    return [bool(is_right) for is_right in answers.values_list("is_right", flat=True)]
+
+
+def _admitted(campaign: Campaign, membership: Membership) -> bool:
+    if not passes_gate(campaign, membership.annotator):
+        return False
+    membership.admitted_at = timezone.now()
+    Membership.objects.filter(pk=membership.pk).update(admitted_at=membership.admitted_at)
+    return True
+
+
+def pause_below_bar(campaign: Campaign, annotator: Annotator) -> None:
+    """Pause the annotator if too few of their last answers to gold were right.
+
+    Called after each answer to gold. What they hold goes back into the queue. Of a person who is
+    paused already, the reason stays.
+    """
+    if not campaign.gold_bar:
+        return
+    membership = Membership.objects.get(campaign=campaign, annotator=annotator)
+    answers = gold_answers(campaign, annotator)
+    if membership.forgiven_at:
+        answers = answers.filter(created_at__gt=membership.forgiven_at)
+    last = _outcomes(answers[: campaign.gold_last])
+    if membership.state == MembershipState.PAUSED or not campaign.bar.is_failed(last):
+        return
+    _pause(
+        membership,
+        f"You are paused: of your last {len(last)} control pairs, whose answer is known, you had "
+        f"{campaign.bar.right(last)} right; this campaign asks for {campaign.bar.needed}. A lead "
+        "sees this and will get in touch with you.",
+    )
+
+
+@transaction.atomic
+def choose_members(*, campaign: Campaign, annotators: list[Annotator], by: User) -> int:
+    """Let people into a campaign whose members a lead chooses; returns how many are new."""
+    check_can_lead(by, campaign.benchmark)
+    before = campaign.members.count()
+    Membership.objects.bulk_create(
+        [Membership(campaign=campaign, annotator=one) for one in annotators], ignore_conflicts=True
+    )
+    return campaign.members.count() - before
+
+
+@transaction.atomic
+def let_in(*, campaign: Campaign, annotator: Annotator, by: User) -> Membership:
+    """A lead opens the gate to a person who may not have come to it yet."""
+    choose_members(campaign=campaign, annotators=[annotator], by=by)
+    membership = Membership.objects.get(campaign=campaign, annotator=annotator)
+    membership.campaign = campaign
+    return admit_member(membership=membership, by=by)
+
+
+@transaction.atomic
+def admit_member(*, membership: Membership, by: User) -> Membership:
+    """A lead opens the gate to a person, whatever their training says."""
+    check_can_lead(by, membership.campaign.benchmark)
+    membership.admitted_at, membership.admitted_by = timezone.now(), by
+    membership.save(update_fields=["admitted_at", "admitted_by"])
+    return membership
+
+
+@transaction.atomic
+def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
+    """A lead stops a person from being handed pairs, and says why."""
+    check_can_lead(by, membership.campaign.benchmark)
+    reason = reason.strip()
+    if not 0 < len(reason) <= REASON_LENGTH:
+        raise InvalidInput(f"the person is told why, in 1 to {REASON_LENGTH:,} characters")
+    _pause(membership, reason)
+    return membership
+
+
+@transaction.atomic
+def resume_member(*, membership: Membership, by: User) -> Membership:
+    """A lead lets a paused person go on; their gold answers so far are forgiven."""
+    check_can_lead(by, membership.campaign.benchmark)
+    membership.state, membership.reason = MembershipState.ACTIVE, ""
+    membership.forgiven_at = timezone.now()
+    membership.save(update_fields=["state", "reason", "forgiven_at"])
+    return membership
+
+
+def is_paused(campaign: Campaign, annotator: Annotator) -> bool:
+    found: Membership | None = _membership.first(campaign=campaign.pk, annotator=annotator.pk)
+    return found is not None and found.state == MembershipState.PAUSED
+
+
+def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> None:
+    """One more answer of the annotator. Not a correction: that replaces one."""
+    counter = _count_gold if is_gold else _count_pair
+    counter.run(campaign=campaign.pk, annotator=annotator.pk)
+
+
+def _pause(membership: Membership, reason: str) -> None:
+    held = Assignment.objects.filter(
+        annotator=membership.annotator_id,
+        task__campaign=membership.campaign_id,
+        state=AssignmentState.HELD,
+    )
+    # Tasks are locked before memberships, as at every answer, so that nobody waits in a circle.
+    give_up(leases_of(held), AssignmentState.EXPIRED)
+    membership.state, membership.reason = MembershipState.PAUSED, reason
+    membership.save(update_fields=["state", "reason"])

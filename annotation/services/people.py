@@ -1,0 +1,46 @@
+"""What becomes of a person's judging when their rights end or they are erased."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Q
+
+from annotation.enums import AssignmentState
+from annotation.models import (
+    Adjudication,
+    Annotator,
+    Assignment,
+    Escalation,
+    Membership,
+    ReviewComment,
+    Withdrawal,
+)
+from annotation.services.seats import give_up, leases_of
+from config.accounts.models import User
+from config.accounts.roles import Role, scopes_of
+
+
+@transaction.atomic
+def free_leases_beyond_rights(*, person: User) -> int:
+    """Give back what a person holds in benchmarks where they may not judge; returns how many."""
+    scopes = scopes_of(person, Role.ANNOTATOR)
+    held = Assignment.objects.filter(annotator__user=person, state=AssignmentState.HELD)
+    if scopes.everywhere:
+        return 0
+    beyond = held.exclude(task__campaign__benchmark__key__in=scopes.keys)
+    return give_up(leases_of(beyond), AssignmentState.EXPIRED)
+
+
+@transaction.atomic
+def forget_person(*, person: User) -> None:
+    """Empty what the person wrote in their own words, and what was written about them.
+
+    Labels and rulings stay, and so does the pseudonym, under which nobody is known any more.
+    """
+    Escalation.objects.filter(annotator__user=person).update(reason="")
+    Adjudication.objects.filter(lead=person).update(reason="")
+    ReviewComment.objects.filter(lead=person).update(text="")
+    ReviewComment.objects.filter(judgment__annotator__user=person).update(text="")
+    Membership.objects.filter(annotator__user=person).update(reason="")
+    Withdrawal.objects.filter(Q(annotator__user=person) | Q(lead=person)).update(reason="")
+    Annotator.objects.filter(user=person).update(preferences={})

@@ -1,0 +1,228 @@
+"""Training, for leads: the queue, who trains in it, and what they are told and allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import services
+from annotation.enums import CampaignState, GoldUse
+from annotation.forms import CommentForm, MemberForm
+from annotation.gold_selectors import (
+    Door,
+    doors_of,
+    find_training_queue,
+    get_trainee,
+    gold_counts,
+    gold_given,
+    trainees,
+    training_items,
+    training_log,
+)
+from annotation.gold_views import get_benchmark_led
+from annotation.models import Annotator, Campaign, Judgment, Membership
+from annotation.policies import can_lead_somewhere
+from annotation.selectors import get_campaign, tasks_at_desk
+from annotation.serializers import playable_address
+from config.accounts.models import User
+from config.accounts.policies import people_seen_by
+from config.accounts.roles import Role, scopes_of
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import only_for
+
+PEOPLE_PER_PAGE = 50
+ANSWERS_PER_PAGE = 20
+# Which of a person's answers are listed.
+WRONG, UNCOMMENTED = "wrong", "uncommented"
+FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong, without a comment"}
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def training(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_benchmark_led(request, key)
+    queue = find_training_queue(benchmark)
+    people = trainees(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "queue": queue,
+        "items": training_items(queue) if queue else 0,
+        "at_desk": tasks_at_desk(queue).count() if queue else 0,
+        "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
+        "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
+        "last": people[0].last if people else 0,
+        "gated": [one for one in doors_of(benchmark) if one.has_gate],
+    }
+    return render(request, "annotation/training.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_open(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_benchmark_led(request, key)
+    try:
+        services.open_training(benchmark=benchmark, by=request.user)
+        messages.success(request, "Training is open: annotators find it on their start page.")
+    except (Conflict, InvalidInput) as refused:
+        messages.warning(request, str(refused))
+    return redirect("training", benchmark.key)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_close(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_benchmark_led(request, key)
+    queue = find_training_queue(benchmark)
+    if queue is None:
+        messages.warning(request, "No training is open.")
+    else:
+        services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=request.user)
+        messages.success(request, "Training is closed. What people answered stays and counts.")
+    return redirect("training", benchmark.key)
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def training_person(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
+    benchmark = get_benchmark_led(request, key)
+    trainee = get_trainee(benchmark, annotator)
+    shown = _filter_of(request.GET.get("show", ""))
+    log = training_log(benchmark, trainee.annotator)
+    found = _filtered(log, shown)
+    page = Paginator(found, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": benchmark,
+        "trainee": trainee,
+        "last": trainee.last,
+        "doors": [DoorRow.of(door) for door in trainee.doors],
+        "shown": shown,
+        "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
+        "page": page,
+        "answers": [AnswerRow.of(judgment) for judgment in page],
+    }
+    return render(request, "annotation/training_person.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
+    """Store a comment and go back to the answer, or to the next where it is not listed any more."""
+    benchmark = get_benchmark_led(request, key)
+    trainee = get_trainee(benchmark, annotator)
+    form = CommentForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A comment names an answer and says something about it.")
+    shown = _filter_of(request.POST.get("show", ""))
+    log = training_log(benchmark, trainee.annotator)
+    judgment = get_object_or_404(log, pk=form.cleaned_data["judgment"])
+    later = _after(_filtered(log, shown), judgment)
+    services.comment_on_judgment(
+        judgment=judgment, text=form.cleaned_data["text"], by=cast(User, request.user)
+    )
+    messages.success(request, "The comment is stored; they read it on their page.")
+    place = later if shown == UNCOMMENTED else judgment.pk
+    query = urlencode({"show": shown, "page": request.POST.get("page", "")})
+    anchor = f"#answer-{place}" if place else ""
+    address = reverse("training-person", args=[benchmark.key, trainee.annotator.pk])
+    return redirect(f"{address}?{query}{anchor}")
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
+    """Let a person into a campaign, stop them from judging there, or let them go on."""
+    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    seen = Annotator.objects.filter(user__in=people_seen_by(request.user))
+    person = get_object_or_404(seen, pk=annotator)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A person is let in, paused with a reason, or resumed.")
+    messages.success(request, _change(campaign, person, form.cleaned_data, request))
+    if request.POST.get("back") == "campaign":
+        return redirect("campaign-person", campaign.pk, person.pseudonym)
+    if trainees(campaign.benchmark, only=person.pk):
+        return redirect("training-person", campaign.benchmark.key, person.pk)
+    return redirect("person", person.user_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """An answer in training as a lead sees it."""
+
+    judgment: Judgment
+    label: str
+    video: str | None
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> AnswerRow:
+        task = judgment.task
+        label = task.campaign.labels.get(judgment.label, str(judgment.label))
+        return cls(judgment, label, playable_address(task.video))
+
+
+@dataclass(frozen=True, slots=True)
+class DoorRow:
+    """A campaign on a person's page, with their answers to the gold mixed in there."""
+
+    door: Door
+    gold: list[bool]
+
+    @classmethod
+    def of(cls, door: Door) -> DoorRow:
+        has_gold = door.campaign.gold_share and door.membership is not None
+        return cls(door, gold_given(door.membership) if has_gold and door.membership else [])
+
+    @property
+    def gold_right(self) -> int:
+        return self.door.campaign.bar.right(self.gold)
+
+    @property
+    def gold_looked_at(self) -> int:
+        return min(len(self.gold), self.door.campaign.gold_last)
+
+
+def _change(
+    campaign: Campaign, person: Annotator, given: dict[str, Any], request: HttpRequest
+) -> str:
+    """Do what the form says; returns what to tell the lead."""
+    by = cast(User, request.user)
+    if given["action"] == MemberForm.LET_IN:
+        services.let_in(campaign=campaign, annotator=person, by=by)
+        return f"They may judge in {campaign.name}."
+    memberships = Membership.objects.select_related("campaign__benchmark")
+    membership = get_object_or_404(memberships, campaign=campaign, annotator=person)
+    if given["action"] == MemberForm.PAUSE:
+        services.pause_member(membership=membership, reason=given["reason"], by=by)
+        return f"They are paused in {campaign.name}, and read your reason there."
+    services.resume_member(membership=membership, by=by)
+    return f"They may go on in {campaign.name}; earlier answers to gold are forgiven."
+
+
+def _filter_of(name: str) -> str:
+    if name not in FILTERS:
+        raise InvalidInput(f"answers are listed by {', '.join(filter(None, FILTERS))}")
+    return name
+
+
+def _filtered(log: QuerySet[Any], name: str) -> QuerySet[Any]:
+    if name == WRONG:
+        return log.filter(is_right=False)
+    if name == UNCOMMENTED:
+        return log.filter(is_right=False, is_commented=False, task__gold__retired_at=None)
+    return log
+
+
+def _after(answers: QuerySet[Judgment], judgment: Judgment) -> int | None:
+    """The key of the next in the list, which is newest first; at its end of the last that stays."""
+    keys = list(answers.values_list("pk", flat=True))
+    place = keys.index(judgment.pk) if judgment.pk in keys else len(keys)
+    return next(iter(keys[place + 1 :] + keys[:place][::-1]), None)

@@ -1,0 +1,107 @@
+"""Reading people, their consents and invitations."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.base import SessionBase
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils.crypto import constant_time_compare
+
+from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
+from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
+from config.shared.prepared import Given, PreparedRead
+
+ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
+
+
+def needs_consent(user: Any) -> bool:
+    """Whether there is a consent text whose newest version the person has not agreed to.
+
+    One query; nobody needs to agree where no text was written.
+    """
+    newest = _newest_unaccepted.first(user=user.pk)
+    return newest is not None and bool(newest[0])
+
+
+# Asked for at each claim.
+_newest_unaccepted = PreparedRead(
+    lambda: ConsentText.objects.values_list(
+        ~Exists(Consent.objects.filter(user=Given("user"), text=OuterRef("pk")))
+    )[:1]
+)
+
+
+def newest_consent_text() -> ConsentText | None:
+    return ConsentText.objects.first()
+
+
+def hash_of_token(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def open_invitations() -> QuerySet[Invitation]:
+    """Those that can still be accepted, by the database's clock."""
+    return Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=Now())
+
+
+def find_open_invitation(token_sha256: str) -> Invitation | None:
+    found = open_invitations().filter(token_sha256=token_sha256)
+    return found.select_related("made_by").first()
+
+
+def active_admins() -> QuerySet[User]:
+    return User.objects.filter(ADMINS, is_active=True).distinct()
+
+
+def people_with(role: Role, scopes: Scopes) -> QuerySet[User]:
+    """Who holds this very role in one of the scopes or everywhere, also if deactivated."""
+    if not scopes:
+        return User.objects.none()
+    grants = scopes.limit(Grant.objects.filter(role=role), "scope")
+    everywhere = User.groups.through.objects.filter(group__name=role)
+    return User.objects.filter(
+        Q(pk__in=grants.values("user")) | Q(pk__in=everywhere.values("user"))
+    )
+
+
+def roles_shown(person: User, scopes: Scopes) -> list[tuple[Role, str]]:
+    """The person's roles that hold everywhere or in one of these scopes, the widest first.
+
+    Reads what `prefetch_related("groups", "grants")` has fetched.
+    """
+    names = {group.name for group in person.groups.all()}
+    if person.is_superuser:
+        names.add(Role.ADMIN.value)
+    held = [(role, EVERYWHERE) for role in reversed(Role) if role.value in names]
+    return held + [
+        (Role(grant.role), grant.scope) for grant in person.grants.all() if grant.scope in scopes
+    ]
+
+
+def all_roles(person: User) -> set[tuple[str, str]]:
+    held = set(roles_held(person))
+    return held | {(Role.ADMIN.value, EVERYWHERE)} if person.is_superuser else held
+
+
+def user_of_ended_session(session: SessionBase) -> User | None:
+    """The owner of a session that was valid until its owner was deactivated, and nobody else.
+
+    The password must be the one of then, and the session of the last generation before: one that
+    was dead already, or whose owner was let in again since, names nobody.
+    """
+    try:
+        pk = User._meta.pk.to_python(session[SESSION_KEY])
+        signed = session[HASH_SESSION_KEY]
+    except KeyError:
+        return None
+    user = User.objects.filter(
+        pk=pk, is_active=False, erased_at=None, session_generation__gt=0
+    ).first()
+    if user is None:
+        return None
+    before = user.session_hash_of(user.session_generation - 1)
+    return user if constant_time_compare(signed, before) else None

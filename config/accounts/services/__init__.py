@@ -1,0 +1,35 @@
+"""Every write to people and their roles, by noun."""
+
+from __future__ import annotations
+
+from config.accounts.services.consent import give_consent, write_consent_text
+from config.accounts.services.invitations import (
+    Invited,
+    accept_invitation,
+    invite,
+    join,
+    revoke_invitation,
+)
+from config.accounts.services.people import (
+    create_user,
+    deactivate_person,
+    erase_person,
+    reactivate_person,
+)
+from config.accounts.services.roles import grant_role, withdraw_role
+
+__all__ = [
+    "Invited",
+    "accept_invitation",
+    "create_user",
+    "deactivate_person",
+    "erase_person",
+    "give_consent",
+    "grant_role",
+    "invite",
+    "join",
+    "reactivate_person",
+    "revoke_invitation",
+    "withdraw_role",
+    "write_consent_text",
+]

@@ -1,0 +1,83 @@
+"""Why a caption is true of a video, or what of it is not so: in the plain words of each thing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from evaluation.demo.captions import Meaning, Phrase, Roles, best_roles, is_true, write
+from evaluation.demo.shapes import Figure, Scene, holds
+from evaluation.demo.wording import WORDINGS, Author, with_article
+
+NUMBERS = {1: "one shape", 2: "two shapes", 3: "three shapes"}
+
+
+class PlainAuthor(Author):
+    """Says each thing in its common words, whatever others like to call it."""
+
+    def __init__(self) -> None:
+        super().__init__(random.Random(0))
+
+    def word(self, meaning: StrEnum) -> str:
+        return WORDINGS[meaning][0]
+
+    def pick(self, choices: tuple[str, ...]) -> str:
+        return choices[0]
+
+
+def explain(meaning: Meaning, scene: Scene) -> str:
+    """Ends with a full stop and tells everything that is not so, in the most favourable reading."""
+    if is_true(meaning, scene):
+        return f"All of it is there: {write(meaning, PlainAuthor())}."
+    wrong = "; ".join(_faults(meaning, scene, best_roles(meaning, scene)))
+    return f"{wrong[0].upper()}{wrong[1:]}."
+
+
+def _faults(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
+    for phrase, figure in zip(meaning.phrases, roles, strict=True):
+        if figure is None:
+            yield f"there is no {_wanted(phrase)} besides"
+        else:
+            yield from _differences(phrase, figure, scene.figures)
+    yield from _misplaced(meaning, scene, roles)
+    if meaning.background not in (None, scene.background):
+        yield f"the background is {scene.background}, the caption says {meaning.background}"
+    if meaning.count not in (None, len(scene.figures)):
+        there, said = NUMBERS[len(scene.figures)], NUMBERS[meaning.count or 0]
+        yield f"there {'is' if len(scene.figures) == 1 else 'are'} {there}, the caption says {said}"
+
+
+def _misplaced(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
+    if meaning.relation is None or roles[0] is None or roles[1] is None:
+        return
+    if not holds(meaning.relation, roles[0], roles[1]):
+        first, second = (_name(figure, scene.figures) for figure in (roles[0], roles[1]))
+        yield f"the {first} is not always {WORDINGS[meaning.relation][0]} the {second}"
+
+
+def _differences(phrase: Phrase, figure: Figure, others: Sequence[Figure]) -> Iterator[str]:
+    """What is told of the figure and is another way."""
+    name = _name(figure, others)
+    if phrase.form not in (None, figure.form):
+        form = with_article(figure.form)
+        yield f"the {figure.colour} shape is {form}, the caption says {phrase.form}"
+    if phrase.colour not in (None, figure.colour):
+        alike = [other for other in others if other.form is figure.form]
+        which = "the" if len(alike) == 1 else "one"
+        yield f"{which} {figure.form} is {figure.colour}, the caption says {phrase.colour}"
+    if phrase.size not in (None, figure.size):
+        yield f"the {name} is {figure.size}, the caption says {phrase.size}"
+    if phrase.motion not in (None, figure.motion):
+        yield f"the {name} {figure.motion}, the caption says that it {phrase.motion}"
+
+
+def _name(figure: Figure, others: Sequence[Figure]) -> str:
+    """The form, and the colour where there are several of it: no two figures agree in both."""
+    alike = [other for other in others if other.form is figure.form]
+    return str(figure.form) if len(alike) == 1 else f"{figure.colour} {figure.form}"
+
+
+def _wanted(phrase: Phrase) -> str:
+    words = [str(value) for value in (phrase.size, phrase.colour) if value]
+    return " ".join([*words, str(phrase.form or "shape")])

@@ -1,0 +1,57 @@
+"""Pairs of the demo of which annotators are told, or not told, that the truth is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.demo.benchmark import DemoBenchmark
+from evaluation.demo.explaining import explain
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPair:
+    """Numbers of caption and video, the truth, and why."""
+
+    caption: int
+    video: int
+    is_relevant: bool
+    explanation: str
+
+
+def choose_gold(
+    demo: DemoBenchmark, count: int, *, seed: int, without: Collection[tuple[int, int]] = ()
+) -> list[GoldPair]:
+    """So many pairs in shuffled order, half of them true, of the others all but one thing.
+
+    Each has a caption of its own; none is in `without`, pairs of caption and video.
+    """
+    rng = random.Random(seed)
+    near = _nearly_true(demo)
+    wanted = {True: count // 2, False: count - count // 2}
+    chosen: list[GoldPair] = []
+    for caption in rng.sample(range(len(demo.captions)), len(demo.captions)):
+        # Each caption serves the kind of which more are missing.
+        is_relevant = wanted[True] >= wanted[False]
+        fitting = (demo.truth if is_relevant else near)[caption]
+        videos = [v for v in np.flatnonzero(fitting).tolist() if (caption, v) not in without]
+        if videos and wanted[is_relevant]:
+            chosen.append(_gold_pair(demo, caption, rng.choice(videos)))
+            wanted[is_relevant] -= 1
+    return rng.sample(chosen, len(chosen))
+
+
+def _nearly_true(demo: DemoBenchmark) -> NDArray[np.bool_]:
+    """Where exactly one thing that a caption says is not so, [captions, videos]."""
+    demands = np.array([caption.meaning.demands() for caption in demo.captions])
+    unmet: NDArray[np.bool_] = np.rint((1 - demo.met) * demands[:, np.newaxis]) == 1
+    return unmet
+
+
+def _gold_pair(demo: DemoBenchmark, caption: int, video: int) -> GoldPair:
+    why = explain(demo.captions[caption].meaning, demo.scenes[video])
+    return GoldPair(caption, video, bool(demo.truth[caption, video]), why)

@@ -1,0 +1,40 @@
+"""What the annotators of the demo are told, with two pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import av
+
+from annotation.services import Example
+from evaluation.demo.benchmark import DemoBenchmark
+from evaluation.demo.gold import GoldPair, choose_gold
+from evaluation.demo.render import render_frame
+from pooling.media.pictures import encode_jpeg
+
+GUIDELINE = """\
+Relevant means: everything that the caption says is in the video. Every shape, colour, size, \
+movement and number must be there. More shapes than the caption names do not matter.
+
+"Above", "below", "left of" and "right of" must hold from the first frame to the last. A shape \
+that grows has the size that it ends with.
+
+If one thing is missing or different, or if you are in doubt, the pair is not relevant.
+"""
+
+
+def make_examples(demo: DemoBenchmark, without: Collection[tuple[int, int]]) -> list[Example]:
+    """A pair that matches, and one that nearly does; none of `without`, caption and video."""
+    pairs = choose_gold(demo, 2, seed=demo.seed + 1, without=without)
+    return [_example(demo, pair) for pair in sorted(pairs, key=lambda pair: not pair.is_relevant)]
+
+
+def _example(demo: DemoBenchmark, pair: GoldPair) -> Example:
+    pixels = render_frame(demo.scenes[pair.video], 0.5)
+    frame = av.VideoFrame.from_ndarray(pixels, format="rgb24").reformat(format="yuvj420p")
+    caption = demo.captions[pair.caption].text
+    return Example(
+        text=f"“{caption}”: {pair.explanation}",
+        is_match=pair.is_relevant,
+        content=encode_jpeg(frame),
+    )

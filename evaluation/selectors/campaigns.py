@@ -1,0 +1,250 @@
+"""The figures of one campaign: read as columns, computed by the core, kept while they are true."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.core.cache import cache
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
+from django.utils import timezone
+
+from annotation.enums import SETTLED_BY_LABELS, JudgmentState, TaskState
+from annotation.models import DECIDED, Campaign, Escalation, Judgment, JudgmentTask, Membership
+from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
+from evaluation.core.agreement import (
+    ValueCounts,
+    agreement_by_label_count,
+    count_labels,
+    pairwise_agreement,
+    percent_agreement,
+)
+from evaluation.core.alpha import alpha_interval, krippendorff_alpha
+from evaluation.core.pace import Answers, answer_times, forecast, over_time, span_of, turns
+from evaluation.core.people import PersonFigures, flags, people_figures
+from evaluation.models import CampaignReport
+
+IntArray = npt.NDArray[np.int64]
+Figures = dict[str, Any]
+
+# Up to so many pairs and answers the figures take some tenths of a second, and are computed when
+# somebody looks; of larger campaigns a job computes and keeps them.
+SMALL = 20_000
+SMALL_FOR_SECONDS = 60
+RESAMPLES = 1000
+# The interval of the same labels is the same interval.
+SEED = 0
+COUNTED, SURPLUS, GOLD = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The figures of a campaign, when they were computed, and how many answers have come since.
+
+    kept: they are those of a job, and a new job renews them.
+    """
+
+    figures: Figures
+    at: datetime.datetime
+    behind: int
+    kept: bool
+
+
+def measured_campaign(campaign: Campaign) -> Measured | None:
+    """What a page shows: None where a large campaign has not been measured yet."""
+    answers = answers_given(campaign)
+    if is_small(campaign, answers):
+        return _measured_now(campaign, answers)
+    report = CampaignReport.objects.filter(campaign=campaign).first()
+    if report is None:
+        return None
+    behind = max(0, answers - report.answers)
+    return Measured(report.result, report.created_at, behind, kept=True)
+
+
+def _measured_now(campaign: Campaign, answers: int) -> Measured:
+    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{answers}"
+    found: Measured | None = cache.get(key)
+    if found is None:
+        found = Measured(measure_campaign(campaign), timezone.now(), behind=0, kept=False)
+        cache.set(key, found, SMALL_FOR_SECONDS)
+    return found
+
+
+def is_small(campaign: Campaign, answers: int) -> bool:
+    return max(campaign.n_tasks, answers) <= SMALL
+
+
+def answers_given(campaign: Campaign) -> int:
+    """By the members' own counters: imported answers, of which there are no more to come, are
+    not among them."""
+    given = Sum(F("judged") + F("gold_judged"), default=0)
+    return int(Membership.objects.filter(campaign=campaign).aggregate(n=given)["n"])
+
+
+def campaigns_to_measure() -> list[Campaign]:
+    """Large campaigns of which the kept figures are missing or out of date."""
+    sums = Sum(F("judged") + F("gold_judged"))
+    given = dict(Membership.objects.values_list("campaign").annotate(n=sums))
+    kept = dict(CampaignReport.objects.values_list("campaign", "answers"))
+    large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=_above(given, SMALL)))
+    return [one for one in large if kept.get(one.pk) != given.get(one.pk, 0)]
+
+
+def _above(counts: dict[int, int], least: int) -> list[int]:
+    return [key for key, count in counts.items() if count > least]
+
+
+def measure_campaign(campaign: Campaign) -> Figures:
+    """All figures of a campaign as a JSON object; linear in its pairs and answers.
+
+    What cannot be computed is null, with the reason beside it. Annotators are named by their
+    primary keys, under `people`: that part is for leads.
+    """
+    now = int(timezone.now().timestamp())
+    answers, annotators = standing_answers(campaign)
+    counted = answers.is_counted
+    tasks = _task_counts(campaign)
+    wanted = sum(turn["wanted"] for turn in tasks["turns"])
+    span = span_of(answers.at)
+    rows = people_figures(answers, len(annotators), n_labels=len(campaign.labels))
+    return {
+        **tasks,
+        "answers": len(answers),
+        "labels": int(counted.sum()),
+        "relevant_labels": int(answers.is_relevant[counted].sum()),
+        "surplus": int((~counted & ~answers.is_gold).sum()),
+        "times": asdict(answer_times(answers.ms)),
+        "span": asdict(span) if span else None,
+        "stretches": [asdict(one) for one in over_time(answers, span)] if span else [],
+        "forecast": asdict(forecast(answers.at[counted], now=now, wanted=wanted)),
+        "agreement": _agreement(campaign, answers),
+        "gold": int((answers.gold >= 0).sum()),
+        "right": int((answers.gold == 1).sum()),
+        "people": _people(campaign, annotators, rows),
+    }
+
+
+def standing_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
+    """The answers that are neither corrected nor taken back, of one person or all; and the primary
+    keys of the annotators, [n_people]."""
+    rows = _standing(campaign)
+    if annotator is not None:
+        rows = rows.filter(annotator=annotator)
+    people, tasks, labels, kind, planned, right, ms, at = read_columns(
+        rows, "annotator_id", "task_id", "label", "kind", "planned", "right", "ms", "at"
+    )
+    annotators, person = np.unique(people, return_inverse=True)
+    retired = JudgmentTask.objects.filter(campaign=campaign, gold__retired_at__isnull=False)
+    (retired_tasks,) = read_columns(retired, "pk")
+    return Answers(
+        people=person.reshape(-1).astype(np.int64),
+        tasks=tasks,
+        labels=labels,
+        is_relevant=labels >= campaign.threshold,
+        is_counted=kind == COUNTED,
+        is_planned=planned == 1,
+        is_gold=kind == GOLD,
+        gold=np.where((kind == GOLD) & ~np.isin(tasks, retired_tasks), right, -1),
+        ms=ms,
+        at=at,
+    ), annotators
+
+
+def _standing(campaign: Campaign) -> QuerySet[Judgment]:
+    states = [JudgmentState.LIVE, JudgmentState.SURPLUS, JudgmentState.GOLD]
+    # An answer to gold that came late is surplus, too, but not to a pair.
+    late_gold = Q(state=JudgmentState.SURPLUS, is_right__isnull=False)
+    return (
+        Judgment.objects.filter(task__campaign=campaign, state__in=states)
+        .exclude(late_gold)
+        .annotate(
+            kind=Case(
+                When(state=JudgmentState.LIVE, then=Value(COUNTED)),
+                When(state=JudgmentState.GOLD, then=Value(GOLD)),
+                default=Value(SURPLUS),
+            ),
+            # The seats of labels that were planned come first; what is not counted has none.
+            planned=Case(When(slot__lt=F("task__labels_planned"), then=Value(1)), default=Value(0)),
+            right=Case(
+                When(is_right=True, then=Value(1)),
+                When(is_right=False, then=Value(0)),
+                default=Value(-1),
+            ),
+            ms=WholeThousandths("seconds"),
+            at=WholeSeconds("created_at"),
+        )
+    )
+
+
+def _task_counts(campaign: Campaign) -> Figures:
+    """Pairs and their labels, as the tasks count them."""
+    rows = list(
+        JudgmentTask.objects.filter(campaign=campaign, pair__isnull=False)
+        .order_by()
+        .values_list("state", "label", "labels_live", "labels_required")
+        .annotate(n=Count("pk"))
+    )
+    by_state: Counter[str] = Counter()
+    relevant = labels_required = 0
+    for state, label, live, required, n in rows:
+        by_state[state] += n
+        relevant += n * (label is not None and campaign.is_relevant(label))
+        labels_required += n * (required if state in SETTLED_BY_LABELS else live)
+    columns = [(live, required, state == TaskState.OPEN, n) for state, _, live, required, n in rows]
+    live, required, is_open, n_tasks = np.array(columns, np.int64).reshape(-1, 4).T
+    return {
+        "pairs": sum(by_state.values()),
+        "settled": sum(by_state[state] for state in DECIDED),
+        "conflicted": by_state[TaskState.CONFLICTED],
+        "unplayable": by_state[TaskState.UNPLAYABLE],
+        "relevant": relevant,
+        "labels_required": labels_required,
+        "turns": [asdict(turn) for turn in turns(live, required, is_open == 1, n_tasks)],
+    }
+
+
+def _agreement(campaign: Campaign, answers: Answers) -> Figures:
+    counted = answers.is_counted
+    tasks = np.unique(answers.tasks[counted], return_inverse=True)[1].reshape(-1)
+    n_pairs = int(tasks.max()) + 1 if len(tasks) else 0
+    counts = count_labels(tasks, answers.labels[counted], n_pairs)
+    found = {
+        "all_equal": asdict(percent_agreement(counts)),
+        "two_equal": asdict(pairwise_agreement(counts)),
+        "alpha": asdict(krippendorff_alpha(counts)),
+        "interval": asdict(_interval(counts)),
+    }
+    if len(campaign.labels) > 2:
+        found["ordinal"] = asdict(krippendorff_alpha(counts, "ordinal"))
+    return {
+        **found,
+        "multiply_labelled": counts.n_multiply_labelled,
+        "by_label_count": [
+            {"labels": row.labels, "pairs": row.pairs, **asdict(row.all_equal)}
+            for row in agreement_by_label_count(counts)
+        ],
+    }
+
+
+def _interval(counts: ValueCounts) -> Any:
+    return alpha_interval(counts, RESAMPLES, rng=np.random.default_rng(SEED))
+
+
+def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:
+    """By `kind` or by `annotator`."""
+    rows = Escalation.objects.filter(task__campaign=campaign).order_by()
+    return dict(rows.values_list(by).annotate(Count("pk")))
+
+
+def _people(campaign: Campaign, annotators: IntArray, rows: Sequence[PersonFigures]) -> Any:
+    stand_out = flags(rows, gold_bar=float(campaign.gold_bar))
+    return [
+        {**asdict(row), "annotator": key, "flags": [str(flag) for flag in flagged]}
+        for key, row, flagged in zip(annotators.tolist(), rows, stand_out, strict=True)
+    ]

@@ -1,0 +1,58 @@
+// The parts of a caption, each a button that marks it as missing in the video. A mark goes out with
+// the answer and is none by itself.
+
+export class Checklist {
+  // `box` is null in campaigns without a checklist. The parts run as their `caption` does; `keys`
+  // are those that work.
+  constructor(box, { caption, keys }) {
+    Object.assign(this, { box, caption, keys });
+    this.buttons = [];
+  }
+
+  show(item) {
+    if (!this.box) return;
+    const elements = item?.elements ?? [];
+    const marked = new Set(item?.missing);
+    this.buttons = elements.map((text, place) => this.button(text, place, marked.has(text)));
+    this.box.replaceChildren(...this.buttons);
+    this.box.hidden = elements.length === 0;
+    this.box.dir = getComputedStyle(this.caption).direction;
+  }
+
+  button(text, place, isMarked) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "judge-element";
+    button.setAttribute("aria-pressed", isMarked);
+    const part = document.createElement("bdi");
+    part.dataset.element = "";
+    part.textContent = text;
+    button.append(part);
+    const digit = String(place + 1);
+    if (this.keys.has(digit)) {
+      const key = document.createElement("kbd");
+      key.textContent = digit;
+      button.prepend(key, " ");
+    }
+    button.addEventListener("click", () => this.toggle(place));
+    return button;
+  }
+
+  // By the names that keys know.
+  get actions() {
+    const places = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    return Object.fromEntries(places.map((place) => [`mark-${place + 1}`, () => this.toggle(place)]));
+  }
+
+  toggle(place) {
+    const button = this.buttons[place];
+    if (button) button.setAttribute("aria-pressed", button.ariaPressed !== "true");
+  }
+
+  // The parts that are marked; null where there is nothing to mark.
+  get missing() {
+    if (this.buttons.length === 0) return null;
+    const marked = this.buttons.filter((button) => button.ariaPressed === "true");
+    return marked.map((button) => button.querySelector("[data-element]").textContent);
+  }
+}

@@ -1,0 +1,52 @@
+// Keys, buttons and fingers: all of them do the same things.
+
+import { listenToKeys } from "./keys.js";
+import { answers, dialogs, isTraining, part, room } from "./room.js";
+import { onSwipe } from "./swipe.js";
+
+const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
+const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster"];
+
+// `actions` are called what the person's keys and the buttons call them; `answer(label)` answers.
+export function connect({ bindings, actions, answer }) {
+  const all = {
+    ...actions,
+    guidelines: () => dialogs.guidelines.showModal(),
+    keys: () => dialogs.keys.showModal(),
+  };
+  answers.forEach(({ dataset }) => {
+    all[`answer-${dataset.label}`] = () => answer(Number(dataset.label));
+  });
+  listenToKeys({
+    // No choice of anybody's: Enter presses “Next” wherever the focus has gone.
+    bindings: isTraining ? { ...bindings, Enter: "next" } : bindings,
+    actions: all,
+    isDeaf: () => room.querySelector("dialog[open]") !== null,
+  });
+  [...BUTTONS, ...VIDEO_BUTTONS].filter(part).forEach((name) => {
+    part(name).addEventListener("click", all[name]);
+  });
+  connectAnswers(answer);
+  connectDialogs();
+}
+
+function connectAnswers(answer) {
+  answers.forEach((button) => {
+    button.addEventListener("click", (event) => {
+      // The second half of a double click was not meant for the pair that the first has brought.
+      if (event.detail < 2) answer(Number(button.dataset.label));
+    });
+  });
+  if (answers.length !== 2) return;
+  const [low, high] = answers.map((button) => Number(button.dataset.label));
+  onSwipe(part("stage"), { left: () => answer(low), right: () => answer(high) });
+}
+
+function connectDialogs() {
+  room.querySelectorAll("[data-open]").forEach((button) => {
+    button.addEventListener("click", () => dialogs[button.dataset.open].showModal());
+  });
+  room.querySelectorAll("[data-close]").forEach((button) => {
+    button.addEventListener("click", () => button.closest("dialog").close());
+  });
+}

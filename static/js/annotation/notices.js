@@ -1,0 +1,57 @@
+// What the person is told beside the pair.
+
+import { part, room } from "./room.js";
+
+const FEW_WAITING = 3;
+
+export function tellJudged(count) {
+  part("judged").textContent = count.toLocaleString("en");
+}
+
+export function tellOfVideo(reason) {
+  part("video-problem").hidden = reason === "";
+  part("video-reason").textContent = reason;
+}
+
+export function tellOfPlaying(isPlaying) {
+  part("play").dataset.playing = isPlaying;
+  part("play").ariaLabel = isPlaying ? "Pause" : "Play";
+}
+
+// That answers wait, and what for. A few that wait for a moment are no news.
+export function tellOfServer(server, outbox, queue) {
+  const count = outbox.waiting.length;
+  const { isSignedOut } = server;
+  const isAway = server.isAway && (count > 0 || queue.items.length === 0);
+  const isTold = count > FEW_WAITING || (count > 0 && (isSignedOut || isAway));
+  part("waiting").textContent = `${count} waiting`;
+  part("waiting").hidden = !isTold;
+  part("signed-out").hidden = !isSignedOut;
+  part("offline").hidden = !isAway;
+  part("no-store").hidden = outbox.isStored || !isTold;
+}
+
+export function tellRefused(reason) {
+  part("refused-reason").textContent = reason;
+  part("refused").hidden = false;
+}
+
+export function tellBreak(minutes) {
+  part("break-minutes").textContent = minutes;
+  part("break").hidden = false;
+}
+
+// Why there is no pair, in the server's words where it has given any.
+export function tellEmpty(refusal) {
+  part("refusal").textContent = refusal;
+  part("refusal").hidden = refusal === "";
+  part("done").hidden = refusal !== "";
+  if (part("train")) part("train").hidden = refusal === "";
+  part("empty").focus({ preventScroll: true });
+}
+
+room.querySelectorAll("[data-dismiss]").forEach((button) => {
+  button.addEventListener("click", () => {
+    button.closest(".notice").hidden = true;
+  });
+});

@@ -1,0 +1,42 @@
+// The room's parts in the page, and the state that it is in: loading, ready, empty, and in training
+// sending and feedback.
+
+// A second press meant for the pair before must not answer the one that has just appeared.
+const DEAF_MS = 250;
+
+export const room = document.getElementById("room");
+export const isTraining = "training" in room.dataset;
+export const part = (name) => room.querySelector(`[data-part="${name}"]`);
+export const answers = [...room.querySelectorAll("[data-label]")];
+export const dialogs = Object.fromEntries(
+  [...room.querySelectorAll("dialog")].map((dialog) => [dialog.id, dialog]),
+);
+
+let changedAt = 0;
+
+export function setState(state) {
+  room.dataset.state = state;
+  changedAt = performance.now();
+  [...answers, part("unsure"), part("cannot-play")].forEach((button) => {
+    button.disabled = state !== "ready";
+  });
+}
+
+export function isIn(...states) {
+  return states.includes(room.dataset.state);
+}
+
+// Whether a press is meant for what is on the screen: it has been there for long enough.
+export function isSettled(state) {
+  return isIn(state) && performance.now() - changedAt > DEAF_MS;
+}
+
+// What the label is called on its button.
+export function textOf(label) {
+  return answers.find((button) => button.dataset.label === String(label)).dataset.text;
+}
+
+// For screen readers, and sparingly.
+export function say(text) {
+  part("live").textContent = text;
+}

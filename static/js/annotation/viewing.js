@@ -1,0 +1,106 @@
+// What the browser sees of a person at work on one pair: truthfully, and nothing beyond the pair.
+
+const DAY = 24 * 3600;
+
+export class Viewing {
+  constructor() {
+    document.addEventListener("visibilitychange", () => this.onVisibility());
+  }
+
+  // A pair is shown from now on, with this video (or none).
+  begin(video) {
+    this.stopListening?.abort();
+    this.video = video ?? null;
+    this.shownAt = performance.now();
+    this.firstFrame = null;
+    this.lastFrame = null;
+    this.replays = 0;
+    this.watched = new Stopwatch();
+    this.hidden = new Stopwatch();
+    if (document.hidden) this.hidden.start();
+    if (this.video) this.listen(this.video);
+  }
+
+  // How long the pair has been shown, in seconds.
+  get seconds() {
+    return rounded((performance.now() - this.shownAt) / 1000);
+  }
+
+  record() {
+    const seen = { hidden: this.hidden.seconds, watched: this.watched.seconds };
+    if (this.firstFrame !== null) seen.first_frame = this.firstFrame;
+    if (this.video) Object.assign(seen, { replays: this.replays, speed: this.video.playbackRate });
+    return seen;
+  }
+
+  listen(video) {
+    this.stopListening = new AbortController();
+    const { signal } = this.stopListening;
+    const start = () => document.hidden || video.paused || this.watched.start();
+    const stop = () => this.watched.stop();
+    video.addEventListener("playing", start, { signal });
+    ["pause", "waiting", "emptied"].forEach((event) => video.addEventListener(event, stop, { signal }));
+    if (video.requestVideoFrameCallback) this.nextFrame(video);
+    else video.addEventListener("timeupdate", () => this.onFrame(video.currentTime), { signal });
+    // A frame that was decoded ahead of a video that stands still is no new frame.
+    if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) requestAnimationFrame(() => this.onPaint(video));
+  }
+
+  nextFrame(video) {
+    video.requestVideoFrameCallback((now, frame) => {
+      if (video !== this.video) return;
+      this.onFrame(frame.mediaTime, Math.max(frame.expectedDisplayTime, this.shownAt));
+      this.nextFrame(video);
+    });
+  }
+
+  // `time` is the frame's in the video: it falls where the video begins anew, and where somebody
+  // steps back, for which it is paused.
+  onFrame(time, at = performance.now()) {
+    this.firstFrame ??= rounded((at - this.shownAt) / 1000);
+    if (this.lastFrame !== null && time < this.lastFrame && !this.video.paused) this.replays += 1;
+    this.lastFrame = time;
+  }
+
+  onPaint(video) {
+    if (video !== this.video || !video.paused) return;
+    this.firstFrame ??= rounded((performance.now() - this.shownAt) / 1000);
+  }
+
+  onVisibility() {
+    if (!this.hidden) return;
+    if (document.hidden) {
+      this.hidden.start();
+      this.watched.stop();
+    } else {
+      this.hidden.stop();
+      if (this.video && !this.video.paused) this.watched.start();
+    }
+  }
+}
+
+class Stopwatch {
+  constructor() {
+    this.passed = 0;
+    this.since = null;
+  }
+
+  start() {
+    this.since ??= performance.now();
+  }
+
+  stop() {
+    if (this.since !== null) this.passed += performance.now() - this.since;
+    this.since = null;
+  }
+
+  get seconds() {
+    const running = this.since === null ? 0 : performance.now() - this.since;
+    return rounded((this.passed + running) / 1000);
+  }
+}
+
+// To the millisecond, and no more than the server takes: a pair may have been left open for days.
+function rounded(seconds) {
+  return Math.min(Math.round(seconds * 1000) / 1000, DAY);
+}

@@ -1,0 +1,140 @@
+"""The consent text in versions, and who has agreed to which."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from config.accounts.models import Consent, ConsentText
+from config.accounts.roles import Role
+from config.accounts.selectors import needs_consent, newest_consent_text
+from config.accounts.services import give_consent, write_consent_text
+from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from tests import factories
+from tests.accounts.world import admin, consent_text
+
+pytestmark = pytest.mark.django_db
+
+
+def test_where_no_text_is_nobody_is_asked() -> None:
+    assert not needs_consent(factories.make_user("anna", Role.ANNOTATOR))
+    assert newest_consent_text() is None
+
+
+def test_the_newest_text_must_be_agreed_to() -> None:
+    anna, ben = (factories.make_user(name, Role.ANNOTATOR) for name in ("anna", "ben"))
+    first = consent_text()
+    assert (first.version, needs_consent(anna), needs_consent(ben)) == (1, True, True)
+    give_consent(person=anna, version=1)
+    give_consent(person=anna, version=1)
+    assert (needs_consent(anna), needs_consent(ben)) == (False, True)
+    consent_text("We also keep how long you looked.")
+    assert (needs_consent(anna), needs_consent(ben)) == (True, True)
+    with pytest.raises(Conflict):
+        give_consent(person=anna, version=1)
+    give_consent(person=anna, version=2)
+    assert not needs_consent(anna)
+    assert list(Consent.objects.values_list("user", "text__version")) == [
+        (anna.pk, 2),
+        (anna.pk, 1),
+    ]
+
+
+def test_asking_costs_one_query() -> None:
+    anna = factories.make_user("anna", Role.ANNOTATOR)
+    consent_text()
+    with CaptureQueriesContext(connection) as queries:
+        assert needs_consent(anna)
+    assert len(queries) == 1
+
+
+def test_a_text_is_written_by_admins_and_kept_in_versions() -> None:
+    lea = factories.make_user("lea", Role.LEAD)
+    with pytest.raises(NotPermitted):
+        write_consent_text(text="mine", by=lea)
+    written = write_consent_text(text="  First,\r\nthen second.\n", by=admin())
+    assert (written.version, written.text) == (1, "First,\nthen second.")
+    for text in (" ", "x" * 50_001, "First,\nthen second."):
+        with pytest.raises(InvalidInput):
+            write_consent_text(text=text, by=admin())
+    consent_text("Third.")
+    assert list(ConsentText.objects.values_list("version", "text")) == [
+        (2, "Third."),
+        (1, "First,\nthen second."),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_texts_at_once_are_two_versions_or_one() -> None:
+    ada = admin()
+
+    def write(text: str) -> str:
+        try:
+            return str(write_consent_text(text=text, by=ada).version)
+        except Conflict:
+            return "refused"
+
+    results = factories.at_once(lambda: write("one"), lambda: write("two"))
+    assert sorted(results) in (["1", "2"], ["1", "refused"])
+    versions = sorted(ConsentText.objects.values_list("version", flat=True))
+    assert versions == list(range(1, 1 + 2 - results.count("refused")))
+
+
+# --- Pages --------------------------------------------------------------------------------------
+
+
+def signed_in(username: str, *roles: Role) -> Client:
+    client = Client()
+    client.force_login(factories.make_user(username, *roles))
+    return client
+
+
+def test_a_person_agrees_and_goes_on() -> None:
+    text, client = consent_text("Mind <b>this</b>."), signed_in("anna", Role.ANNOTATOR)
+    page = client.get("/consent/?next=/campaigns/1/judge/").content.decode()
+    assert "Mind &lt;b&gt;this&lt;/b&gt;." in page
+    refused = client.post("/consent/", {"next": "/campaigns/1/judge/", "version": "1"})
+    assert (refused.status_code, Consent.objects.count()) == (422, 0)
+    answer = client.post(
+        "/consent/", {"next": "/campaigns/1/judge/", "version": "1", "agree": "on"}
+    )
+    assert (answer.status_code, answer["Location"]) == (302, "/campaigns/1/judge/")
+    assert Consent.objects.get().text == text
+    again = client.get("/consent/").content.decode()
+    assert "You agreed to version 1" in again
+    assert "I agree" not in again
+
+
+@pytest.mark.parametrize(
+    "goal", ["//evil.example", "https://evil.example/", "\\\\evil", "javascript:alert(1)", ""]
+)
+def test_one_goes_on_to_our_own_host_only(goal: str) -> None:
+    consent_text()
+    client = signed_in("anna", Role.ANNOTATOR)
+    assert "evil" not in client.get("/consent/", {"next": goal}).content.decode()
+    answer = client.post("/consent/", {"next": goal, "version": "1", "agree": "on"})
+    assert answer["Location"] == "/"
+
+
+def test_a_text_that_changed_meanwhile_is_shown_first() -> None:
+    consent_text()
+    client = signed_in("anna", Role.ANNOTATOR)
+    consent_text("Another.")
+    answer = client.post("/consent/", {"next": "/jobs/", "version": "1", "agree": "on"})
+    assert answer["Location"] == "/consent/?next=%2Fjobs%2F"
+    assert Consent.objects.count() == 0
+    assert "The text has changed" in client.get(answer["Location"]).content.decode()
+
+
+def test_an_admin_writes_the_text_on_a_page() -> None:
+    client = Client()
+    client.force_login(admin())
+    assert client.post("/people/consent/", {"text": "Be kind."})["Location"] == "/people/consent/"
+    twice = client.post("/people/consent/", {"text": "Be kind."})
+    assert twice.status_code == 422
+    assert twice.context["form"].errors["text"] == ["this is the text of version 1 already"]
+    page = client.get("/people/consent/").content.decode()
+    assert "0 people have agreed" in page
+    assert list(ConsentText.objects.values_list("version", "text")) == [(1, "Be kind.")]

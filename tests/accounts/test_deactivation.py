@@ -1,0 +1,331 @@
+"""Shutting somebody out: at once, for ever, and without losing what was under way."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from annotation.enums import AssignmentState
+from annotation.models import Annotator, Assignment, Campaign, Judgment
+from annotation.services import annotator_for
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import deactivate_person, reactivate_person, withdraw_role
+from config.shared.errors import Conflict, NotPermitted
+from tests import factories
+from tests.accounts.world import admin, make_member
+
+JUDGMENTS = "/api/v1/judgments/"
+KEPT = {
+    "detail": "You may not judge any more. This answer is kept, but it does not count.",
+    "kept": True,
+}
+
+pytestmark = pytest.mark.django_db
+
+
+class Browser(APIClient):
+    """Signed in, with a CSRF token that is sent along as the judging page does."""
+
+    def __init__(self, user: User) -> None:
+        super().__init__(enforce_csrf_checks=True)
+        assert self.login(username=user.username, password=factories.PASSWORD)
+        self.cookies["csrftoken"] = "a" * 32
+        self.credentials(HTTP_X_CSRFTOKEN="a" * 32)
+
+    def judge(self, assignment: int, label: int = 1, key: uuid.UUID | None = None) -> Any:
+        content = {"assignment": assignment, "label": label, "client_key": str(key or uuid.uuid4())}
+        return self.post(JUDGMENTS, content, format="json")
+
+
+@pytest.fixture
+def anna(db: None) -> Annotator:
+    return annotator_for(make_member("anna", Role.ANNOTATOR, of="tiny"))
+
+
+def person_of(annotator: Annotator) -> User:
+    assert annotator.user is not None
+    return annotator.user
+
+
+def stored() -> list[tuple[int, str]]:
+    return list(Judgment.objects.order_by("pk").values_list("label", "state"))
+
+
+# --- Shut out ---------------------------------------------------------------------------------
+
+
+def test_a_person_is_shut_out_of_everything_at_once(campaign: Campaign, anna: Annotator) -> None:
+    user = person_of(anna)
+    browsers = [Browser(user), Browser(user)]
+    token = Token.objects.create(user=user)
+    by_token = APIClient(headers={"Authorization": f"Token {token.key}"})
+    address = f"/campaigns/{campaign.pk}/judge/"
+    assert [one.get(address).status_code for one in browsers] == [200, 200]
+    assert by_token.get("/api/v1/campaigns/").status_code == 200
+
+    after = deactivate_person(person=user, by=admin())
+
+    assert (after.is_active, after.state, after.session_generation) == (False, "deactivated", 1)
+    assert after.deactivated_at is not None
+    assert [one.get(address).status_code for one in browsers] == [302, 302]
+    assert by_token.get("/api/v1/campaigns/").status_code == 401
+    assert Token.objects.count() == 0
+    assert not Client().login(username="anna", password=factories.PASSWORD)
+    # What they were stays written down.
+    assert list(after.grants.values_list("role", "scope")) == [("annotator", "tiny")]
+
+
+def test_sessions_stay_dead_after_the_person_is_let_in_again(anna: Annotator) -> None:
+    user = person_of(anna)
+    before = Browser(user)
+    deactivate_person(person=user, by=admin())
+    again = reactivate_person(person=user, by=admin())
+    assert (again.state, again.deactivated_at, again.session_generation) == ("active", None, 1)
+    assert before.get("/").status_code == 302
+    assert before.judge(1).status_code == 401
+    assert Browser(user).get("/").status_code == 200
+    assert before.get("/").status_code == 302
+
+
+def test_sessions_end_with_the_password(anna: Annotator) -> None:
+    user = person_of(anna)
+    browser = Browser(user)
+    user.set_password("another password")
+    user.save()
+    assert browser.get("/").status_code == 302
+
+
+def test_sessions_of_before_the_upgrade_live_on(anna: Annotator) -> None:
+    """Django's own signature, which it would give a user without generations."""
+    from django.contrib.auth.base_user import AbstractBaseUser
+
+    user = person_of(anna)
+    assert user.get_session_auth_hash() == AbstractBaseUser._get_session_auth_hash(user)
+    user.session_generation = 1
+    assert user.get_session_auth_hash() != AbstractBaseUser._get_session_auth_hash(user)
+
+
+def test_pairs_that_they_held_go_back(campaign: Campaign, anna: Annotator) -> None:
+    held = factories.claim(campaign, anna, 3)
+    factories.submit(held[0], 1)
+    deactivate_person(person=person_of(anna), by=admin())
+    states = Assignment.objects.order_by("pk").values_list("state", "slot")
+    assert list(states) == [("done", 0), ("expired", None), ("expired", None)]
+    assert stored() == [(1, "live")]
+    ben = factories.make_annotator("ben")
+    assert [one.task_id for one in factories.claim(campaign, ben, 9)] == [
+        one.task_id for one in held[1:]
+    ]
+
+
+def test_where_giving_back_fails_nothing_has_happened(
+    campaign: Campaign, anna: Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.claim(campaign, anna, 1)
+
+    def broken(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("annotation.services.people.give_up", broken)
+    with pytest.raises(RuntimeError):
+        deactivate_person(person=person_of(anna), by=admin())
+    user = User.objects.get(pk=person_of(anna).pk)
+    assert (user.is_active, user.session_generation) == (True, 0)
+
+
+def test_who_may_not_be_shut_out_or_let_in(anna: Annotator) -> None:
+    ada, user = admin(), person_of(anna)
+    lea = make_member("lea", Role.LEAD, of="other")
+    with pytest.raises(Conflict):
+        deactivate_person(person=ada, by=ada)
+    with pytest.raises(NotPermitted):
+        deactivate_person(person=user, by=lea)
+    with pytest.raises(NotPermitted):
+        deactivate_person(person=ada, by=lea)
+    with pytest.raises(Conflict):
+        reactivate_person(person=user, by=ada)
+    deactivate_person(person=user, by=ada)
+    with pytest.raises(Conflict):
+        deactivate_person(person=user, by=ada)
+    with pytest.raises(NotPermitted):
+        reactivate_person(person=user, by=lea)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_at_the_same_moment_counts_or_is_surplus(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    user, ada = person_of(anna), admin()
+    browser = Browser(user)
+    (held,) = factories.claim(campaign, anna, 1)
+
+    def shut_out() -> int:
+        deactivate_person(person=user, by=ada)
+        return 0
+
+    status, _ = factories.at_once(lambda: browser.judge(held.pk).status_code, shut_out)
+    ((label, state),) = stored()
+    # By when the request was let in, and when the pair was given back.
+    assert (status, label, state) in [(201, 1, "live"), (403, 1, "surplus")]
+    task = held.task
+    task.refresh_from_db()
+    assert (task.labels_live, task.seats_open) == ((1, 0) if state == "live" else (0, 1))
+    assert Assignment.objects.filter(state=AssignmentState.HELD).count() == 0
+
+
+# --- What still arrives -----------------------------------------------------------------------
+
+
+def test_an_answer_that_was_under_way_is_kept_and_not_counted(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    user = person_of(anna)
+    browser, key = Browser(user), uuid.uuid4()
+    first, second = factories.claim(campaign, anna, 2)
+    deactivate_person(person=user, by=admin())
+
+    for _ in range(2):
+        answer = browser.judge(first.pk, key=key)
+        assert (answer.status_code, answer.json()) == (403, KEPT)
+    assert stored() == [(1, "surplus")]
+    task = first.task
+    task.refresh_from_db()
+    assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 1)
+
+    assert browser.judge(first.pk, label=0, key=key).status_code == 409
+    assert browser.judge(second.pk, label=7).status_code == 400
+    assert browser.judge(10**6).status_code == 404
+    assert stored() == [(1, "surplus")]
+    assert Assignment.objects.filter(state=AssignmentState.HELD).count() == 0
+
+
+def test_a_correction_that_comes_late_leaves_the_answer(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    browser = Browser(person_of(anna))
+    (held,) = factories.claim(campaign, anna, 1)
+    factories.submit(held, 1)
+    deactivate_person(person=person_of(anna), by=admin())
+    key = {"assignment": held.pk, "label": 0, "client_key": str(uuid.uuid4()), "corrects": True}
+    answer = browser.post(JUDGMENTS, key, format="json")
+    assert (answer.status_code, stored()) == (403, [(1, "live"), (0, "surplus")])
+
+
+def test_the_way_in_is_for_answers_alone(campaign: Campaign, anna: Annotator) -> None:
+    browser = Browser(person_of(anna))
+    (held,) = factories.claim(campaign, anna, 1)
+    deactivate_person(person=person_of(anna), by=admin())
+    before = factories.row_counts()
+    calls = {
+        "campaigns/": browser.get("/api/v1/campaigns/"),
+        "claim/": browser.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {}, format="json"),
+        "release/": browser.post(f"/api/v1/campaigns/{campaign.pk}/release/", {}, format="json"),
+        "history/": browser.get(f"/api/v1/campaigns/{campaign.pk}/history/"),
+        "escalations/": browser.post(
+            "/api/v1/escalations/", {"assignment": held.pk, "kind": "unsure"}, format="json"
+        ),
+    }
+    assert {name: answer.status_code for name, answer in calls.items()} == dict.fromkeys(calls, 401)
+    assert factories.row_counts() == before
+
+
+def test_the_way_in_asks_for_the_csrf_token(campaign: Campaign, anna: Annotator) -> None:
+    browser = Browser(person_of(anna))
+    (held,) = factories.claim(campaign, anna, 1)
+    deactivate_person(person=person_of(anna), by=admin())
+    browser.credentials()
+    answer = browser.judge(held.pk)
+    assert answer.status_code == 403
+    assert answer.json()["detail"].startswith("CSRF Failed")
+    assert stored() == []
+
+
+def test_which_sessions_the_way_in_knows(campaign: Campaign, anna: Annotator) -> None:
+    user = person_of(anna)
+    (held,) = factories.claim(campaign, anna, 1)
+    oldest = Browser(user)
+    signed_out = Browser(user)
+    signed_out.logout()
+    signed_out.credentials(HTTP_X_CSRFTOKEN="a" * 32)
+    signed_out.cookies["csrftoken"] = "a" * 32
+
+    deactivate_person(person=user, by=admin())
+    reactivate_person(person=user, by=admin())
+    newer = Browser(user)
+    deactivate_person(person=user, by=admin())
+
+    # Dead since the first time, signed out before, never signed in.
+    assert oldest.judge(held.pk).status_code == 401
+    assert signed_out.judge(held.pk).status_code == 401
+    assert APIClient().post(JUDGMENTS, {}, format="json").status_code == 401
+    assert stored() == []
+    assert newer.judge(held.pk).status_code == 403
+    assert stored() == [(1, "surplus")]
+
+
+def test_a_session_from_before_the_last_password_is_not_known(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    user = person_of(anna)
+    (held,) = factories.claim(campaign, anna, 1)
+    stolen = Browser(user)
+    user.set_password("another password")
+    user.save()
+    deactivate_person(person=user, by=admin())
+    assert stolen.judge(held.pk).status_code == 401
+    assert stored() == []
+
+
+def test_a_session_that_has_run_out_is_not_known(
+    campaign: Campaign, anna: Annotator, settings: Any
+) -> None:
+    settings.SESSION_COOKIE_AGE = -1
+    browser = Browser(person_of(anna))
+    (held,) = factories.claim(campaign, anna, 1)
+    deactivate_person(person=person_of(anna), by=admin())
+    assert browser.judge(held.pk).status_code == 401
+    assert stored() == []
+
+
+def test_an_answer_to_anothers_pair_is_not_kept(campaign: Campaign, anna: Annotator) -> None:
+    (theirs,) = factories.claim(campaign, factories.make_annotator("ben"), 1)
+    browser = Browser(person_of(anna))
+    deactivate_person(person=person_of(anna), by=admin())
+    assert browser.judge(theirs.pk).status_code == 404
+    assert stored() == []
+
+
+def test_an_answer_after_the_role_is_withdrawn_is_kept_and_not_counted(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    user = person_of(anna)
+    browser = Browser(user)
+    (held,) = factories.claim(campaign, anna, 1)
+    withdraw_role(person=user, role=Role.ANNOTATOR, scope="tiny", by=admin())
+    answer = browser.judge(held.pk)
+    assert (answer.status_code, answer.json(), stored()) == (403, KEPT, [(1, "surplus")])
+
+
+def test_an_annotator_elsewhere_has_no_say_here_any_more(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    user = person_of(anna)
+    make_other = make_member("otto", Role.ANNOTATOR, of="other")
+    (held,) = factories.claim(campaign, anna, 1)
+    user.grants.create(role=Role.ANNOTATOR, scope="other")
+    withdraw_role(person=user, role=Role.ANNOTATOR, scope="tiny", by=admin())
+    browser = Browser(user)
+    assert browser.judge(held.pk).status_code == 201
+    assert stored() == [(1, "surplus")]
+    content = {"assignment": held.pk, "kind": "unsure", "reason": "dark"}
+    escalated = browser.post("/api/v1/escalations/", content, format="json")
+    assert escalated.status_code == 403
+    assert campaign.tasks.exclude(state="open").count() == 0
+    # Nor has anybody who never held the pair.
+    assert Browser(make_other).judge(held.pk).status_code == 404

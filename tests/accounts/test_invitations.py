@@ -1,0 +1,367 @@
+"""Invitations: a link that lets one person in, once."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import serializers
+from django.db import connection
+from django.db.models.functions import Now
+from django.test import Client
+from django.utils import timezone
+
+from config.accounts.models import Consent, Grant, Invitation, User
+from config.accounts.roles import EVERYWHERE, Role
+from config.accounts.selectors import needs_consent
+from config.accounts.services import (
+    Invited,
+    accept_invitation,
+    deactivate_person,
+    invite,
+    join,
+    revoke_invitation,
+)
+from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from tests import factories
+from tests.accounts.world import JOINING, admin, consent_text, invited, make_member
+
+pytestmark = pytest.mark.django_db
+
+
+PAGE = "/invitation/"
+
+
+def address(token: str) -> str:
+    return f"/invitations/{token}/"
+
+
+def opened(made: Invited, user: User | None = None) -> Client:
+    """A browser that has followed the link."""
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    answer = client.get(address(made.token))
+    assert (answer.status_code, answer["Location"]) == (302, PAGE)
+    return client
+
+
+def come_in(made: Invited, username: str = "anna", **more: Any) -> User:
+    return join(invitation=made.invitation, username=username, password=factories.PASSWORD, **more)
+
+
+# --- Making -----------------------------------------------------------------------------------
+
+
+def test_only_the_hash_of_the_token_is_kept() -> None:
+    made = invited(note="Anna, by mail")
+    assert len(made.token) == 43
+    assert made.invitation.token_sha256 == hashlib.sha256(made.token.encode()).hexdigest()
+    everything = serializers.serialize("json", Invitation.objects.all())
+    assert made.token not in everything
+    left = made.invitation.expires_at - timezone.now()
+    assert timedelta(days=13, hours=23) < left <= timedelta(days=14)
+
+
+@pytest.mark.parametrize("days", [0, 91])
+def test_an_invitation_holds_for_some_days(days: int) -> None:
+    with pytest.raises(InvalidInput):
+        invite(role=Role.ANNOTATOR, days=days, by=admin())
+    assert Invitation.objects.count() == 0
+
+
+def test_a_lead_invites_annotators_to_what_they_lead() -> None:
+    tim = make_member("tim", Role.LEAD, of="tiny")
+    assert invite(role=Role.ANNOTATOR, scope="tiny", by=tim).invitation.state == "open"
+    for role, scope in (
+        (Role.ANNOTATOR, "other"),
+        (Role.ANNOTATOR, EVERYWHERE),
+        (Role.RESEARCHER, "tiny"),
+        (Role.LEAD, "tiny"),
+        (Role.ADMIN, EVERYWHERE),
+    ):
+        with pytest.raises(NotPermitted):
+            invite(role=role, scope=scope, by=tim)
+    with pytest.raises(InvalidInput):
+        invite(role=Role.ADMIN, scope="tiny", by=admin())
+    assert Invitation.objects.count() == 1
+
+
+# --- Coming in --------------------------------------------------------------------------------
+
+
+def test_whoever_opens_the_link_makes_an_account_and_is_signed_in() -> None:
+    made, text = invited(scope="tiny"), consent_text()
+    client = opened(made)
+    page = client.get(PAGE)
+    assert page.status_code == 200
+    assert text.text in page.content.decode()
+    before = client.session.session_key
+    answer = client.post(PAGE, {**JOINING, "agree": "on", "version": str(text.version)})
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+
+    person = User.objects.get(username="anna")
+    assert client.session["_auth_user_id"] == str(person.pk)
+    assert client.session.session_key != before
+    assert "invitation" not in client.session
+    assert (person.get_full_name(), person.email) == ("Anna Ast", "anna@example.org")
+    assert person.check_password(JOINING["password1"])
+    assert list(Grant.objects.values_list("user", "role", "scope", "granted_by")) == [
+        (person.pk, "annotator", "tiny", admin().pk)
+    ]
+    assert Consent.objects.get().text == text
+    assert not needs_consent(person)
+    invitation = Invitation.objects.get()
+    assert (invitation.state, invitation.accepted_by) == ("accepted", person)
+    mail = EmailAddress.objects.get()
+    assert (mail.user, mail.email, mail.primary, mail.verified) == (
+        person,
+        "anna@example.org",
+        True,
+        False,
+    )
+    home = client.get("/").content.decode()
+    assert "Your account is made, and you are signed in." in home
+
+
+@pytest.mark.parametrize(
+    ("role", "staff"), [(Role.RESEARCHER, False), (Role.LEAD, False), (Role.ADMIN, True)]
+)
+def test_each_role_can_be_invited_to(role: Role, staff: bool) -> None:
+    person = come_in(invited(role))
+    person.refresh_from_db()
+    assert [group.name for group in person.groups.all()] == [role.value]
+    assert (person.is_staff, person.is_superuser) == (staff, staff)
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "message"),
+    [
+        ({"username": ""}, "username", "This field is required."),
+        ({"username": "ADA"}, "username", "This user name is taken."),
+        ({"username": "erased-0a1b"}, "username", "This user name is taken."),
+        ({"username": "a@b"}, "username", "A user name holds no @."),
+        ({"username": "a b"}, "username", "Enter a valid username."),
+        ({"username": "<i>"}, "username", "Enter a valid username."),
+        ({"username": "x" * 151}, "username", "at most 150 characters"),
+        ({"email": "nobody"}, "email", "Enter a valid email address."),
+        ({"password1": "12345678", "password2": "12345678"}, "password1", "too common"),
+        ({"password1": "anna.ast", "password2": "anna.ast"}, "password1", "too similar"),
+        ({"password2": "another"}, "password2", "The two passwords differ."),
+        ({"agree": ""}, "agree", "This field is required."),
+        ({"version": "x"}, "version", "Enter a whole number."),
+    ],
+)
+def test_a_form_that_is_not_right_makes_nobody(
+    changed: dict[str, str], field: str, message: str
+) -> None:
+    made, text = invited(), consent_text()
+    client = opened(made)
+    before = factories.row_counts()
+    content = {**JOINING, "agree": "on", "version": str(text.version), **changed}
+    answer = client.post(PAGE, content)
+    assert answer.status_code == 422
+    assert message in " ".join(answer.context["form"].errors[field])
+    assert factories.row_counts() == before
+    made.invitation.refresh_from_db()
+    assert made.invitation.state == "open"
+
+
+def test_fields_that_are_not_asked_for_change_nothing() -> None:
+    made = invited(scope="tiny")
+    more = {"is_staff": "on", "is_superuser": "on", "role": "admin", "scope": "", "groups": "4"}
+    assert opened(made).post(PAGE, {**JOINING, **more}).status_code == 302
+    person = User.objects.get(username="anna")
+    assert (person.is_staff, person.is_superuser, person.groups.count()) == (False, False, 0)
+    assert list(person.grants.values_list("role", "scope")) == [("annotator", "tiny")]
+
+
+def test_whoever_has_an_account_adds_the_role_to_it() -> None:
+    made = invited(Role.RESEARCHER, "tiny")
+    rosa = factories.make_user("rosa", Role.ANNOTATOR)
+    client = opened(made, rosa)
+    assert "this account gets the role" in client.get(PAGE).content.decode()
+    assert client.post(PAGE, JOINING)["Location"] == "/"
+    assert client.get(PAGE).status_code == 404
+    assert list(rosa.grants.values_list("role", "scope")) == [("researcher", "tiny")]
+    assert [group.name for group in rosa.groups.all()] == ["annotator"]
+    assert not User.objects.filter(username="anna").exists()
+
+
+def test_the_text_that_was_read_is_the_text_that_is_agreed_to() -> None:
+    made, old = invited(), consent_text()
+    new = consent_text("Something else.")
+    client = opened(made)
+    content = {**JOINING, "agree": "on", "version": str(old.version)}
+    answer = client.post(PAGE, content)
+    assert (answer.status_code, answer["Location"]) == (302, PAGE)
+    assert User.objects.filter(username="anna").count() == 0
+    assert "The text has changed" in client.get(PAGE).content.decode()
+    client.post(PAGE, {**content, "version": str(new.version)})
+    assert Consent.objects.get().text == new
+
+
+def test_without_an_invitation_there_is_no_account() -> None:
+    before = User.objects.count()
+    answer = Client().post("/accounts/signup/", {**JOINING, "email2": JOINING["email"]})
+    assert answer.status_code == 200
+    assert User.objects.count() == before
+
+
+# --- Links that lead nowhere --------------------------------------------------------------------
+
+
+def test_links_that_cannot_be_used_look_the_same() -> None:
+    used, expired, revoked = invited(), invited(), invited()
+    too_late = [opened(one) for one in (used, expired, revoked)]
+    come_in(used)
+    Invitation.objects.filter(pk=expired.invitation.pk).update(expires_at=Now())
+    revoke_invitation(invitation=revoked.invitation, by=admin())
+    signed_in = Client()
+    signed_in.force_login(factories.make_user("rosa"))
+    before = factories.row_counts()
+    answers = [
+        client.get(address(token))
+        for client in (Client(), signed_in)
+        for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "%00", "ü")
+    ]
+    # Also where the link was opened while it could be used, and where none was opened.
+    for client in (*too_late, Client(), signed_in):
+        answers += [client.get(PAGE), client.post(PAGE, JOINING)]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+    assert all("no-store" in answer["Cache-Control"] for answer in answers)
+    assert factories.row_counts() == before
+
+
+@pytest.mark.parametrize("end", ["used", "expired", "revoked"])
+def test_the_service_takes_no_such_invitation_either(end: str) -> None:
+    made = invited()
+    if end == "used":
+        come_in(made)
+    elif end == "expired":
+        Invitation.objects.update(expires_at=Now())
+    else:
+        revoke_invitation(invitation=made.invitation, by=admin())
+    before = factories.row_counts()
+    with pytest.raises(NotFound):
+        come_in(made, "ben")
+    with pytest.raises(NotFound):
+        accept_invitation(invitation=made.invitation, person=admin())
+    assert factories.row_counts() == before
+
+
+def test_an_invitation_is_revoked_once_and_not_after_it_was_used() -> None:
+    made, used = invited(), invited()
+    come_in(used)
+    revoke_invitation(invitation=made.invitation, by=admin())
+    for invitation in (made.invitation, used.invitation):
+        with pytest.raises(Conflict):
+            revoke_invitation(invitation=invitation, by=admin())
+    made.invitation.refresh_from_db()
+    used.invitation.refresh_from_db()
+    assert (made.invitation.state, used.invitation.state) == ("revoked", "accepted")
+
+
+def test_invitations_of_somebody_who_is_shut_out_are_void() -> None:
+    lea = factories.make_user("lea", Role.LEAD)
+    made = invite(role=Role.ANNOTATOR, by=lea)
+    deactivate_person(person=lea, by=admin())
+    assert Client().get(address(made.token)).status_code == 404
+    made.invitation.refresh_from_db()
+    assert made.invitation.state == "revoked"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_use_a_link_at_once_one_gets_in() -> None:
+    admin()
+    for number in range(5):
+        made = invited(scope="tiny")
+
+        def use(name: str, made: Invited = made) -> str:
+            try:
+                return come_in(made, name).username
+            except NotFound:
+                return "refused"
+
+        names = [f"anna{number}", f"ben{number}"]
+        results = factories.at_once(*[lambda name=name: use(name) for name in names])
+        (winner,) = set(results) - {"refused"}
+        assert sorted(results) == sorted([winner, "refused"])
+        assert list(User.objects.filter(username__in=names).values_list("username", flat=True)) == [
+            winner
+        ]
+        invitation = Invitation.objects.get(pk=made.invitation.pk)
+        assert invitation.accepted_by.username == winner
+    assert Grant.objects.count() == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_take_a_name_at_once_one_gets_it() -> None:
+    first, second = invited(), invited()
+
+    def use(made: Invited, name: str) -> str:
+        try:
+            come_in(made, name)
+        except InvalidInput:
+            return "taken"
+        return "in"
+
+    results = factories.at_once(lambda: use(first, "anna"), lambda: use(second, "Anna"))
+    assert sorted(results) == ["in", "taken"]
+    assert User.objects.filter(username__iexact="anna").count() == 1
+    assert sorted(one.state for one in Invitation.objects.all()) == ["accepted", "open"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_link_that_is_revoked_while_it_is_used_is_one_of_both() -> None:
+    admin()
+    made = invited()
+
+    def use() -> str:
+        try:
+            come_in(made)
+        except NotFound:
+            return "refused"
+        return "in"
+
+    def revoke() -> str:
+        try:
+            revoke_invitation(invitation=made.invitation, by=admin())
+        except Conflict:
+            return "refused"
+        return "revoked"
+
+    results = factories.at_once(use, revoke)
+    assert sorted(results) in (["in", "refused"], ["refused", "revoked"])
+    made.invitation.refresh_from_db()
+    assert made.invitation.state == ("accepted" if "in" in results else "revoked")
+    assert User.objects.filter(username="anna").exists() == ("in" in results)
+
+
+def test_the_token_is_in_no_table_of_the_database() -> None:
+    made = invited()
+    opened(made)
+    come_in(made)
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
+            assert made.token not in str(cursor.fetchall())
+
+
+def test_the_token_is_in_no_address_but_the_links(caplog: pytest.LogCaptureFixture) -> None:
+    """A form that is not right is logged with its address."""
+    made = invited()
+    client = opened(made)
+    client.post(PAGE, {})
+    client.handler.enforce_csrf_checks = True
+    client.post(PAGE, JOINING)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Unprocessable Entity: /invitation/",
+        "Forbidden (CSRF token missing.): /invitation/",
+    ]
+    page = client.get(PAGE).content.decode()
+    assert made.token not in page

@@ -1,0 +1,41 @@
+"""People with roles in single benchmarks, and what they are invited to."""
+
+from __future__ import annotations
+
+from config.accounts.models import ConsentText, Invitation, User
+from config.accounts.roles import EVERYWHERE, Role
+from config.accounts.services import Invited, invite, write_consent_text
+from config.accounts.services.roles import put_role
+from tests.factories import make_user
+
+JOINING = {
+    "username": "anna",
+    "name": "Anna Ast",
+    "email": "anna@example.org",
+    "password1": "moving shapes at noon",
+    "password2": "moving shapes at noon",
+}
+
+
+def make_member(username: str, *roles: Role, of: str) -> User:
+    """A person who holds the roles in one benchmark only."""
+    user = make_user(username)
+    for role in roles:
+        put_role(user, role, of, None)
+    return user
+
+
+def admin() -> User:
+    return User.objects.filter(username="ada").first() or make_user("ada", Role.ADMIN)
+
+
+def invited(role: Role = Role.ANNOTATOR, scope: str = EVERYWHERE, note: str = "") -> Invited:
+    return invite(role=role, scope=scope, note=note, by=admin())
+
+
+def invited_by(maker: User, scope: str) -> Invitation:
+    return invite(role=Role.ANNOTATOR, scope=scope, by=maker).invitation
+
+
+def consent_text(text: str = "You may stop at any time.") -> ConsentText:
+    return write_consent_text(text=text, by=admin())

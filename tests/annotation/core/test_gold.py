@@ -1,0 +1,58 @@
+"""The gate after training and the bar for gold."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from annotation.core.gold import Hurdle
+
+
+@pytest.mark.parametrize(
+    ("share", "last", "needed"),
+    [
+        ("0.8", 10, 8),
+        ("0.75", 10, 8),
+        ("0.71", 7, 5),
+        ("0.72", 7, 6),
+        # Thirds and the like, as a column of four places holds them.
+        ("0.6667", 12, 8),
+        ("0.8333", 12, 10),
+        ("0.3333", 9999, 3333),
+        ("1", 10_000, 10_000),
+        ("0.9999", 10_000, 9999),
+        ("0", 5, 0),
+        ("0.0001", 5, 1),
+    ],
+)
+def test_how_many_are_needed(share: str, last: int, needed: int) -> None:
+    assert Hurdle(Decimal(share), last).needed == needed
+
+
+def test_every_fraction_stands_for_itself() -> None:
+    for last in range(1, 101):
+        for right in range(last + 1):
+            stored = round(Decimal(right) / last, 4)
+            assert Hurdle(stored, last).needed == right
+
+
+@pytest.mark.parametrize(
+    ("answers", "passed", "failed"),
+    [
+        ("rrr", True, False),
+        ("rrw", True, False),
+        ("rww", False, True),
+        # Newest first: what came before the last three does not matter.
+        ("rrwwwww", True, False),
+        ("wwrrrrr", False, True),
+        # Too few to tell.
+        ("rr", False, False),
+        ("ww", False, False),
+        ("", False, False),
+    ],
+)
+def test_the_last_answers_decide(answers: str, passed: bool, failed: bool) -> None:
+    hurdle = Hurdle(Decimal("0.6667"), 3)
+    right = [letter == "r" for letter in answers]
+    assert (hurdle.is_passed(right), hurdle.is_failed(right)) == (passed, failed)

@@ -1,0 +1,141 @@
+"""Keys of the judging room: what they are called, which can be chosen, what they do where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotation.core.keys import (
+    ACTIONS,
+    OTHERS,
+    bindings,
+    key_problem,
+    keys_of,
+    keys_problems,
+    normal_key,
+    room_keys,
+    shown_key,
+)
+
+USUAL = {action.name: action.keys for action in ACTIONS}
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("J", "j"),
+        (" j ", "j"),
+        ("Ö", "ö"),
+        ("?", "?"),
+        ("", ""),
+        (" ", "Space"),
+        ("space", "Space"),
+        ("page up", "PageUp"),
+        ("PAGEUP", "PageUp"),
+        ("←", "ArrowLeft"),
+        ("arrowleft", "ArrowLeft"),
+    ],
+)
+def test_a_key_is_understood_as_it_is_written(typed: str, key: str) -> None:
+    assert normal_key(typed) == key
+    assert normal_key(shown_key(key)) == key
+
+
+@pytest.mark.parametrize("key", ["j", "ö", "ж", "?", "[", "+", "€", "ß", "Space", "ArrowUp"])
+def test_a_key_that_can_be_chosen(key: str) -> None:
+    assert key_problem(key) == ""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "tab",
+        "enter",
+        "escape",
+        "0",
+        "1",
+        "9",
+        "٣",
+        "jk",
+        "f5",
+        "\x07",
+        "\u202e",
+        "i̇",
+        "👩‍👩‍👧",
+        " ",
+    ],
+)
+def test_a_key_that_cannot_be_chosen(key: str) -> None:
+    assert key_problem(key) != ""
+
+
+def test_no_key_does_two_things() -> None:
+    used = [key for keys in USUAL.values() for key in keys]
+    assert len(used) == len(set(used))
+    assert keys_problems(USUAL) == {}
+    assert keys_problems({**USUAL, "undo": ("j",)}) == {
+        "low": "J is chosen twice.",
+        "undo": "J is chosen twice.",
+    }
+    assert keys_problems({"undo": ("z", "z")}) == {"undo": "Z is chosen twice."}
+    assert list(keys_problems({**USUAL, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
+
+
+def test_an_action_may_have_no_key() -> None:
+    assert keys_problems({**USUAL, "cannot-play": ()}) == {}
+    assert keys_of({"cannot-play": []})["cannot-play"] == ()
+
+
+def test_what_was_stored_is_taken_as_far_as_it_goes() -> None:
+    """Also if it was stored by another version: nothing of it can break the room."""
+    assert keys_of(None) == USUAL
+    stored: list[Any] = [[], "j", 5, {"undo": "z"}, {"undo": [1]}, {"gone": ["y"]}]
+    for one in stored:
+        assert keys_of(one) == USUAL
+    # The person's own use of a key goes before the default of another action.
+    mine = keys_of({"undo": ["j", "tab"]})
+    assert (mine["undo"], mine["low"]) == (("j",), ("ArrowLeft",))
+
+
+def test_two_steps_have_their_own_keys() -> None:
+    keys = room_keys(keys_of(None), steps=2, checklist=False)
+    assert (keys["answer-0"], keys["answer-1"]) == (("j", "ArrowLeft"), ("k", "ArrowRight"))
+    assert set(keys) == {"answer-0", "answer-1", *(action.name for action in OTHERS)}
+    assert bindings(keys)["ArrowLeft"] == "answer-0"
+    assert "1" not in bindings(keys)
+
+
+def test_longer_scales_are_answered_by_digits_and_letters() -> None:
+    keys = room_keys(keys_of(None), steps=4, checklist=False)
+    assert [keys[f"answer-{label}"] for label in range(4)] == [
+        ("1", "a"),
+        ("2", "s"),
+        ("3", "d"),
+        ("4", "f"),
+    ]
+    assert "5" not in bindings(keys)
+
+
+def test_a_checklist_takes_the_digits() -> None:
+    keys = room_keys(keys_of(None), steps=4, checklist=True)
+    assert [keys[f"answer-{label}"] for label in range(4)] == [("a",), ("s",), ("d",), ("f",)]
+    done = bindings(keys)
+    assert [done[digit] for digit in "123456789"] == [f"mark-{digit}" for digit in "123456789"]
+    assert len(done) == sum(map(len, keys.values()))
+
+
+def test_the_longest_scale_has_a_key_for_each_step() -> None:
+    keys = room_keys(keys_of(None), steps=9, checklist=True)
+    assert all(keys[f"answer-{label}"] for label in range(9))
+    assert len(bindings(keys)) == sum(map(len, keys.values()))
+
+
+def test_without_characters_only_named_keys_are_left() -> None:
+    keys = room_keys(keys_of(None), steps=2, checklist=True, characters=False)
+    assert bindings(keys) == {
+        "ArrowLeft": "answer-0",
+        "ArrowRight": "answer-1",
+        "Backspace": "undo",
+        "Space": "play",
+    }

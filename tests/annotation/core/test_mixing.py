@@ -1,0 +1,105 @@
+"""Where gold comes among pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pytest
+
+from annotation.core.mixing import places_for_gold
+from annotation.core.plan import is_gold_due
+
+
+def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
+    """Captions as letters; the keys of gold are 1, 2, …"""
+    found = places_for_gold(
+        [ord(letter) for letter in captions],
+        [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key", 1))],
+        following=following and ord(following),
+        **{"grouped": True, "seed": 7} | options,
+    )
+    return found and [place for place, _ in found]
+
+
+def mixed(captions: str, gold: str, **options: Any) -> str:
+    """The captions as they are shown, of gold in capitals."""
+    found = places_for_gold(
+        [ord(letter) for letter in captions],
+        [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key"))],
+        following=ord("z"),
+        grouped=True,
+        seed=7,
+    )
+    assert found is not None
+    shown = list(captions)
+    for (place, _), letter in sorted(zip(found, gold, strict=True), key=itemgetter(0))[::-1]:
+        shown.insert(place, letter.upper())
+    return "".join(shown)
+
+
+@pytest.mark.parametrize(
+    ("captions", "following", "free"),
+    [
+        # Where one caption ends and another begins, also at the end.
+        ("aaabbb", "c", {3, 6}),
+        ("aaabbb", "b", {3}),
+        ("aaabbb", None, {3, 6}),
+        ("abc", "c", {1, 2}),
+        # Within one caption there is no place.
+        ("aaaaaa", "a", None),
+        ("", "a", None),
+        # Beside pairs of its own caption, and then nowhere else.
+        ("aaggbb", "c", {2, 3, 4}),
+        ("g", "g", {0, 1}),
+        ("aaab", "g", {4}),
+        ("", "g", {0}),
+    ],
+)
+def test_gold_among_grouped_pairs(captions: str, following: str, free: set[int] | None) -> None:
+    found = [places(captions, "g", following=following, key=key) for key in range(200)]
+    if free is None:
+        assert found == [None] * 200
+    else:
+        assert {place for (place,) in found} == free
+
+
+def test_gold_among_shuffled_pairs_comes_anywhere_alike() -> None:
+    found = Counter(places("agab", "g", grouped=False, key=key)[0] for key in range(5000))
+    assert sorted(found) == [0, 1, 2, 3, 4]
+    # A caption of its own draws nothing: that would be an order among what is shuffled.
+    assert all(900 < count < 1100 for count in found.values())
+
+
+def test_one_without_a_place_holds_back_all() -> None:
+    assert places("gaaa", "gx", following="a") is not None
+    assert places("gggg", "gx", following="g") is None
+    assert places("gaaa", "", following="a") == []
+
+
+def test_no_caption_is_parted() -> None:
+    for key in range(300):
+        shown = mixed("aabbcc", "xbcay", key=key)
+        assert len(shown) == 11
+        captions = [caption for caption, _ in groupby(shown.lower())]
+        assert len(captions) == len(set(captions)), shown
+
+
+def test_the_place_follows_from_pairs_and_seed() -> None:
+    first = [places("aabbcc", "xyz", key=key) for key in range(50)]
+    assert [places("aabbcc", "xyz", key=key) for key in range(50)] == first
+    assert [places("aabbcc", "xyz", key=key, seed=8) for key in range(50)] != first
+
+
+def test_gold_is_due_at_the_share_and_at_other_places_for_everybody() -> None:
+    drawn = {
+        annotator: [place for place in range(20_000) if is_gold_due(place, annotator, 0.03, 5)]
+        for annotator in (1, 2)
+    }
+    assert [len(found) for found in drawn.values()] == [574, 636]
+    # Both by chance alone: 20,000 × 0.03² is 18.
+    assert len(set(drawn[1]) & set(drawn[2])) == 25
+    assert [is_gold_due(place, 1, 0.0, 5) for place in range(100)] == [False] * 100
+    assert [is_gold_due(place, 1, 1.0, 5) for place in range(100)] == [True] * 100

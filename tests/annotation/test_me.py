@@ -1,0 +1,289 @@
+"""One's own page: own figures, own keys, and nobody else's."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
+from annotation.enums import CampaignState, GoldUse
+from annotation.me_selectors import answers_per_day, midnight_now, training_in, work_today
+from annotation.me_views import spent
+from annotation.models import Annotator, Campaign, Judgment
+from annotation.services import (
+    Gold,
+    add_gold,
+    annotator_for,
+    comment_on_judgment,
+    open_training,
+    pause_member,
+    set_keys,
+    set_working_habits,
+)
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import write_consent_text
+from config.shared.errors import InvalidInput
+from tests import factories
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return factories.make_campaign(tmp_path, captions=2, videos=4)
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    return factories.make_user("anna", Role.ANNOTATOR)
+
+
+@pytest.fixture
+def anna(user: User) -> Annotator:
+    return annotator_for(user)
+
+
+@pytest.fixture
+def page(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client
+
+
+def judge(campaign: Campaign, annotator: Annotator, *seconds: float | None) -> list[Judgment]:
+    held = factories.claim(campaign, annotator, len(seconds))
+    judgments = [factories.submit(one, 1).judgment for one in held]
+    for judgment, spent_on_it in zip(judgments, seconds, strict=True):
+        Judgment.objects.filter(pk=judgment.pk).update(seconds=spent_on_it)
+    return judgments
+
+
+# --- Figures --------------------------------------------------------------------------------
+
+
+def test_today_counts_answers_once_and_minutes_up_to_two(
+    campaign: Campaign, anna: Annotator
+) -> None:
+    judge(campaign, factories.make_annotator("ben"), 9, 9)
+    first, *_ = judge(campaign, anna, 30, 7200, None)
+    held = campaign.tasks.get(pk=first.task_id).assignments.get(annotator=anna)
+    factories.submit(held, 0)  # a correction, whose time counts too
+    Judgment.objects.filter(task=first.task_id, label=0).update(seconds=10)
+    today = work_today(anna, midnight_now())
+    assert (today.answers, today.seconds) == (3, 30 + 120 + 10)
+
+
+def test_nothing_was_done_today(anna: Annotator) -> None:
+    today = work_today(anna, midnight_now())
+    assert (today.answers, today.seconds) == (0, 0)
+
+
+def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
+    midnight = midnight_now()
+    stamps = {0: midnight, 1: midnight - datetime.timedelta(microseconds=1)}
+    stamps |= {2: midnight - datetime.timedelta(days=13), 3: midnight - datetime.timedelta(days=14)}
+    judgments = judge(campaign, anna, 1, 1, 1, 1)
+    for place, stamp in stamps.items():
+        Judgment.objects.filter(pk=judgments[place].pk).update(created_at=stamp)
+    days = answers_per_day(anna, midnight)
+    assert [count for _, count in days] == [1, *[0] * 11, 1, 1]
+    assert days[-1][0] == timezone.now().date()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
+)
+def test_time_in_words(seconds: float, text: str) -> None:
+    assert spent(seconds) == text
+
+
+def test_the_page_shows_own_work_only(
+    page: Client, campaign: Campaign, anna: Annotator, user: User
+) -> None:
+    lead = factories.make_user("lea", Role.LEAD)
+    judge(campaign, factories.make_annotator("ben"), 9, 9)
+    judge(campaign, anna, 30, 40, 50)
+    context = page.get("/me/").context
+    (mine,) = context["campaigns"]
+    assert (mine.campaign, mine.answered, mine.open_pairs) == (campaign, 3, 3)
+    assert (context["today"].answers, context["time_today"]) == (3, "2 min")
+
+    member = campaign.members.get(annotator=anna)
+    pause_member(membership=member, reason="Call <b>me</b>", by=lead)
+    body = page.get("/me/").content.decode()
+    assert "Call &lt;b&gt;me&lt;/b&gt;" in body
+    assert "Go on judging" not in body
+    Campaign.objects.update(state=CampaignState.CLOSED)
+    (mine,) = page.get("/me/").context["campaigns"]
+    assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)
+
+
+def test_questions_do_not_grow_with_what_was_done(
+    page: Client, campaign: Campaign, anna: Annotator, tmp_path: Path
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert page.get("/me/").status_code == 200
+        return len(asked)
+
+    judge(campaign, anna, 1)
+    before = queries()
+    judge(campaign, anna, 1, 1, 1)
+    (tmp_path / "b").mkdir()
+    other = factories.make_benchmark(tmp_path / "b", key="other")
+    factories.make_run(tmp_path / "b", other, factories.all_pairs(2, 3))
+    factories.build_pool(benchmark=other, depth=3)
+    judge(factories.open_campaign(benchmark=other), anna, 1, 1)
+    assert queries() == before
+
+
+# --- Training -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def training(db: None, tmp_path: Path) -> Campaign:
+    """Four pairs, all relevant, and a campaign that asks for two right among three."""
+    campaign = factories.make_campaign(tmp_path, videos=8, gate_share=0.6, gate_last=3)
+    gold = [Gold(query=0, video=video, is_relevant=True) for video in range(4)]
+    add_gold(benchmark=campaign.benchmark, use=GoldUse.TRAINING, gold=gold)
+    lead = factories.make_user("lea", Role.LEAD)
+    return open_training(benchmark=campaign.benchmark, by=lead, name="School")
+
+
+def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> None:
+    held = factories.claim(training, anna)
+    seen = []
+    for place, label in enumerate((0, 1, 1)):
+        factories.submit(held[place], label)
+        now = training_in(training, anna)
+        (gate,) = now.gates
+        needed = gate.campaign.gate.needed
+        seen.append((now.answered, now.total, now.right, needed, gate.is_open))
+    assert seen == [
+        (1, 4, [False], 2, False),
+        (2, 4, [True, False], 2, False),
+        (3, 4, [True, True, False], 2, True),
+    ]
+
+
+def test_comments_are_new_until_they_are_read(
+    page: Client, training: Campaign, anna: Annotator
+) -> None:
+    lead = User.objects.get(username="lea")
+    held = factories.claim(training, anna)
+    first, second = (factories.submit(one, 0).judgment for one in held[:2])
+    theirs = factories.submit(factories.claim(training, factories.make_annotator("ben"))[0], 0)
+    comment_on_judgment(judgment=theirs.judgment, text="not for anna", by=lead)
+    comment_on_judgment(judgment=first, text="older", by=lead)
+    page.post("/me/comments/")
+    comment_on_judgment(judgment=second, text="newer", by=lead)
+
+    context = page.get("/me/").context
+    told = [
+        (comment.text, comment.read_at is None, label) for comment, label in context["comments"]
+    ]
+    assert told == [("newer", True, "not relevant"), ("older", False, "not relevant")]
+    assert page.get("/me/comments/").status_code == 405
+    assert "new</span>" in page.get("/me/").content.decode()
+    page.post("/me/comments/")
+    assert "new</span>" not in page.get("/me/").content.decode()
+    assert "not for anna" not in page.get("/me/").content.decode()
+
+
+# --- Keys and habits ------------------------------------------------------------------------
+
+
+def form_of(**changes: str) -> dict[str, str]:
+    """The form of keys as it is sent with these fields changed."""
+    data = {}
+    for name, keys in keys_of(None).items():
+        for place in range(KEYS_EACH):
+            data[f"{name}_{place}"] = keys[place] if place < len(keys) else ""
+    return data | changes
+
+
+def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
+    changes = {"high_0": "Ö", "undo_1": "", "play_1": "page down"}
+    assert page.post("/me/keys/", form_of(**changes)).status_code == 302
+    anna.refresh_from_db()
+    keys = keys_of(anna.preferences["keys"])
+    assert (keys["high"], keys["undo"]) == (("ö", "ArrowRight"), ("z",))
+    assert keys["play"] == ("Space", "PageDown")
+    assert 'value="Ö"' in page.get("/me/").content.decode()
+
+    page.post("/me/keys/", {"reset": "1"})
+    anna.refresh_from_db()
+    assert keys_of(anna.preferences["keys"]) == keys_of(None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"high_0": "j"}, "J is chosen twice."),
+        ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
+        ({"high_1": "5"}, "Digits mark parts of captions and give the steps of longer scales."),
+        ({"high_0": "abc"}, "abc is no key"),
+        ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
+    ],
+)
+def test_keys_that_cannot_be(
+    page: Client, anna: Annotator, changes: dict[str, str], error: str
+) -> None:
+    answer = page.post("/me/keys/", form_of(**changes))
+    assert answer.status_code == 422
+    assert error in answer.content.decode()
+    anna.refresh_from_db()
+    assert anna.preferences == {}
+
+
+def test_habits_are_stored_and_leave_keys_alone(page: Client, anna: Annotator) -> None:
+    page.post("/me/keys/", form_of(high_0="ö"))
+    page.post("/me/habits/", {"break_minutes": "0"})
+    anna.refresh_from_db()
+    assert anna.preferences["break_minutes"] == 0
+    assert anna.preferences["character_keys"] is False
+    assert anna.preferences["keys"]["high"] == ["ö", "ArrowRight"]
+    for wrong in ({}, {"break_minutes": "-1"}, {"break_minutes": "601"}, {"break_minutes": "x"}):
+        assert page.post("/me/habits/", wrong).status_code == 422
+    anna.refresh_from_db()
+    assert anna.preferences["break_minutes"] == 0
+
+
+def test_the_services_check_too(anna: Annotator) -> None:
+    usual = {action.name: action.keys for action in ACTIONS}
+    wrong: list[Any] = [{}, {"undo": ["z"]}, {**usual, "more": []}, {**usual, "undo": ["1"]}]
+    for keys in wrong:
+        with pytest.raises(InvalidInput):
+            set_keys(annotator=anna, keys=keys)
+    with pytest.raises(InvalidInput):
+        set_working_habits(annotator=anna, break_minutes=601, character_keys=True)
+    anna.refresh_from_db()
+    assert anna.preferences == {}
+
+
+def test_the_room_is_shown_in_the_persons_keys(
+    page: Client, campaign: Campaign, anna: Annotator
+) -> None:
+    page.post("/me/keys/", form_of(high_0="ö", sheet_0=""))
+    context = page.get(f"/campaigns/{campaign.pk}/judge/").context
+    assert [answer["keys"] for answer in context["answers"]] == [["J", "←"], ["Ö", "→"]]
+    assert '"\\u00f6": "answer-1"' in context["bindings"]
+    assert context["break_minutes"] == 50
+    page.post("/me/habits/", {"break_minutes": "20"})
+    context = page.get(f"/campaigns/{campaign.pk}/judge/").context
+    assert context["break_minutes"] == 20
+    assert context["answers"][0]["keys"] == ["←"]
+
+
+def test_the_room_asks_for_consent_first(page: Client, campaign: Campaign) -> None:
+    room = f"/campaigns/{campaign.pk}/judge/"
+    write_consent_text(text="We keep what you judge.", by=factories.make_user("ada", Role.ADMIN))
+    answer = page.get(room)
+    assert (answer.status_code, answer["Location"]) == (302, f"/consent/?next={quote(room, '')}")

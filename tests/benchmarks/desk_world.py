@@ -1,0 +1,211 @@
+"""The database of `tests.benchmarks.desk`, filled and measured in a process of its own.
+
+    python -m tests.benchmarks.desk_world fill PAIRS PEOPLE
+    python -m tests.benchmarks.desk_world measure CAMPAIGN
+
+Each prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+import numpy as np  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core.cache import cache  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.test.utils import CaptureQueriesContext  # noqa: E402
+
+from annotation.core.consensus import NO_LABEL, decide_all  # noqa: E402
+from annotation.core.plan import plan_labels  # noqa: E402
+from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
+from annotation.models import (  # noqa: E402
+    Annotator,
+    Assignment,
+    Campaign,
+    Judgment,
+    JudgmentTask,
+    Membership,
+)
+from annotation.services import annotator_for, reopen_judgments  # noqa: E402
+from config.accounts.models import User  # noqa: E402
+from config.accounts.roles import Role  # noqa: E402
+from config.accounts.services import create_user  # noqa: E402
+from config.shared.bulk import copy_columns, long_transaction, reserve_ids  # noqa: E402
+from evaluation.services import compute_figures  # noqa: E402
+from pooling.models import Pair, Pool  # noqa: E402
+from tests.benchmarks.judging_world import make_pairs  # noqa: E402
+
+DOUBLE_SHARE, RELEVANT, WRONG = 0.1, 0.1, 0.05
+DAYS, SITTING = 15, 150
+LEAD = "lead-of-the-bench"
+# Who is taken back in the end, and how much they judged.
+BAD_SHARE = 0.0715
+
+
+def fill(pairs: int, people: int) -> dict[str, Any]:
+    """A campaign whose labels are given but for the last hundredth, by so many people."""
+    rng = np.random.default_rng(7)
+    with long_transaction():
+        benchmark = make_pairs(pairs)
+        campaign = Campaign.objects.create(
+            benchmark=benchmark,
+            pool=Pool.objects.get(benchmark=benchmark),
+            name="bench",
+            double_share=str(DOUBLE_SHARE),
+            n_tasks=pairs,
+        )
+        annotators = [make_person(number) for number in range(people)]
+        judgments = judge_all(campaign, annotators, rng)
+    create_user(username=LEAD, password=None, roles=[Role.LEAD])
+    return {"campaign": campaign.pk, "judgments": judgments, "people": people}
+
+
+def make_person(number: int) -> int:
+    return annotator_for(
+        create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
+    ).pk
+
+
+def judge_all(campaign: Campaign, annotators: list[int], rng: np.random.Generator) -> int:
+    pairs = np.array(Pair.objects.order_by("pk").values_list("pk", flat=True))
+    n_tasks, n_people = len(pairs), len(annotators)
+    planned = plan_labels(np.arange(n_tasks), DOUBLE_SHARE, 0).astype(np.int64)
+    truth = rng.random(n_tasks) < RELEVANT
+    shares = np.full(n_people, (1 - BAD_SHARE) / (n_people - 1))
+    shares[0] = BAD_SHARE
+    # Neighbours differ, so that nobody judges a pair twice.
+    first = rng.choice(n_people, n_tasks, p=shares)
+    people = (first[:, None] + np.array([0, 1, 2])) % n_people
+    labels = truth[:, None] ^ (rng.random((n_tasks, 3)) < WRONG)
+    given = np.where(labels[:, 0] != labels[:, 1], planned + (planned == 2), planned)
+    given[: n_tasks // 100] = 0
+    is_given = np.arange(3) < given[:, None]
+    task, slot = np.nonzero(is_given)
+    counts = np.stack([(is_given & ~labels).sum(1), (is_given & labels).sum(1)], axis=1)
+    task_ids = copy_tasks(campaign, pairs, planned, counts)
+    person = people[task, slot]
+    ids = np.array(annotators)[person]
+    columns = {"task_id": task_ids[task], "annotator_id": ids, "slot": slot}
+    moments, seconds = times(person, rng)
+    copy_columns(
+        Judgment,
+        {
+            **columns,
+            "label": labels[task, slot].astype(int),
+            "seconds": seconds,
+            "state": JudgmentState.LIVE.value,
+            "created_at": moments,
+        },
+    )
+    end = datetime.now(UTC)
+    copy_columns(
+        Assignment,
+        {**columns, "state": AssignmentState.DONE.value, "lease_expires_at": end},
+    )
+    copy_columns(
+        Membership,
+        {
+            "campaign_id": campaign.pk,
+            "annotator_id": np.array(annotators),
+            "judged": np.bincount(person, minlength=n_people),
+        },
+    )
+    return len(task)
+
+
+def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any:
+    outcome = decide_all(counts, planned=planned, labels_max=3)
+    ids = reserve_ids(JudgmentTask, len(pairs))
+    open_seats = np.where(outcome.is_open, outcome.required - outcome.given, 0)
+    states = np.where(outcome.is_open, TaskState.OPEN.value, TaskState.RESOLVED.value)
+    copy_columns(
+        JudgmentTask,
+        {
+            "id": ids,
+            "campaign_id": campaign.pk,
+            "pair_id": pairs,
+            "position": np.arange(len(pairs)),
+            "labels_planned": planned,
+            "labels_required": np.maximum(outcome.required, planned),
+            "labels_live": outcome.given,
+            "seats_open": open_seats,
+            "state": states.tolist(),
+            "label": [None if one == NO_LABEL else one for one in outcome.labels.tolist()],
+        },
+    )
+    return ids
+
+
+def times(person: Any, rng: np.random.Generator) -> tuple[list[datetime], list[float]]:
+    """When each answer arrived, in sittings of an hour or so, and how long it took."""
+    seconds = np.exp(rng.normal(1.2, 0.5, len(person))).round(2)
+    number = np.zeros(len(person), np.int64)
+    for one in np.unique(person):
+        mine = np.flatnonzero(person == one)
+        number[mine] = np.arange(len(mine))
+    sitting = number // SITTING
+    start = ((sitting * 7919 + person * 104_729) % (DAYS * 10)) * 2.4 * 3600
+    begin = datetime.now(UTC) - timedelta(days=DAYS)
+    offsets = start + number % SITTING * 5
+    return [begin + timedelta(seconds=one) for one in offsets.tolist()], seconds.tolist()
+
+
+def measure(campaign_pk: int) -> dict[str, Any]:
+    settings.ALLOWED_HOSTS = ["testserver"]
+    campaign = Campaign.objects.select_related("benchmark").get(pk=campaign_pk)
+    lead = User.objects.get(username=LEAD)
+    client = Client()
+    client.force_login(lead)
+    found: dict[str, Any] = {"database": connection.vendor}
+    found["figures_seconds"] = seconds_of(lambda: compute_figures(campaign=campaign))
+    pages = {"campaign": "", "people": "people/", "people_csv": "people/csv/"}
+    bad = Annotator.objects.get(user__username="person0")
+    pages["person"] = f"people/{bad.pseudonym}/"
+    for name, part in pages.items():
+        address = f"/campaigns/{campaign.pk}/{part}"
+        cache.clear()
+        found[f"{name}_first_seconds"] = seconds_of(lambda at=address: visit(client, at))
+        found[f"{name}_again_seconds"] = seconds_of(lambda at=address: visit(client, at))
+    with CaptureQueriesContext(connection) as queries:
+        found["reopen_seconds"] = seconds_of(
+            lambda: found.update(
+                reopened=reopen_judgments(campaign=campaign, annotator=bad, by=lead).judgments
+            )
+        )
+    found["reopen_statements"] = len(queries)
+    return found
+
+
+def visit(client: Client, address: str) -> None:
+    answer = client.get(address)
+    if answer.status_code != 200:
+        raise SystemExit(f"{address}: {answer.status_code}")
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return round(time.perf_counter() - start, 3)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["fill", pairs, people]:
+            print(json.dumps(fill(int(pairs), int(people))))
+        case ["measure", campaign]:
+            print(json.dumps(measure(int(campaign))))
+        case _:
+            sys.exit(__doc__)

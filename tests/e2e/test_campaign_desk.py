@@ -1,0 +1,100 @@
+"""A lead steers a campaign in Chromium: looks, sorts, pauses, takes back, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.models import Campaign, CampaignChange, Membership
+from annotation.services import Policy, open_campaign, release_assignments
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.jobs.services import run_job
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_training import is_sound
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    """Anna and Ben agree about one of two pairs."""
+    benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=3)
+    made = open_campaign(
+        benchmark=benchmark, name="First", policy=Policy(double_share=1, joining="everybody")
+    )
+    for name, labels in (("anna", {"v0": 1, "v1": 1, "v2": 0}), ("ben", {"v0": 1, "v1": 0})):
+        person = factories.make_annotator(name)
+        factories.judge(made, person, labels)
+        release_assignments(campaign=made, annotator=person)
+    return made
+
+
+def names(page: Page) -> list[str]:
+    found: list[str] = page.locator(".table-people tbody th a").all_inner_texts()
+    return found
+
+
+def test_a_lead_steers(
+    campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    lea = factories.make_user("lea", Role.LEAD)
+    page = rooms.sign_in(new_page().context, live_server.url, lea)
+    page.goto(f"/campaigns/{campaign.pk}/")
+    is_sound(page)
+    assert page.get_by_role("img", name="Answers per hour").count() == 1
+    page.get_by_text("As a table").click()
+    page.get_by_role("link", name="Answers").click()
+    assert page.locator("#over-time[open] th[aria-sort=descending]").inner_text() == "Answers ▾"
+
+    page.get_by_role("link", name="People 2").click()
+    is_sound(page)
+    assert names(page) == ["anna", "ben"]
+    page.get_by_role("link", name="Judged").click()
+    assert names(page) == ["ben", "anna"]
+
+    page.get_by_role("link", name="ben").click()
+    is_sound(page)
+    page.locator("summary", has_text="Pause").click()
+    page.get_by_label("Why? They read it.").fill("Please look at the guideline.")
+    page.locator("details[open]").get_by_role("button", name="Pause").click()
+    page.get_by_text("Please look at the guideline.").wait_for()
+    assert Membership.objects.get(annotator__user__username="ben").state == "paused"
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_text("They may go on in First").wait_for()
+
+    page.get_by_role("link", name="Take back answers").click()
+    is_sound(page)
+    page.get_by_text("2 pairs are concerned").wait_for()
+    page.get_by_label("Why").fill("guesses")
+    page.get_by_role("button", name="Take them back").click()
+    page.wait_for_url("**/jobs/**")
+    run_job(Job.objects.get().pk)
+    page.get_by_text("2 answers of").wait_for()
+    page.get_by_role("link", name="To the campaign").click()
+    assert Membership.objects.get(annotator__user__username="ben").state == "paused"
+
+    page.get_by_role("link", name="Change").click()
+    is_sound(page)
+    page.get_by_label("Those whom a lead lets in").check()
+    page.get_by_text("Training before").click()
+    page.get_by_label("Let in who has so many right").fill("5")
+    page.get_by_role("button", name="Change it").click()
+    # The browser does not know that five of none is too much.
+    page.get_by_role("link", name="Let in who has so many right").wait_for()
+    assert "422" in page_problems.pop()
+    is_sound(page)
+    page.get_by_label("of the last so many answers in training").fill("6")
+    page.get_by_role("button", name="Change it").click()
+    page.get_by_text("The changes hold from now on.").wait_for()
+    assert CampaignChange.objects.get().changes == {
+        "joining": ["everybody", "chosen"],
+        "gate_share": [0.0, 0.8333],
+        "gate_last": [0, 6],
+    }
+    assert page_problems == []

@@ -1,0 +1,48 @@
+"""Shut out in the middle of a pair, in Chromium: the answer arrives, and the browser lets go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from annotation.models import Assignment, Campaign, Judgment
+from config.accounts.roles import Role
+from config.accounts.services import deactivate_person
+from tests import factories
+from tests.e2e.test_disagreement import (
+    MORE_THAN_DEAF_MS,
+    NOTHING_WAITS,
+    campaign,
+    log_in,
+    wait_until,
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["campaign"]
+
+
+def test_an_answer_that_was_under_way_is_kept(
+    campaign: Campaign,
+    new_page: Callable[[], Page],
+    page_problems: list[str],
+) -> None:
+    anna, ada = factories.make_user("anna", Role.ANNOTATOR), factories.make_user("ada", Role.ADMIN)
+    page = log_in(new_page(), "anna")
+    page.goto(f"/campaigns/{campaign.pk}/judge/")
+    wait_until(page, "() => document.querySelector('video')?.videoWidth > 0")
+    page.wait_for_timeout(MORE_THAN_DEAF_MS)
+
+    deactivate_person(person=anna, by=ada)
+    assert list(Assignment.objects.values_list("state", flat=True)) == ["expired"]
+    with page.expect_response("**/api/v1/judgments/") as answer:
+        page.keyboard.press("k")
+    assert (answer.value.status, answer.value.json()["kept"]) == (403, True)
+    wait_until(page, NOTHING_WAITS)
+    page.get_by_text("You may not judge any more.").wait_for()
+    assert list(Judgment.objects.values_list("label", "state")) == [(1, "surplus")]
+    task = campaign.tasks.get()
+    assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 2)
+    # The answer, and the asking for more pairs, are told that nobody is signed in.
+    page_problems[:] = [one for one in page_problems if "status of 40" not in one]

@@ -1,0 +1,118 @@
+"""Coming in, in Chromium: from the link that a lead makes to the first pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from annotation.models import Campaign
+from config.accounts.models import Consent, Invitation, User
+from config.accounts.roles import Role
+from config.accounts.services import write_consent_text
+from tests import factories
+from tests.accounts.world import make_member
+from tests.e2e.test_disagreement import log_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PASSWORD = "moving shapes at noon"
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    return factories.make_campaign(tmp_path)
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it is."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
+def make_link(page: Page) -> str:
+    page.goto("/people/invitations/")
+    page.get_by_role("link", name="Invite somebody").click()
+    assert violations(page) == []
+    page.get_by_label("Where", exact=True).select_option("tiny")
+    page.get_by_label("For whom").fill("Anna, by mail")
+    page.get_by_role("button", name="Make the link").click()
+    assert violations(page) == []
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("The link is copied.").wait_for(state="attached")
+    link = page.get_by_label("Link").input_value()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    return link
+
+
+def test_somebody_is_invited_and_comes_in(
+    campaign: Campaign, new_page: Callable[[], Page], page_problems: list[str]
+) -> None:
+    ada = factories.make_user("ada", Role.ADMIN)
+    write_consent_text(text="You may stop at any time.\n\nYour name is never published.", by=ada)
+    make_member("lea", Role.LEAD, of="tiny")
+    lead = log_in(new_page(), "lea")
+    link = make_link(lead)
+    assert re.fullmatch(r"http://localhost:\d+/invitations/[\w-]{43}/", link)
+
+    page = new_page()
+    page.goto(link)
+    assert violations(page) == []
+    page.get_by_text("Your name is never published.").wait_for()
+    # Filled in by keyboard alone; the browser itself asks for what is missing.
+    page.get_by_label("User name").press_sequentially("anna")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Anna Ast")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("12345678")
+    page.keyboard.press("Tab")
+    page.keyboard.type("12345678")
+    page.get_by_label("I have read this and agree to it.").press("Space")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert violations(page) == []
+    assert page.get_by_label("User name").input_value() == "anna"
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password again").fill(PASSWORD)
+    page.get_by_role("button", name="Make my account").click()
+
+    page.wait_for_url("/")
+    page.get_by_text("Your account is made, and you are signed in.").wait_for()
+    page.get_by_role("link", name=f"Start judging {campaign.name}").wait_for()
+    anna = User.objects.get(username="anna")
+    assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
+    assert Consent.objects.get().user == anna
+    assert Invitation.objects.get().accepted_by == anna
+
+    lead.goto("/people/invitations/")
+    lead.get_by_text("Accepted", exact=True).wait_for()
+    again = new_page()
+    again.goto(link)
+    again.get_by_role("heading", name="This invitation cannot be used").wait_for()
+    assert violations(again) == []
+    # The page of the form that was not right, and that of the link that was used.
+    expected = ("status of 422", "status of 404")
+    page_problems[:] = [one for one in page_problems if not any(word in one for word in expected)]
+
+
+def test_somebody_is_shut_out_while_they_look(
+    campaign: Campaign, new_page: Callable[[], Page]
+) -> None:
+    factories.make_user("ada", Role.ADMIN)
+    factories.make_user("anna", Role.ANNOTATOR)
+    anna, admin = log_in(new_page(), "anna"), log_in(new_page(), "ada")
+    admin.goto("/people/")
+    admin.get_by_role("link", name="anna").click()
+    admin.get_by_text("Deactivate", exact=True).click()
+    assert violations(admin) == []
+    admin.get_by_role("button", name="Deactivate now").click()
+    admin.get_by_text("The account is deactivated; nobody is signed in with it.").wait_for()
+    anna.goto("/")
+    anna.get_by_role("heading", name="Sign in").wait_for()

@@ -1,0 +1,222 @@
+"""The judging room for everybody: fingers, other scripts, less motion, other keys, no mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.models import Campaign, Escalation, Judgment
+from annotation.services import annotator_for, set_working_habits
+from config.accounts.models import User
+from config.accounts.roles import Role
+from tests import factories
+from tests.conftest import collect_problems, let_server_finish
+from tests.e2e import rooms
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ARABIC = "رجل يقطع الطماطم ثم يبتسم 🍅"
+LONG = "word " * 1998 + "👩‍👩‍👧‍👦"
+SMALL_TARGETS = """() => [...document.querySelectorAll(".judge button, .judge summary")]
+  .filter((target) => target.checkVisibility())
+  .map((target) => [target.innerText, target.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 48 || box.height < 48)
+  .map(([text]) => text)"""
+OVERFLOWS = "document.documentElement.scrollWidth > innerWidth"
+
+
+@pytest.fixture
+def anna(transactional_db: None) -> User:
+    return factories.make_user("anna", Role.ANNOTATOR)
+
+
+@pytest.fixture
+def open_page(
+    browser: Browser, live_server: Any, anna: User, page_problems: list[str]
+) -> Callable[..., Any]:
+    """A page of Anna's in a browser with options of its own."""
+
+    @contextmanager
+    def opened(**options: Any) -> Iterator[Page]:
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.set_default_timeout(10_000)
+        collect_problems(context, live_server.url, page_problems)
+        yield rooms.sign_in(context, live_server.url, anna)
+        context.close()
+        let_server_finish()
+        assert page_problems == []
+
+    return opened
+
+
+def swipe(page: Page, across: int) -> None:
+    """A finger on the video, drawn so many pixels to the right."""
+    box = page.locator("[data-part=stage]").bounding_box()
+    assert box
+    start = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    session = page.context.new_cdp_session(page)
+    for kind, points in (
+        ("touchStart", [start]),
+        ("touchMove", [{**start, "x": start["x"] + across}]),
+        ("touchEnd", []),
+    ):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    campaign = rooms.make_campaign(tmp_path, [ARABIC, LONG], checklist=True, videos=2)
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with open_page(**phone) as page:
+        rooms.enter(page, campaign)
+        seen = {}
+        for across in (150, -150, 150, -150):
+            seen[rooms.caption(page)] = page.evaluate(
+                "getComputedStyle(document.querySelector('.judge-checklist')).direction"
+            )
+            assert page.evaluate(SMALL_TARGETS) == []
+            assert not page.evaluate(OVERFLOWS)
+            # However long the caption, the answers are in sight.
+            assert page.get_by_text("Not relevant").first.is_visible()
+            box = page.locator(".judge-answers").bounding_box()
+            assert box
+            assert box["y"] + box["height"] <= 844
+            swipe(page, across)
+            page.wait_for_timeout(rooms.SETTLED_MS)
+        rooms.until(page, "empty")
+        rooms.until_sent(page)
+    assert seen == {ARABIC: "rtl", LONG: "ltr"}
+    assert rooms.labels() == [(1, "live"), (0, "live"), (1, "live"), (0, "live")]
+
+
+def test_less_motion(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    campaign = rooms.make_campaign(tmp_path, ["a star"])
+    with open_page(reduced_motion="reduce") as page:
+        rooms.enter(page, campaign)
+        rooms.press(page, "k")
+        assert page.evaluate("document.querySelector('video').paused")
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.get_by_role("button", name="Pause", exact=True).click()
+        page.get_by_role("button", name="A frame on").click()
+        rooms.press(page, "k", "k")
+        rooms.until_sent(page)
+    watched = [one.viewing["watched"] for one in Judgment.objects.order_by("pk")]
+    assert watched[0] == watched[2] == 0
+    assert watched[1] > 0
+    assert all("first_frame" in one.viewing for one in Judgment.objects.all())
+
+
+def test_keys_of_ones_own(open_page: Callable[..., Any], anna: User, tmp_path: Path) -> None:
+    campaign = rooms.make_campaign(tmp_path, ["a star"], videos=4)
+    with open_page() as page:
+        page.goto("/me/")
+        page.get_by_label("Relevant, key", exact=True).press("p")
+        page.get_by_label("Undo: back to the last pair, key").press("Backspace")
+        page.get_by_label("Undo: back to the last pair, second key").press("Backspace")
+        page.get_by_label("Undo: back to the last pair, second key").press("PageUp")
+        page.locator("[data-keys-form]").get_by_role("button", name="Store").click()
+        page.get_by_text("Your keys are stored.").wait_for()
+        assert annotator_for(anna).preferences["keys"]["undo"] == ["PageUp"]
+
+        rooms.enter(page, campaign)
+        assert page.locator(".judge-answer kbd").all_inner_texts() == ["J", "P"]
+        rooms.press(page, "k", "z")
+        assert rooms.state(page) == "ready"
+        assert rooms.labels() == []
+        rooms.press(page, "p", "PageUp", "j")
+        rooms.until_sent(page)
+        assert rooms.labels() == [(1, "superseded"), (0, "live")]
+
+        # Without letters: what a voice says, or a cat walks over, answers nothing.
+        set_working_habits(annotator=annotator_for(anna), break_minutes=0, character_keys=False)
+        rooms.enter(page, campaign)
+        rooms.press(page, "j", "p", "1")
+        assert page.locator(".judge-answer kbd").all_inner_texts() == ["←", "→"]
+        rooms.press(page, "ArrowLeft")
+        rooms.until_sent(page)
+        assert len(rooms.labels()) == 3
+
+
+def test_a_break_is_suggested_and_stops_nothing(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    campaign = rooms.make_campaign(tmp_path, ["a star"], videos=4)
+    with open_page() as page:
+        rooms.enter(page, campaign)
+        rooms.press(page, "k")
+        assert not rooms.shown(page, "break")
+        # As if the sitting had begun an hour ago.
+        page.evaluate(
+            """() => {
+              const sitting = JSON.parse(sessionStorage.getItem("hearth-sitting"));
+              sitting.since -= 3_600_000;
+              sessionStorage.setItem("hearth-sitting", JSON.stringify(sitting));
+            }"""
+        )
+        rooms.until_sent(page)
+        page.reload()
+        rooms.until_ready(page)
+        rooms.press(page, "k")
+        assert "for 60 minutes" in page.inner_text("[data-part=break]")
+        page.get_by_role("button", name="OK").click()
+        rooms.press(page, "k")
+        assert not rooms.shown(page, "break")
+        rooms.until_sent(page)
+    assert [one.viewing["place"] for one in Judgment.objects.order_by("pk")] == [1, 2, 3]
+
+
+def test_no_barriers_in_any_state(
+    open_page: Callable[..., Any], tmp_path: Path, page_problems: list[str]
+) -> None:
+    campaign = rooms.make_campaign(
+        tmp_path, ["a star"], videos=6, checklist=True, contact_sheet=True
+    )
+    junk = campaign.tasks.order_by("position")[3].video
+    found: dict[str, list[str]] = {}
+
+    def look(name: str) -> None:
+        if barriers := rooms.barriers(page):
+            found[name] = barriers
+
+    with open_page() as page:
+        page.route(f"**/{junk.public_id}/", lambda route: route.fulfill(body=b"no video"))
+        page.route("**/claim/", lambda route: None)
+        page.goto(f"/campaigns/{campaign.pk}/judge/")
+        page.wait_for_timeout(rooms.SETTLED_MS)
+        look("loading")
+        page.unroute("**/claim/")
+        rooms.enter(page, campaign)
+        rooms.press(page, "k", "c", "1")
+        page.locator(".judge-past summary").click()
+        look("ready")
+        for key, dialog in (("h", "guidelines"), ("?", "keys"), ("u", "unsure"), ("x", "report")):
+            page.keyboard.press(key)
+            page.locator(f"#{dialog}").wait_for()
+            look(dialog)
+            page.keyboard.press("Escape")
+        rooms.press(page, "k", "k")
+        assert page.inner_text("[data-part=video-reason]") == "This video cannot be played."
+        look("broken video")
+        page.keyboard.press("x")  # at once: here is nothing to think twice about
+        rooms.until_ready(page)
+        assert Escalation.objects.get().reason == "This video cannot be played."
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_timeout(rooms.SETTLED_MS)  # colours change softly
+        look("ready, dark")
+        Campaign.objects.filter(pk=campaign.pk).update(state="paused")
+        rooms.press(page, "k", "k")
+        rooms.until(page, "empty")
+        look("empty")
+        page.goto("/me/")
+        look("me, dark")
+        page.emulate_media(color_scheme="light")
+        page.get_by_label("Relevant, key", exact=True).fill("J")
+        page.locator("[data-keys-form]").get_by_role("button", name="Store").click()
+        page.get_by_role("alert").wait_for()
+        look("me")
+        page_problems[:] = [one for one in page_problems if "409" not in one and "422" not in one]
+    assert found == {}

@@ -1,0 +1,199 @@
+"""The judging room when something is in the way: no network, no session, two tabs, a slip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.models import Campaign, Escalation, Judgment
+from annotation.services import release_assignments
+from config.accounts.models import User
+from config.accounts.roles import Role
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_disagreement import log_in, wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# From memory, and not from the browser's cache of pages, which may be full.
+MOVES = """() => {
+  const video = document.querySelector("video");
+  return video.src.startsWith("blob:") && video.currentTime > 0;
+}"""
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    return rooms.make_campaign(tmp_path, ["one caption"], videos=6)
+
+
+@pytest.fixture
+def person(transactional_db: None) -> User:
+    return factories.make_user("anna", Role.ANNOTATOR)
+
+
+@pytest.fixture
+def anna(person: User, new_page: Callable[[], Page], live_server: Any) -> Page:
+    return rooms.sign_in(new_page().context, live_server.url, person)
+
+
+def forget(problems: list[str], *words: str) -> None:
+    """What the browser says of a request that was meant to fail."""
+    problems[:] = [one for one in problems if not any(word in one for word in words)]
+
+
+def test_offline_for_long_and_back(
+    anna: Page, campaign: Campaign, page_problems: list[str]
+) -> None:
+    page = rooms.enter(anna, campaign)
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    for number in range(3):
+        rooms.press(page, "k")
+        wait_until(page, MOVES)
+        assert not rooms.shown(page, "video-problem")
+        page.get_by_text(f"{number + 1} waiting").wait_for()
+    assert rooms.shown(page, "offline")
+
+    # Not fetched before: nobody takes the network's fault for the video's.
+    rooms.press(page, "k")
+    page.get_by_text("The video is not coming, for the server cannot be reached.").wait_for()
+    page.keyboard.press("x")
+    assert page.locator("#report").is_visible()
+    page.keyboard.press("Escape")
+    rooms.press(page, "z")  # what has not been sent can be corrected, too
+    rooms.press(page, "j")
+
+    page.context.set_offline(False)
+    rooms.until_sent(page)
+    wait_until(page, rooms.PLAYS)
+    assert not rooms.shown(page, "offline")
+    assert not rooms.shown(page, "video-problem")
+    assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
+    assert Escalation.objects.count() == 0
+    forget(page_problems, "ERR_INTERNET")
+
+
+def test_a_session_ends_and_another_person_signs_in(
+    anna: Page, campaign: Campaign, page_problems: list[str]
+) -> None:
+    factories.make_user("ben", Role.ANNOTATOR)
+    page = rooms.enter(anna, campaign)
+    page.context.clear_cookies()
+    rooms.press(page, "k")
+    page.get_by_text("You are signed out").wait_for()
+    assert page.inner_text("[data-part=waiting]") == "1 waiting"
+    rooms.press(page, "k")
+
+    # Anna's answers are not Ben's, though he sits at the same machine.
+    other = log_in(page.context.new_page(), "ben")
+    page.bring_to_front()
+    with page.expect_response("**/api/v1/judgments/") as refused:
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+    assert refused.value.status == 401
+    assert page.inner_text("[data-part=waiting]") == "2 waiting"
+    assert Judgment.objects.count() == 0
+
+    other.goto("/accounts/logout/")
+    other.locator("main").get_by_role("button", name="Sign out").click()
+    log_in(other, "anna")
+    page.bring_to_front()
+    page.evaluate("window.dispatchEvent(new Event('focus'))")  # which no headless window has
+    rooms.until_sent(page)
+    wait_until(page, "() => document.querySelector('[data-part=signed-out]').hidden")
+    rooms.press(page, "j")
+    rooms.until_sent(page)
+    assert rooms.labels() == [(1, "live"), (1, "live"), (0, "live")]
+    assert set(Judgment.objects.values_list("annotator__user__username", flat=True)) == {"anna"}
+    forget(page_problems, "401", "403")
+
+
+def test_two_tabs_and_two_browsers(
+    anna: Page,
+    campaign: Campaign,
+    person: User,
+    new_page: Callable[[], Page],
+    live_server: Any,
+    page_problems: list[str],
+) -> None:
+    first = rooms.enter(anna, campaign)
+    second = rooms.enter(first.context.new_page(), campaign)
+    browser = new_page().context
+    elsewhere = rooms.enter(rooms.sign_in(browser, live_server.url, person), campaign)
+    rooms.press(first, "k")
+    rooms.until_sent(first)
+    # The other tab goes on by itself, the other browser is told.
+    second.get_by_text("You have answered this pair in another tab.").wait_for()
+    rooms.until_ready(second)
+    elsewhere.get_by_text("Your last answers").click()
+    rooms.press(elsewhere, "j")
+    elsewhere.get_by_text("You have answered this pair before; that answer stands.").wait_for()
+    elsewhere.get_by_role("button", name="OK").click()
+    assert not rooms.shown(elsewhere, "refused")
+    wait_until(elsewhere, "() => document.querySelectorAll('.judge-past-list li').length === 0")
+    rooms.press(second, "j")
+    rooms.until_sent(second)
+    assert rooms.labels() == [(1, "live"), (0, "live")]
+    forget(page_problems, "409")
+
+
+def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: Campaign) -> None:
+    page = rooms.enter(anna, campaign)
+    relevant = page.get_by_role("button", name="Relevant", exact=False).last
+    relevant.dblclick(delay=10)
+    page.mouse.click(5, 5)
+    relevant.click(click_count=2, delay=200)  # slower than a room is deaf, still one double click
+    rooms.until_sent(page)
+    assert len(rooms.labels()) == 2
+    page.keyboard.down("k")
+    for _ in range(12):
+        page.keyboard.down("k")  # held down: repeats
+        page.wait_for_timeout(40)
+    page.keyboard.up("k")
+    rooms.until_sent(page)
+    assert len(rooms.labels()) == 3
+
+    page.goto("/")
+    page.go_back()
+    rooms.until_ready(page)
+    rooms.press(page, "k")
+    # As a browser does that has kept the whole page: what it held was given back, and went to Ben.
+    with page.expect_response("**/release/"):
+        page.evaluate("window.dispatchEvent(new PageTransitionEvent('pagehide'))")
+    ben = factories.make_annotator("ben")
+    assert len(factories.claim(campaign, ben)) == 2
+    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    rooms.until(page, "empty")
+    release_assignments(campaign=campaign, annotator=ben)
+    page.get_by_role("button", name="Look again").click()
+    rooms.until_ready(page)
+    rooms.press(page, "k", "k")
+    rooms.until(page, "empty")
+    rooms.until_sent(page)
+    assert rooms.labels() == [(1, "live")] * 6
+    assert page.inner_text("[data-part=judged]") == "6"
+
+
+def test_a_browser_that_keeps_nothing(
+    anna: Page, campaign: Campaign, page_problems: list[str]
+) -> None:
+    page = anna
+    page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    rooms.enter(page, campaign)
+    page.context.set_offline(True)
+    rooms.press(page, "k")
+    page.get_by_text("This browser lets pages keep nothing").wait_for()
+    page.context.set_offline(False)
+    page.get_by_text("1 waiting").wait_for(state="hidden")
+    rooms.press(page, "j")
+    page.get_by_role("button", name="Undo").click()
+    rooms.until_ready(page)
+    rooms.press(page, "k")
+    wait_until(page, "() => document.querySelector('[data-part=no-store]').hidden")
+    page.wait_for_load_state("networkidle")
+    assert rooms.labels() == [(1, "live"), (0, "superseded"), (1, "live")]
+    forget(page_problems, "ERR_INTERNET")

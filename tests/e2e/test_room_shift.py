@@ -1,0 +1,169 @@
+"""A whole shift in the judging room, by keys alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.enums import Scale
+from annotation.models import Escalation, Judgment
+from config.accounts.roles import Role
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_disagreement import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+CAPTIONS = [f"a red circle passes {number} small stars" for number in range(10)]
+
+
+@pytest.fixture
+def anna(transactional_db: None, new_page: Callable[[], Page], live_server: Any) -> Page:
+    person = factories.make_user("anna", Role.ANNOTATOR)
+    return rooms.sign_in(new_page().context, live_server.url, person)
+
+
+def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
+    campaign = rooms.make_campaign(tmp_path, CAPTIONS, checklist=True, contact_sheet=True)
+    page = rooms.enter(anna, campaign)
+
+    # Looking: none of these answers.
+    page.keyboard.press("h")
+    page.keyboard.press("k")  # in a dialog, keys are not for the pair
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("#keys dt").first.inner_text().split() == ["J", "←"]
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    sheet = page.locator("[data-part=sheet-box] img")
+    wait_until(page, "() => document.querySelector('.judge-sheet img')?.naturalWidth > 100")
+    for _ in range(3):
+        page.keyboard.press("]")
+    assert page.inner_text("[data-part=speed]") == "2×"
+    page.keyboard.press(",")
+    assert page.evaluate("document.querySelector('video').paused")
+    page.keyboard.press("Space")
+    assert not page.evaluate("document.querySelector('video').paused")
+    page.keyboard.press("1")
+    page.keyboard.press("5")
+    page.keyboard.press("5")  # a mark is taken back by the same key
+    page.keyboard.press("2")
+    pressed = page.locator(".judge-element[aria-pressed=true]").all_inner_texts()
+    assert [text.split()[-1] for text in pressed] == ["red", "circle"]
+    assert rooms.state(page) == "ready"
+    assert Judgment.objects.count() == 0
+
+    # A slip, and its correction, with the marks still there.
+    first = rooms.caption(page)
+    rooms.press(page, "k", "z")
+    assert rooms.caption(page) == first
+    assert page.locator(".judge-element[aria-pressed=true]").count() == 2
+    rooms.press(page, "j")
+    assert sheet.is_visible()
+
+    # A pair for the lead, with a reason that is written without answering anything.
+    page.keyboard.press("u")
+    page.keyboard.type("jk: is this a star?")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    rooms.until_ready(page)
+    # A video that somebody else should look at; the dialog asks again.
+    page.keyboard.press("x")
+    page.keyboard.press("Enter")
+    rooms.until_ready(page)
+
+    for number in range(27):
+        assert rooms.state(page) == "ready"
+        rooms.press(page, "ArrowRight" if number % 3 else "ArrowLeft")
+    rooms.until(page, "empty")
+    rooms.until_sent(page)
+    assert page.inner_text("#empty-title") == "Nothing for you here now"
+    assert page.inner_text("[data-part=judged]") == "28"
+
+    assert Judgment.objects.filter(state="live").count() == 28
+    slip, corrected, *others = Judgment.objects.order_by("pk")
+    assert [(slip.label, slip.state), (corrected.label, corrected.state)] == [
+        (1, "superseded"),
+        (0, "live"),
+    ]
+    assert corrected.missing == ["red", "circle"]
+    assert {tuple(one.missing) for one in others} == {()}
+    assert sorted(Escalation.objects.values_list("kind", "reason")) == [
+        ("cannot-play", "The page itself saw no fault."),
+        ("unsure", "jk: is this a star?"),
+    ]
+    viewings = [one.viewing for one in Judgment.objects.order_by("pk")]
+    assert [viewing["place"] for viewing in viewings] == list(range(1, 30))
+    assert {(viewing["speed"], viewing["sheet"]) for viewing in viewings} == {(2, True)}
+    for judgment in others:
+        viewing = judgment.viewing
+        assert judgment.seconds is not None
+        assert 0 <= viewing["first_frame"] < judgment.seconds
+        assert 0 < viewing["watched"] <= judgment.seconds
+        assert viewing["hidden"] == 0
+
+
+def test_longer_scales_have_letters_and_digits(anna: Page, tmp_path: Path) -> None:
+    """Digits give the steps, unless they mark parts of the caption; the letters always work."""
+    (tmp_path / "b").mkdir()
+    plain = rooms.make_campaign(tmp_path, CAPTIONS[:1], scale=Scale.GRADED, key="plain")
+    listed = rooms.make_campaign(
+        tmp_path / "b", CAPTIONS[:1], scale=Scale.GRADED, checklist=True, key="listed"
+    )
+    page = rooms.enter(anna, plain)
+    assert page.locator(".judge-answer kbd").all_inner_texts() == ["1", "2", "3", "4"]
+    rooms.press(page, "3", "s")
+    rooms.until_sent(page)
+    assert rooms.labels() == [(2, "live"), (1, "live")]
+
+    rooms.enter(page, listed)
+    assert page.locator(".judge-answer kbd").all_inner_texts() == ["A", "S", "D", "F"]
+    rooms.press(page, "3", "f")
+    rooms.until_sent(page)
+    assert rooms.labels()[2:] == [(3, "live")]
+    assert Judgment.objects.get(label=3).missing == ["passes"]
+
+
+def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
+    """Watched, replayed and hidden times are this pair's, and places go on after a reload."""
+    campaign = rooms.make_campaign(tmp_path, CAPTIONS[:1])
+    page = rooms.enter(anna, campaign)
+    for _ in range(3):
+        page.keyboard.press("]")  # three seconds of video in one and a half
+    wait_until(page, "() => document.querySelector('video').currentTime > 2")
+    page.wait_for_timeout(900)  # past its end
+    page.keyboard.press("Space")
+    page.wait_for_timeout(500)
+    hide(page, hidden=True)
+    page.wait_for_timeout(400)
+    hide(page, hidden=False)
+    rooms.press(page, "k")
+    rooms.until_sent(page)
+    page.reload()
+    rooms.until_ready(page)
+    rooms.press(page, "k")
+    rooms.until_sent(page)
+
+    first, second = Judgment.objects.order_by("pk")
+    assert (first.viewing["replays"], second.viewing["replays"]) == (1, 0)
+    assert 0.4 <= first.viewing["hidden"] < 0.7
+    assert first.seconds is not None
+    assert 1 < first.viewing["watched"] < first.seconds - 0.85
+    assert (first.viewing["place"], second.viewing["place"]) == (1, 2)
+    assert second.viewing["speed"] == 2  # remembered
+
+
+def hide(page: Page, *, hidden: bool) -> None:
+    """As if the tab went behind another: a headless browser shows every page."""
+    page.evaluate(
+        """(value) => {
+          Object.defineProperty(document, "hidden", { value, configurable: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        hidden,
+    )

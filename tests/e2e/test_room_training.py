@@ -1,0 +1,137 @@
+"""Training in Chromium: each answer is told right or wrong, and the gate opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from annotation.enums import GoldUse
+from annotation.models import Campaign, Judgment, ReviewComment
+from annotation.services import (
+    Gold,
+    Policy,
+    add_gold,
+    annotator_for,
+    comment_on_judgment,
+    open_campaign,
+    open_training,
+    pause_member,
+)
+from config.accounts.roles import Role
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_disagreement import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+WHY = "The star is blue."
+
+
+@pytest.fixture
+def gated(transactional_db: None, tmp_path: Path) -> Campaign:
+    """A campaign that opens with two right among the last three; all training pairs match."""
+    benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=4)
+    gold = [Gold(query=0, video=video, is_relevant=True, explanation=WHY) for video in range(4)]
+    add_gold(benchmark=benchmark, use=GoldUse.TRAINING, gold=gold)
+    policy = Policy(double_share=0, gate_share=0.6, gate_last=3)
+    return open_campaign(benchmark=benchmark, policy=policy, name="Round 1")
+
+
+def test_training_opens_the_gate(
+    gated: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    lead = factories.make_user("lea", Role.LEAD)
+    training = open_training(benchmark=gated.benchmark, by=lead, name="School")
+    person = factories.make_user("anna", Role.ANNOTATOR)
+    page = rooms.sign_in(new_page().context, live_server.url, person)
+
+    # The gate says where to train, in the server's words.
+    page.goto(f"/campaigns/{gated.pk}/judge/")
+    rooms.until(page, "empty")
+    assert page.inner_text("[data-part=refusal]") == (
+        "First train: this campaign opens once 2 of your last 3 answers in training are right."
+    )
+    assert rooms.barriers(page) == []
+    page.get_by_role("link", name="Go to the training").click()
+    rooms.until_ready(page)
+    assert page.inner_text(".judge-progress") == "0 of 4"
+    for part in ("undo", "history"):
+        assert page.locator(f"[data-part={part}]").count() == 0
+
+    # Wrong, and told so; the key that answered does not skip it, and Enter goes on.
+    page.keyboard.press("j")
+    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
+    page.keyboard.press("j")
+    assert page.inner_text("[data-part=verdict]") == "Wrong: it is relevant"
+    assert page.inner_text("[data-part=given]") == "You said: Not relevant"
+    assert page.inner_text("[data-part=explanation]") == WHY
+    assert page.evaluate("document.activeElement.dataset.part") == "next"
+    assert page.inner_text(".judge-gates").endswith("so far 0 of 1")
+    assert rooms.barriers(page) == []
+    page.wait_for_timeout(rooms.SETTLED_MS)
+    rooms.press(page, "z")  # an answer in training stands
+    assert rooms.state(page) == "feedback"
+    page.keyboard.press("Enter")
+    rooms.until_ready(page)
+
+    # Cut off: the answer is kept, also over a reload, and the verdict comes when it can.
+    page.route("**/api/v1/judgments/", lambda route: route.abort())
+    page.keyboard.press("k")
+    page.get_by_text("1 waiting").wait_for()
+    page.reload()
+    page.get_by_text("1 waiting").wait_for()
+    assert rooms.state(page) == "sending"
+    page.unroute("**/api/v1/judgments/")
+    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
+    assert page.inner_text("[data-part=verdict]") == "Right: relevant"
+    assert rooms.caption(page) == "a blue star"
+    page.wait_for_timeout(rooms.SETTLED_MS)
+    page.keyboard.press("Space")
+    rooms.until_ready(page)
+
+    rooms.press(page, "k")
+    rooms.until(page, "feedback")
+    assert page.inner_text(".judge-progress") == "3 of 4"
+    assert page.inner_text(".judge-gates").startswith("Round 1 is open to you")
+    page.keyboard.press("k")  # an answer's key goes on, too
+    rooms.until_ready(page)
+    page.get_by_role("link", name="judge", exact=True).click()
+    rooms.until_ready(page)
+    assert [one.is_right for one in Judgment.objects.order_by("pk")] == [False, True, True]
+
+    # What a lead writes about it is read on one's own page.
+    wrong = Judgment.objects.get(is_right=False)
+    comment_on_judgment(judgment=wrong, text="Look at the left edge.", by=lead)
+    page.goto(f"/campaigns/{training.pk}/judge/")
+    page.get_by_role("link", name="read it").click()
+    assert "Look at the left edge." in page.inner_text(".comments")
+    assert page.locator(".comments .state").count() == 1
+    page.get_by_role("button", name="I have read them").click()
+    assert page.locator(".comments .state").count() == 0
+    assert ReviewComment.objects.filter(read_at=None).count() == 0
+    page_problems[:] = [
+        one for one in page_problems if "ERR_FAILED" not in one and "403" not in one
+    ]
+
+
+def test_a_pause_is_told_in_the_leads_words(
+    gated: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    lead = factories.make_user("lea", Role.LEAD)
+    person = factories.make_user("anna", Role.ANNOTATOR)
+    campaign = gated
+    type(campaign).objects.update(gate_last=0)
+    page = rooms.sign_in(new_page().context, live_server.url, person)
+    rooms.enter(page, campaign)
+    member = campaign.members.get(annotator=annotator_for(person))
+    pause_member(membership=member, reason="Please call me: <b>Lea</b>", by=lead)
+    rooms.press(page, "k", "k")
+    rooms.until(page, "empty")
+    assert page.inner_text("[data-part=refusal]") == "Please call me: <b>Lea</b>"
+    assert page.evaluate("document.activeElement.dataset.part") == "empty"
+    rooms.until_sent(page)
+    page_problems[:] = [one for one in page_problems if "403" not in one]

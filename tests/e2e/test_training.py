@@ -1,0 +1,199 @@
+"""Training in Chromium from both sides: a newcomer learns and is let in, a lead looks on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from annotation.enums import GoldUse
+from annotation.models import Campaign, Guideline, Judgment, Membership, ReviewComment
+from annotation.services import Gold, Policy, add_gold, annotator_for, open_campaign, open_training
+from config.accounts.roles import Role
+from tests import factories
+from tests.annotation.test_guidelines import picture
+from tests.e2e import rooms
+from tests.e2e.test_disagreement import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+TRAINING = "/benchmarks/room/training/"
+
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    """It opens with two right among the last two; there are three pairs to train with."""
+    benchmark = rooms.make_benchmark(tmp_path, ["a blue star", "a red ball"], videos=3)
+    gold = [
+        Gold(query=0, video=video, is_relevant=True, explanation=f"The star is in v{video}.")
+        for video in range(3)
+    ]
+    add_gold(benchmark=benchmark, use=GoldUse.TRAINING, gold=gold)
+    policy = Policy(double_share=0, gate_share=1, gate_last=2)
+    return open_campaign(benchmark=benchmark, policy=policy, name="Round 1")
+
+
+def is_sound(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]] == []
+
+
+def answer(page: Page, key: str) -> str:
+    """Answer in the training room and go on; returns what one is told."""
+    page.wait_for_timeout(rooms.SETTLED_MS)
+    page.keyboard.press(key)
+    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
+    told = page.inner_text("[data-part=verdict]")
+    page.wait_for_timeout(rooms.SETTLED_MS)
+    page.keyboard.press("Enter")
+    return told
+
+
+def test_a_newcomer_trains_and_judges(
+    campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    lea, nora = (
+        factories.make_user(*who) for who in (("lea", Role.LEAD), ("nora", Role.ANNOTATOR))
+    )
+    lead = rooms.sign_in(new_page().context, live_server.url, lea)
+    page = rooms.sign_in(new_page().context, live_server.url, nora)
+
+    page.goto("/")
+    page.get_by_text("It opens after training, which a lead has not opened.").wait_for()
+    lead.goto(TRAINING)
+    is_sound(lead)
+    lead.get_by_role("button", name="Open training").click()
+    lead.get_by_text("Nobody has begun to train.").wait_for()
+
+    page.goto("/")
+    is_sound(page)
+    assert page.get_by_role("link", name="judging").count() == 0
+    page.get_by_role("link", name="Train room training").click()
+    rooms.until_ready(page)
+    told = [answer(page, key) for key in "jkk"]
+    assert told == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
+
+    page.goto("/")
+    page.get_by_text("You have answered all of it.").wait_for()
+    is_sound(page)
+    page.get_by_role("link", name="Start judging Round 1").click()
+    rooms.until_ready(page)
+    rooms.press(page, "k")
+    rooms.until_sent(page)
+    assert list(Judgment.objects.order_by("pk").values_list("state", "is_right")) == [
+        ("gold", False),
+        ("gold", True),
+        ("gold", True),
+        ("live", None),
+    ]
+    assert Membership.objects.get(campaign=campaign).admitted_at is not None
+    assert page_problems == []
+
+
+def test_a_lead_looks_through_the_answers_by_key(
+    campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    lea = factories.make_user("lea", Role.LEAD)
+    training = open_training(benchmark=campaign.benchmark, by=lea)
+    nora = annotator_for(factories.make_user("nora", Role.ANNOTATOR))
+    first, second, third = factories.train(training, nora, "wrw")
+    page = rooms.sign_in(new_page().context, live_server.url, lea)
+    focused = "() => document.activeElement.id"
+
+    page.goto(TRAINING)
+    page.get_by_role("link", name="nora", exact=True).click()
+    is_sound(page)
+    # Nothing is fetched before it is to be played.
+    assert (
+        page.evaluate("[...document.querySelectorAll('video')].map(v => v.readyState)") == [0] * 3
+    )
+    page.keyboard.press("n")
+    assert page.evaluate(focused) == ""
+    page.get_by_role("link", name="To the first").click()
+    assert page.evaluate(focused) == f"answer-{third.pk}"
+    wait_until(page, "() => !document.querySelector('video').paused")
+    page.keyboard.press("Space")
+    wait_until(page, "() => document.querySelector('video').paused")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    assert page.evaluate(focused) == f"answer-{first.pk}"
+    page.keyboard.press("p")
+    assert page.evaluate(focused) == f"answer-{second.pk}"
+    page.keyboard.press("c")
+    page.keyboard.type("none, please compare")
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    assert page.evaluate(focused) == f"answer-{third.pk}"
+    assert ReviewComment.objects.count() == 0
+
+    # Of what is wrong and has no comment, one comment leads to the next.
+    page.get_by_role("link", name="Wrong, without a comment 2").click()
+    page.get_by_role("link", name="To the first").click()
+    page.keyboard.press("c")
+    page.keyboard.type("Look at the left edge.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_text("The comment is stored").wait_for()
+    wait_until(page, f"() => document.activeElement.id === 'answer-{first.pk}'")
+    comment = ReviewComment.objects.get()
+    assert (comment.judgment, comment.text) == (third, "Look at the left edge.")
+
+    page.get_by_role("button", name="Let in to Round 1").click()
+    page.get_by_text("They may judge in Round 1.").wait_for()
+    page.get_by_text("Pause in Round 1").click()
+    page.get_by_label("Why? They read it.").fill("Please call me.")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
+    is_sound(page)
+    assert Membership.objects.get(campaign=campaign).reason == "Please call me."
+    assert page_problems == []
+
+
+def test_a_guideline_is_written_with_pictures(
+    campaign: Campaign,
+    new_page: Callable[[], Page],
+    live_server: Any,
+    tmp_path: Path,
+    page_problems: list[str],
+) -> None:
+    lea = factories.make_user("lea", Role.LEAD)
+    page = rooms.sign_in(new_page().context, live_server.url, lea)
+    (tmp_path / "star.png").write_bytes(picture())
+    page.goto("/benchmarks/room/guidelines/")
+    is_sound(page)
+    page.get_by_role("link", name="Write a new version").click()
+    is_sound(page)
+    rows = page.get_by_role("group", name="Picture", exact=False)
+    # The pictures' own group, and no row before one is asked for.
+    assert rows.count() == 1
+    for text in ("a star", "another star"):
+        page.get_by_role("button", name="Add a picture").click()
+        row = rows.last
+        row.get_by_label("Picture", exact=True).set_input_files(tmp_path / "star.png")
+        row.get_by_label("What it shows").fill(text)
+    is_sound(page)
+    row.get_by_label("Place").fill("1")
+    row.get_by_label("As an example of").select_option("not relevant")
+    page.get_by_role("button", name="Save as a new version").click()
+    page.get_by_text("Guideline 1 holds from now on.").wait_for()
+    is_sound(page)
+    written = Guideline.objects.get()
+    assert list(written.pictures.values_list("text", "is_match")) == [
+        ("another star", False),
+        ("a star", None),
+    ]
+
+    # In the judging room, too, where it is a dialog.
+    Campaign.objects.update(gate_last=0)
+    page.goto(f"/campaigns/{campaign.pk}/judge/")
+    rooms.until_ready(page)
+    page.keyboard.press("h")
+    shown = page.get_by_role("dialog").get_by_role("img", name="another star")
+    shown.wait_for()
+    wait_until(page, "() => document.querySelector('.guideline-pictures img').naturalWidth === 64")
+    assert page_problems == []
