@@ -85,7 +85,7 @@ test-sqlite: install-dev
 
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST)
+	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob='*/core'  # which knows no database
 
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
 BENCHMARKS ?= scoring commands sqlite-commands judging sqlite-judging desk sqlite-desk first_frame

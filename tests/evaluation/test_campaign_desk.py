@@ -466,6 +466,17 @@ def test_who_stands_out_is_said(desk: Client, tmp_path: Path) -> None:
     assert row[0].startswith("=kim ")
 
 
+def test_pages_of_a_campaign_that_nobody_has_come_to(tmp_path: Path, desk: Client) -> None:
+    empty = make_campaign(tmp_path)
+    address = f"/campaigns/{empty.pk}/"
+    assert "Pace Computed now Nothing is judged yet. How it is judged" in text_of(
+        desk.get(address).content
+    )
+    assert "Nobody has come yet." in text_of(desk.get(f"{address}people/").content)
+    assert desk.get(f"{address}csv/").content.count(b"\n") == 1
+    assert desk.get(f"{address}people/csv/").content.count(b"\n") == 1
+
+
 # --- One of them ------------------------------------------------------------------------------
 
 
