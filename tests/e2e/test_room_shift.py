@@ -36,7 +36,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     page.keyboard.press("k")  # in a dialog, keys are not for the pair
     page.keyboard.press("Escape")
     page.keyboard.press("?")
-    assert page.locator("#keys dt").first.inner_text().split() == ["J", "←"]
+    assert page.locator("#keys dt").first.locator("kbd").all_inner_texts() == ["J", "←"]
     page.keyboard.press("Escape")
     page.keyboard.press("c")
     sheet = page.locator("[data-part=sheet-box] img")

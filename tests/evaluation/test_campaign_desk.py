@@ -210,7 +210,7 @@ def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> N
 
 def test_gold_is_right_or_wrong_or_retired(tmp_path: Path, lead: User) -> None:
     campaign = factories.make_campaign_with_gold(
-        tmp_path, captions=2, videos=4, gold=4, gold_share=0.5
+        tmp_path, captions=2, videos=4, gold=4, gold_share=1
     )
     anna = make_annotator("anna")
     while held := claim(campaign, anna):
