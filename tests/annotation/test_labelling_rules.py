@@ -187,7 +187,10 @@ class Judging(RuleBasedStateMachine):
             and self.is_active(assignment.annotator)
         )
         if task.gold_id is not None:
-            self.answer_gold(assignment, task, label, counts=is_open)
+            handed_on = assignment.state == AssignmentState.RELEASED and task.escalations.filter(
+                annotator=assignment.annotator
+            )
+            self.answer_gold(assignment, task, label, counts=is_open and not handed_on)
             return
         key = uuid.uuid4()
 
@@ -227,7 +230,7 @@ class Judging(RuleBasedStateMachine):
         assert done.judgment.is_right == ((label >= 1) == gold_is_relevant)
         expected = JudgmentState.GOLD if counts else JudgmentState.SURPLUS
         assert (done.judgment.state, done.judgment.slot) == (expected, None)
-        if earlier is not None:
+        if earlier is not None and counts:
             earlier.refresh_from_db()
             assert earlier.state == JudgmentState.SUPERSEDED
         self.remember(assignment, label, key, done.judgment)
