@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Case, Count, Exists, F, FloatField, OuterRef, Q, QuerySet, When
-from django.db.models.functions import Cast, TruncWeek
+from django.db.models.functions import Cast
 
 from annotation.enums import (
     CampaignKind,
     CampaignState,
     EscalationKind,
-    GoldUse,
     Joining,
     JudgmentState,
     MembershipState,
@@ -33,6 +32,7 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
+from annotation.selectors import IS_ANSWER
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
 
@@ -42,7 +42,6 @@ Int64Array = npt.NDArray[np.int64]
 LAST_LOOKED_AT = 20
 # What stands where there is nothing to count yet.
 NO_FIGURE = "–"
-IS_ANSWER = Q(state=JudgmentState.GOLD, task__gold__retired_at=None)
 
 
 def percent_text(part: int, whole: int) -> str:
@@ -335,64 +334,6 @@ def _add_doors(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
             Door(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
             for one in campaigns
         ]
-
-
-# --- Gold mixed into campaigns --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class GoldAccuracy:
-    """Answers to the gold mixed into a campaign, and how many were right, without retired items.
-
-    annotators: int64 [n_people], primary keys, ascending. weeks: Mondays of the weeks (UTC) with an
-    answer, ascending. answered, right: int64 [n_people, n_weeks]; sum over an axis for totals.
-    """
-
-    annotators: Int64Array
-    weeks: tuple[datetime.date, ...]
-    answered: Int64Array
-    right: Int64Array
-
-
-def gold_accuracy(campaign: Campaign) -> GoldAccuracy:
-    """Counted by the database: a row for each person and week."""
-    rows = list(
-        Judgment.objects.filter(IS_ANSWER, task__campaign=campaign, task__gold__use=GoldUse.CONTROL)
-        .order_by()
-        .annotate(week=TruncWeek("created_at", tzinfo=datetime.UTC))
-        .values_list("annotator", "week")
-        .annotate(answered=Count("pk"), right=Count("pk", filter=Q(is_right=True)))
-    )
-    people = sorted({row[0] for row in rows})
-    weeks = sorted({row[1].date() for row in rows})
-    answered = np.zeros((len(people), len(weeks)), np.int64)
-    right = np.zeros_like(answered)
-    for person, week, n_answered, n_right in rows:
-        at = people.index(person), weeks.index(week.date())
-        answered[at], right[at] = n_answered, n_right
-    return GoldAccuracy(np.array(people, np.int64), tuple(weeks), answered, right)
-
-
-def gold_accuracy_by_block(campaign: Campaign, size: int = 50) -> list[tuple[int, int]]:
-    """Answered and right in each block of so many answers to gold of all people, in the order of
-    their arrival; the last block may be of fewer."""
-    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=campaign)
-    right = np.array(
-        answers.order_by("created_at", "pk").values_list("is_right", flat=True), dtype=np.bool_
-    )
-    blocks = (right[start : start + size] for start in range(0, len(right), size))
-    return [(len(block), int(block.sum())) for block in blocks]
-
-
-def gold_given(membership: Membership) -> list[bool]:
-    """A member's answers to the gold of the campaign that count now, newest first."""
-    answers = Judgment.objects.filter(
-        IS_ANSWER, task__campaign=membership.campaign_id, annotator=membership.annotator_id
-    )
-    if membership.forgiven_at:
-        answers = answers.filter(created_at__gt=membership.forgiven_at)
-    rows = answers.order_by("-created_at", "-pk").values_list("is_right", flat=True)
-    return [bool(is_right) for is_right in rows]
 
 
 # --- Guidelines -----------------------------------------------------------------------------

@@ -182,26 +182,35 @@ def judged_by(campaign: Campaign, annotator: Annotator) -> int:
     return found.answered if found else 0
 
 
-def gold_answers(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:
-    """The annotator's answers to gold in a campaign that is not retired, newest first."""
-    return Judgment.objects.filter(
-        annotator=annotator,
-        task__campaign=campaign,
-        task__gold__retired_at=None,
-        state=JudgmentState.GOLD,
-    ).order_by("-created_at", "-pk")
+# An answer to gold that stands and says something: not to an item that was found to be no good.
+IS_ANSWER = Q(state=JudgmentState.GOLD, task__gold__retired_at=None)
+
+
+def gold_answers(membership: Membership) -> QuerySet[Judgment]:
+    """A member's answers to the gold of the campaign that count now, newest first: those since a
+    lead let them go on."""
+    answers = Judgment.objects.filter(
+        IS_ANSWER, annotator=membership.annotator_id, task__campaign=membership.campaign_id
+    )
+    if membership.forgiven_at:
+        answers = answers.filter(created_at__gt=membership.forgiven_at)
+    return answers.order_by("-created_at", "-pk")
 
 
 def training_answers(benchmark: int, annotator: Annotator) -> QuerySet[Judgment]:
     """The annotator's answers in training for a benchmark (its primary key) to what is not
     retired, newest first."""
     return Judgment.objects.filter(
+        IS_ANSWER,
         annotator=annotator,
         task__campaign__benchmark=benchmark,
         task__campaign__kind=CampaignKind.TRAINING,
-        task__gold__retired_at=None,
-        state=JudgmentState.GOLD,
     ).order_by("-created_at", "-pk")
+
+
+def outcomes(answers: QuerySet[Judgment]) -> list[bool]:
+    """Which of the answers to gold are right, in their order."""
+    return [bool(is_right) for is_right in answers.values_list("is_right", flat=True)]
 
 
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:

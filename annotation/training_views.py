@@ -23,7 +23,6 @@ from annotation.gold_selectors import (
     find_training_queue,
     get_trainee,
     gold_counts,
-    gold_given,
     trainees,
     training_items,
     training_log,
@@ -31,7 +30,7 @@ from annotation.gold_selectors import (
 from annotation.gold_views import get_benchmark_led
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere
-from annotation.selectors import get_campaign, tasks_at_desk
+from annotation.selectors import get_campaign, gold_answers, outcomes, tasks_at_desk
 from annotation.serializers import playable_address
 from config.accounts.models import User
 from config.accounts.policies import people_seen_by
@@ -178,8 +177,10 @@ class DoorRow:
 
     @classmethod
     def of(cls, door: Door) -> DoorRow:
-        has_gold = door.campaign.gold_share and door.membership is not None
-        return cls(door, gold_given(door.membership) if has_gold and door.membership else [])
+        membership = door.membership
+        if membership is None or not door.campaign.gold_share:
+            return cls(door, [])
+        return cls(door, outcomes(gold_answers(membership)))
 
     @property
     def gold_right(self) -> int:

@@ -13,7 +13,6 @@ from annotation.services.claims import (
     CLAIM_MAX,
     claim_assignments,
     expire_leases,
-    free_leases,
     release_assignments,
 )
 from annotation.services.desk import adjudicate_task, leave_out_task, reopen_task
@@ -79,7 +78,6 @@ __all__ = [
     "expire_leases",
     "explain_gold",
     "forget_person",
-    "free_leases",
     "free_leases_beyond_rights",
     "import_gold",
     "import_judgments",

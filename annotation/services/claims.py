@@ -67,13 +67,6 @@ def release_assignments(
     return give_up(leases_of(held.filter(pk=assignment_id)), AssignmentState.RELEASED)
 
 
-@transaction.atomic
-def free_leases(annotator: Annotator) -> int:
-    """Give back all that a person holds, in every campaign: they have left."""
-    held = Assignment.objects.filter(annotator=annotator, state=AssignmentState.HELD)
-    return give_up(leases_of(held), AssignmentState.EXPIRED)
-
-
 @transaction.atomic(savepoint=False)
 def expire_leases(*, limit: int = 1000) -> int:
     """Free the slots of leases that ran out by the database's clock; returns how many."""

@@ -7,9 +7,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.enums import AssignmentState, Joining, MembershipState
-from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
+from annotation.models import Annotator, Assignment, Campaign, Membership
 from annotation.policies import check_can_lead
-from annotation.selectors import gold_answers, training_answers
+from annotation.selectors import gold_answers, outcomes, training_answers
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
 from config.shared.errors import InvalidInput, NotPermitted
@@ -74,12 +74,7 @@ def left_to_judge(campaign: Campaign, membership: Membership) -> int:
 def passes_gate(campaign: Campaign, annotator: Annotator) -> bool:
     """Whether enough of the annotator's last answers in training were right."""
     answers = training_answers(campaign.benchmark_id, annotator)[: campaign.gate_last]
-    return campaign.gate.is_passed(_outcomes(answers))
-
-
-def _outcomes(answers: QuerySet[Judgment]) -> list[bool]:
-    """Which of the answers to gold are right, in their order."""
-    return [bool(is_right) for is_right in answers.values_list("is_right", flat=True)]
+    return campaign.gate.is_passed(outcomes(answers))
 
 
 def _admitted(campaign: Campaign, membership: Membership) -> bool:
@@ -99,10 +94,7 @@ def pause_below_bar(campaign: Campaign, annotator: Annotator) -> None:
     if not campaign.gold_bar:
         return
     membership = Membership.objects.get(campaign=campaign, annotator=annotator)
-    answers = gold_answers(campaign, annotator)
-    if membership.forgiven_at:
-        answers = answers.filter(created_at__gt=membership.forgiven_at)
-    last = _outcomes(answers[: campaign.gold_last])
+    last = outcomes(gold_answers(membership)[: campaign.gold_last])
     if membership.state == MembershipState.PAUSED or not campaign.bar.is_failed(last):
         return
     _pause(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from datetime import UTC, date, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from rest_framework.test import APIClient
 
 from annotation.core.plan import is_gold_due
 from annotation.enums import CampaignState, EscalationKind, Order, Scale
-from annotation.gold_selectors import gold_accuracy, gold_accuracy_by_block
 from annotation.models import (
     Annotator,
     Assignment,
@@ -43,6 +41,7 @@ from annotation.services import (
 )
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput
+from evaluation.selectors.campaigns import measure_campaign
 from evaluation.services import compute_agreement, publish_label_set
 from tests.factories import (
     PASSWORD,
@@ -60,6 +59,12 @@ UNSURE, CANNOT_PLAY = EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY
 
 def is_gold(assignment: Assignment) -> bool:
     return assignment.task.gold_id is not None
+
+
+def gold_figures(campaign: Campaign) -> tuple[int, int]:
+    """Answers to gold and the right ones among them, as a lead reads them."""
+    figures = measure_campaign(campaign)
+    return figures["gold"], figures["right"]
 
 
 def judge_all(
@@ -443,8 +448,7 @@ def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
     submit(held, truth_of(held))
     assert answers_to(held.task_id) == [("superseded", False), ("gold", True)]
     assert judged_by(campaign, anna) == 1
-    accuracy = gold_accuracy(campaign)
-    assert (accuracy.answered.tolist(), accuracy.right.tolist()) == ([[1]], [[1]])
+    assert gold_figures(campaign) == (1, 1)
 
 
 def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
@@ -460,7 +464,7 @@ def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
     assert answers_to(second.task_id) == [("surplus", True)]
     assert answers_to(first.task_id) == [("gold", True), ("surplus", False)]
     assert campaign_progress(campaign).surplus == 0
-    assert gold_accuracy(campaign).answered.tolist() == [[1]]
+    assert gold_figures(campaign) == (1, 1)
 
 
 def test_an_answer_of_who_has_left_is_surplus(campaign: Campaign) -> None:
@@ -538,48 +542,3 @@ def test_a_second_answer_without_a_word_is_refused(campaign: Campaign) -> None:
             answer=Answer(label=0, client_key=uuid.uuid4(), corrects=False),
         )
     assert len(answers_to(held.task_id)) == 1
-
-
-# --- Over time ------------------------------------------------------------------------------
-
-
-def test_accuracy_by_person_and_week(campaign: Campaign) -> None:
-    anna, ben = make_annotator("anna"), make_annotator("ben")
-    for person, label in ((anna, 1), (ben, 0)):
-        for one in claim(campaign, person, 20):
-            submit(one, label)
-    gold = Judgment.objects.filter(state="gold").order_by("pk")
-    monday = datetime(2026, 11, 16, tzinfo=UTC)
-    for place, judgment in enumerate(gold):
-        Judgment.objects.filter(pk=judgment.pk).update(
-            created_at=datetime(2026, 11, 15, 23, 59, tzinfo=UTC) if place % 3 == 0 else monday
-        )
-    expected = {
-        (person.pk, day): [
-            one.is_right
-            for one in Judgment.objects.filter(state="gold", annotator=person)
-            if (one.created_at < monday) == (day == date(2026, 11, 9))
-        ]
-        for person in (anna, ben)
-        for day in (date(2026, 11, 9), date(2026, 11, 16))
-    }
-    found = gold_accuracy(campaign)
-    assert found.annotators.tolist() == [anna.pk, ben.pk]
-    assert found.weeks == (date(2026, 11, 9), date(2026, 11, 16))
-    for row, person in enumerate((anna, ben)):
-        for column, day in enumerate(found.weeks):
-            answers = expected[person.pk, day]
-            assert found.answered[row, column] == len(answers) > 0
-            assert found.right[row, column] == sum(map(bool, answers))
-    total = gold.count()
-    blocks = gold_accuracy_by_block(campaign, size=4)
-    assert [answered for answered, _ in blocks] == [4] * (total // 4) + [total % 4] * (
-        total % 4 > 0
-    )
-    assert sum(right for _, right in blocks) == gold.filter(is_right=True).count()
-
-
-def test_accuracy_of_nothing(campaign: Campaign) -> None:
-    found = gold_accuracy(campaign)
-    assert (found.annotators.shape, found.weeks, found.answered.shape) == ((0,), (), (0, 0))
-    assert gold_accuracy_by_block(campaign) == []
