@@ -1,11 +1,14 @@
 """Many annotators at once: judgments per second and how long each call takes.
 
-    python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N] [--json]
+    python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N]
+        [--rate N] [--json]
 
-Brings up a server of its own (gunicorn, its database empty but for a campaign of N pairs) and
-lets logged-in people judge with no time to think, by the calls of the judging page: claim ten,
-submit each, claim again. The load runs on the same machine. `judged_twice` counts slots filled
-more than once and people who judged a pair twice: it must be 0.
+Brings up a server of its own (gunicorn, its database empty but for a campaign of N pairs) and lets
+logged-in people judge with no time to think, by the calls of the page: claim ten, submit each,
+claim again. So the server is as busy as it can be, and every call waits for those of the others.
+With `--rate` all together give so many answers a second and no more, and the times are those of a
+server that keeps up. The load runs on the same machine. `judged_twice` counts slots filled more
+than once and people who judged a pair twice: it must be 0.
 """
 
 from __future__ import annotations
@@ -42,11 +45,27 @@ class Times:
     errors: list[str] = field(default_factory=list)
 
 
+class Beat:
+    """The moments at which one person answers: `pause` seconds apart, from `first` on. Who is late
+    does not hurry after, as people do not."""
+
+    def __init__(self, pause: float, first: float) -> None:
+        self.pause = pause
+        self.at = time.perf_counter() + first
+
+    async def next(self) -> None:
+        self.at = max(self.at + self.pause, time.perf_counter())
+        await asyncio.sleep(self.at - time.perf_counter())
+
+
 class Person:
     """One annotator with one kept connection, as a browser has."""
 
-    def __init__(self, port: int, campaign: int, cookies: str, token: str, times: Times) -> None:
+    def __init__(
+        self, port: int, campaign: int, cookies: str, token: str, times: Times, beat: Beat
+    ) -> None:
         self.port = port
+        self.beat = beat
         self.campaign = campaign
         self.head = (
             f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}\r\nX-CSRFToken: {token}\r\n"
@@ -56,6 +75,7 @@ class Person:
 
     async def judge_until(self, end: float) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        await self.beat.next()
         while time.perf_counter() < end:
             claim = {"count": CLAIM}
             claimed = await self.post(
@@ -65,6 +85,7 @@ class Person:
             if not items:
                 return
             for item in items:
+                await self.beat.next()
                 if time.perf_counter() > end:
                     break
                 answer = {
@@ -130,9 +151,12 @@ async def _connect(port: int) -> None:
     writer.close()
 
 
-async def judge(port: int, prepared: dict[str, Any], seconds: float) -> Times:
+async def judge(
+    port: int, prepared: dict[str, Any], seconds: float, rate: float | None = None
+) -> Times:
     times = Times()
     token = "0" * 32
+    pause = len(prepared["sessions"]) / rate if rate else 0
     people = [
         Person(
             port,
@@ -140,8 +164,10 @@ async def judge(port: int, prepared: dict[str, Any], seconds: float) -> Times:
             f"sessionid={session}; csrftoken={token}",
             token,
             times,
+            # Not in step: else all would claim at once.
+            Beat(pause, first=CLAIM * pause * number / len(prepared["sessions"])),
         )
-        for session in prepared["sessions"]
+        for number, session in enumerate(prepared["sessions"])
     ]
     end = time.perf_counter() + seconds
     await asyncio.gather(*(person.judge_until(end) for person in people))
@@ -154,12 +180,13 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
     port = free_port()
     with server(environment, port, home / "gunicorn.log"):
         asyncio.run(judge(port, {**prepared, "sessions": prepared["sessions"][:1]}, 1))  # warm
-        times = asyncio.run(judge(port, prepared, options.seconds))
+        times = asyncio.run(judge(port, prepared, options.seconds, options.rate))
     checked = world(environment, "verify")
     return {
         "database": "sqlite" if options.sqlite else "postgresql",
         "annotators": options.annotators,
         "pairs": options.pairs,
+        "rate": options.rate,
         "judgments_per_s": round(len(times.submits) / options.seconds, 1),
         "claim_p50_ms": percentile(times.claims, 50),
         "claim_p95_ms": percentile(times.claims, 95),
@@ -182,6 +209,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--double", type=float, default=0.1, help="share labelled twice")
+    parser.add_argument("--rate", type=float, help="answers a second of all together")
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     options = parser.parse_args()
