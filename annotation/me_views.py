@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import me_selectors, services
 from annotation.core.keys import keys_of
-from annotation.forms import HabitsForm, KeysForm
+from annotation.me_forms import HabitsForm, KeysForm
 from annotation.models import Annotator, Judgment
 from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User

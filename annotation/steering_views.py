@@ -11,9 +11,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import services
 from annotation.enums import CampaignState, Joining, JudgmentState, MembershipState, TaskState
-from annotation.forms import ASKED_ABOUT, MembersForm, PolicyForm, ReopenForm
+from annotation.forms import ASKED_ABOUT, MembersForm, ReopenForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere
+from annotation.policy_forms import PolicyForm
 from annotation.selectors import get_campaign
 from config.accounts.models import User
 from config.accounts.roles import Role, Scopes, scopes_of

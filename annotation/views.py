@@ -9,9 +9,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import services
 from annotation.enums import CampaignState
-from annotation.forms import CampaignForm, CampaignStateForm, JudgmentsUploadForm
+from annotation.forms import CampaignStateForm, JudgmentsUploadForm
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
+from annotation.policy_forms import CampaignForm
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput

@@ -54,6 +54,7 @@ from annotation.services import (
     leave_out_task,
     open_campaign,
     release_assignments,
+    reopen_judgments,
     reopen_task,
     set_campaign_state,
     submit_judgment,
@@ -90,6 +91,8 @@ class Judging(RuleBasedStateMachine):
         # Tasks that were handed to a lead, and in which state they wait.
         self.handed_on: dict[int, TaskState] = {}
         self.left_out: set[int] = set()
+        # Tasks and the people whose answers to them a lead has taken back.
+        self.taken_back: set[tuple[int, int]] = set()
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
@@ -177,9 +180,12 @@ class Judging(RuleBasedStateMachine):
         live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
         others = list(live.exclude(annotator=assignment.annotator).values_list("label", flat=True))
         corrected = live.filter(annotator=assignment.annotator).first()
+        may_answer_late = (
+            task.seats_open > 0 and (task.pk, assignment.annotator_id) not in self.taken_back
+        )
         has_place = corrected is not None or (
             task.state == TaskState.OPEN
-            and (assignment.state == AssignmentState.HELD or task.seats_open > 0)
+            and (assignment.state == AssignmentState.HELD or may_answer_late)
         )
         is_open = (
             self.campaign.state != CampaignState.CLOSED
@@ -384,6 +390,23 @@ class Judging(RuleBasedStateMachine):
         else:
             reopen_task(task=task, by=self.lead)
             del self.handed_on[pk]
+
+    @rule(person=anybody)
+    def take_back_what_a_person_judged(self, person: int) -> None:
+        """None of it counts any more, and others are to judge those pairs."""
+        annotator = self.person(person)
+        live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
+        judged = dict(live.values_list("pk", "task"))
+        if not judged:
+            with pytest.raises(Conflict):
+                reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+            return
+        done = reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+        assert done.judgments == len(judged)
+        assert not live.exists()
+        withdrawn = Judgment.objects.filter(pk__in=judged)
+        assert set(withdrawn.values_list("state", "slot")) == {(JudgmentState.WITHDRAWN, None)}
+        self.taken_back |= {(task, annotator.pk) for task in judged.values()}
 
     # --- What must be true after every step ---------------------------------------------------
 
