@@ -18,6 +18,12 @@ urlpatterns = [
     path("benchmarks/<str:key>/pools/", pooling.Pools.as_view(), name="api-pools"),
     path("benchmarks/<str:key>/agreement/", evaluation.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", evaluation.Scores.as_view(), name="api-scores"),
+    path("benchmarks/<str:key>/analyses/", evaluation.Analyses.as_view(), name="api-analyses"),
+    path(
+        "benchmarks/<str:key>/analyses/<str:name>/",
+        evaluation.AnalysisResult.as_view(),
+        name="api-analysis",
+    ),
     path("benchmarks/<str:key>/label-sets/", evaluation.LabelSets.as_view(), name="api-label-sets"),
     path(
         "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",

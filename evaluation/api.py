@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,7 +16,9 @@ from rest_framework.response import Response
 
 from config.accounts.permissions import IsLead, IsResearcher
 from config.jobs.api import JobSerializer
-from config.shared.errors import NotFound
+from config.shared.errors import InvalidInput, NotFound
+from evaluation.analyses import KINDS, Kind, get_kind
+from evaluation.analyses.asked import ask
 from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.models import LabelSet
 from evaluation.selectors import LATEST, find_label_set, latest_agreement, stored_scores
@@ -131,3 +134,56 @@ class Scores(OfBenchmark):
         labels = shape.validated_data["labels"]
         find_label_set(self.benchmark, labels)
         return self.enqueue(request, "evaluate", "Scores", {"labels": labels})
+
+
+class Analyses(OfBenchmark):
+    """What can be analysed, and what may be chosen: fields with what they are."""
+
+    @extend_schema(operation_id="benchmarks_analyses_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str) -> Response:
+        _ = self.benchmark
+        return Response([_described(kind) for kind in KINDS.values()])
+
+
+class AnalysisResult(OfBenchmark):
+    """One analysis. What is chosen goes into the query string, or into the body of a POST."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str, name: str) -> Response:
+        """The computed result with what it was computed from; 404 where a POST must come first."""
+        given: dict[str, Any] = request.query_params.dict()
+        if "runs" in given:
+            given["runs"] = request.query_params.getlist("runs")
+        found = ask(get_kind(name), self.benchmark, given).stored()
+        if found is None:
+            raise NotFound("This has not been computed yet; POST the same to begin.")
+        return Response({**found.result, "inputs": found.inputs})
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={202: JobSerializer})
+    def post(self, request: Request, key: str, name: str) -> Response:
+        """Compute it as a job; what is computed already is found and not computed again."""
+        kind = get_kind(name)
+        given = given_of(request.data)
+        asked = ask(kind, self.benchmark, given)
+        params = {"analysis": kind.name, "given": given, "key": asked.key}
+        return self.enqueue(request, "analyse", kind.title, params)
+
+
+def _described(kind: Kind) -> dict[str, Any]:
+    return {
+        "name": kind.name,
+        "title": kind.title,
+        "question": kind.question,
+        "source": kind.source,
+        "fields": {
+            name: {"label": field.label, "initial": field.initial, "help": field.help_text}
+            for name, field in kind.form.base_fields.items()
+        },
+    }
+
+
+def given_of(data: Any) -> dict[str, Any]:
+    """Texts and lists of texts by name, as a form takes them."""
+    if not isinstance(data, Mapping):
+        raise InvalidInput("what is chosen is given as an object of names and values")
+    return {str(name): value for name, value in data.items()}

@@ -118,3 +118,29 @@ class Evaluation(models.Model):
 
     def __str__(self) -> str:
         return f"evaluation of run {self.run_id}"
+
+
+class Analysis(models.Model):
+    """One computed analysis: what it was computed from, and what came out.
+
+    key: hash of `inputs`, which name the analysis, what was chosen, the label set and the runs by
+    their hashes, and the version of the code. The same inputs are computed once.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analyses")
+    kind = models.CharField(max_length=50)
+    key = models.CharField(max_length=64)
+    inputs = models.JSONField()
+    result = models.JSONField()
+    seconds = models.FloatField(help_text="how long it took to compute")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "analyses"
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "key"], name="analysis_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.benchmark} at {self.created_at:%Y-%m-%d %H:%M}"

@@ -11,6 +11,8 @@ from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from evaluation import services
+from evaluation.analyses import get_kind
+from evaluation.analyses.asked import ask
 from evaluation.selectors import LATEST
 from pooling.selectors import get_benchmark
 
@@ -62,3 +64,11 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         "labels": evaluated.label_set.version if evaluated.label_set else "original",
         "runs": [result.run.name for result in evaluated.runs],
     }
+
+
+@job_kind("analyse")
+def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), analysis (its name), given (what was chosen, by field), key."""
+    asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
+    analysis = services.analyse(asked=asked, progress=progress)
+    return {"analysis": analysis.kind, "key": analysis.key}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.views import actions, annotators, campaigns, overview, results
+from evaluation.views import actions, analyses, annotators, campaigns, overview, results
 
 urlpatterns = [
     path("", overview.home, name="home"),
@@ -12,6 +12,28 @@ urlpatterns = [
         "benchmarks/<str:key>/results/<str:format>/",
         results.results_download,
         name="results-download",
+    ),
+    path("benchmarks/<str:key>/analyses/", analyses.analyses, name="analyses"),
+    path("benchmarks/<str:key>/analyses/<str:name>/", analyses.analysis, name="analysis"),
+    path(
+        "benchmarks/<str:key>/analyses/<str:name>/compute/",
+        analyses.analysis_compute,
+        name="analysis-compute",
+    ),
+    path(
+        "benchmarks/<str:key>/analyses/<str:name>/json/",
+        analyses.analysis_json,
+        name="analysis-json",
+    ),
+    path(
+        "benchmarks/<str:key>/analyses/<str:name>/tables/<str:part>/",
+        analyses.analysis_table,
+        name="analysis-table",
+    ),
+    path(
+        "benchmarks/<str:key>/analyses/<str:name>/charts/<str:part>/",
+        analyses.analysis_chart,
+        name="analysis-chart",
     ),
     path("benchmarks/<str:key>/agreement/", actions.agreement_compute, name="agreement-compute"),
     path("benchmarks/<str:key>/labels/publish/", actions.labels_publish, name="labels-publish"),

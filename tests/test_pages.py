@@ -30,7 +30,9 @@ from annotation.services import (
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
+from evaluation.analyses import get_kind
+from evaluation.analyses.asked import ask
+from evaluation.services import analyse, compute_agreement, evaluate_runs, publish_label_set
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from pooling.services import build_pool
@@ -69,6 +71,66 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("results-download", "GET", "/benchmarks/tiny/results/csv/", (OUT, NONE, IN, IN, IN)),
     ("results-download", "GET", "/benchmarks/tiny/results/json/", (OUT, NONE, IN, IN, IN)),
     ("results-download", "GET", "/benchmarks/tiny/results/xml/", (OUT, NONE, NONE, NONE, NONE)),
+    ("analyses", "GET", "/benchmarks/tiny/analyses/", (OUT, NONE, IN, IN, IN)),
+    ("analysis", "GET", "/benchmarks/tiny/analyses/positives/", (OUT, NONE, IN, IN, IN)),
+    ("analysis", "GET", "/benchmarks/tiny/analyses/positives/?examples=1", (OUT, NONE, IN, IN, IN)),
+    (
+        "analysis",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/?examples=x",
+        (OUT, NONE, 422, 422, 422),
+    ),
+    ("analysis", "GET", "/benchmarks/tiny/analyses/overlap/", (OUT, NONE, IN, IN, IN)),
+    ("analysis", "GET", "/benchmarks/tiny/analyses/other/", (OUT, NONE, NONE, NONE, NONE)),
+    (
+        "analysis-compute",
+        "POST",
+        "/benchmarks/tiny/analyses/ranks/compute/",
+        (OUT, NONE, OUT, OUT, OUT),
+    ),
+    (
+        "analysis-compute",
+        "POST",
+        "/benchmarks/tiny/analyses/overlap/compute/",
+        (OUT, NONE, 400, 400, 400),
+    ),
+    (
+        "analysis-compute",
+        "GET",
+        "/benchmarks/tiny/analyses/ranks/compute/",
+        (OUT, NONE, 405, 405, 405),
+    ),
+    ("analysis-json", "GET", "/benchmarks/tiny/analyses/positives/json/", (OUT, NONE, IN, IN, IN)),
+    (
+        "analysis-json",
+        "GET",
+        "/benchmarks/tiny/analyses/ranks/json/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    (
+        "analysis-table",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/tables/examples/",
+        (OUT, NONE, IN, IN, IN),
+    ),
+    (
+        "analysis-table",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/tables/other/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
+    (
+        "analysis-chart",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/charts/by-length/",
+        (OUT, NONE, IN, IN, IN),
+    ),
+    (
+        "analysis-chart",
+        "GET",
+        "/benchmarks/tiny/analyses/positives/charts/other/",
+        (OUT, NONE, NONE, NONE, NONE),
+    ),
     ("agreement-compute", "POST", "/benchmarks/tiny/agreement/", (OUT, NONE, OUT, OUT, OUT)),
     ("agreement-compute", "GET", "/benchmarks/tiny/agreement/", (OUT, NONE, 405, 405, 405)),
     ("labels-publish", "POST", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 403, OUT, OUT)),
@@ -257,6 +319,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     compute_agreement(benchmark=benchmark)
     publish_label_set(benchmark=benchmark)
     evaluate_runs(benchmark=benchmark)
+    analyse(asked=ask(get_kind("positives"), benchmark, {}))
     return opened
 
 

@@ -6,15 +6,20 @@ import gzip
 from functools import lru_cache
 
 import numpy as np
+from django.db.models import Sum
 
 from annotation.core.consensus import majority_labels
+from annotation.enums import JudgmentState
+from annotation.models import Judgment
 from annotation.selectors import JudgmentArrays, adjudicated
+from config.shared.bulk import WholeThousandths, read_columns
 from config.shared.errors import InvalidInput
 from evaluation.core.label_file import NO_LABEL, Labels, parse_labels
+from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
 from evaluation.models import AgreementReport, Evaluation, LabelSet
 from pooling.core.pool import union_codes
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Pool
 from pooling.selectors import original_positives, query_numbers, video_numbers
 
 LATEST, ORIGINAL = "latest", "original"
@@ -113,3 +118,28 @@ def stored_scores(
         run__benchmark=benchmark, label_set=label_set, labels_only=labels_only
     )
     return {evaluation.run_id: evaluation for evaluation in found}
+
+
+# Before anything was measured: as in the study, 1.2 s at the least and some thought.
+USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
+
+
+def measured_rates(benchmark: Benchmark) -> dict[str, float]:
+    """What judging this benchmark takes: pooled `pairs` a caption, the share of pairs labelled
+    several times whose labels differ (`disagreement`), and the median `seconds` of an answer.
+
+    Where nothing was measured the usual stands.
+    """
+    found = dict(USUAL)
+    pooled = Pool.objects.filter(benchmark=benchmark).aggregate(Sum("n_new_pairs"))
+    if pooled["n_new_pairs__sum"] and benchmark.n_queries:
+        found["pairs"] = pooled["n_new_pairs__sum"] / benchmark.n_queries
+    report = latest_agreement(benchmark)
+    if report is not None and report.result["agreement"] is not None:
+        found["disagreement"] = 1 - report.result["agreement"]
+    times = Judgment.objects.filter(task__campaign__benchmark=benchmark, state=JudgmentState.LIVE)
+    (ms,) = read_columns(times.annotate(ms=WholeThousandths("seconds")), "ms")
+    quantiles = answer_times(ms).quantiles
+    if quantiles is not None:
+        found["seconds"] = quantiles[1]
+    return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from evaluation.services.agreement import compute_agreement
+from evaluation.services.analyses import analyse
 from evaluation.services.figures import compute_figures, renew_figures
 from evaluation.services.label_sets import publish_label_set
 from evaluation.services.scores import RunEvaluation, evaluate_runs
 
 __all__ = [
     "RunEvaluation",
+    "analyse",
     "compute_agreement",
     "compute_figures",
     "evaluate_runs",

@@ -1,0 +1,37 @@
+"""The analyses by name; each stands in a module of its own."""
+
+from __future__ import annotations
+
+from config.shared.errors import InvalidInput
+from evaluation.analyses.base import Inputs, Kind, Result
+from evaluation.analyses.bootstrap import BOOTSTRAP
+from evaluation.analyses.bounds import BOUNDS
+from evaluation.analyses.leave_one_out import LEAVE_ONE_OUT
+from evaluation.analyses.length import LENGTH
+from evaluation.analyses.overlap import OVERLAP
+from evaluation.analyses.plan import PLAN
+from evaluation.analyses.positives import POSITIVES
+from evaluation.analyses.ranks import RANKS
+from evaluation.analyses.scores import SCORES
+from evaluation.analyses.significance import SIGNIFICANCE
+from evaluation.analyses.slices import SLICES
+
+# In the order in which pages list them, by what they are about.
+SECTIONS: dict[str, tuple[Kind, ...]] = {
+    "Scores": (SCORES, SIGNIFICANCE, SLICES),
+    "Systems side by side": (OVERLAP, LENGTH),
+    "Positives": (POSITIVES, RANKS),
+    "How far the labels can be trusted": (LEAVE_ONE_OUT, BOUNDS),
+    "How much to annotate": (BOOTSTRAP, PLAN),
+}
+KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
+
+
+def get_kind(name: str) -> Kind:
+    """Raises `InvalidInput` with the known names."""
+    if name not in KINDS:
+        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+__all__ = ["KINDS", "SECTIONS", "Inputs", "Kind", "Result", "get_kind"]

@@ -1,0 +1,387 @@
+"""What every analysis has in common: what may be chosen, what it reads, what it shows.
+
+An analysis is a value of `Kind`. Its form is the one place that says what may be chosen; page,
+command and API all fill it in. `compute` turns `Inputs` into a JSON object, which is stored;
+`tables` and `charts` lay such an object out, and read nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django import forms
+
+from config.shared.errors import InvalidInput
+from config.shared.progress import Progress
+from evaluation.core.alpha import Interval
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.measures import Measure, parse_measure
+from evaluation.core.relevance import Judged, with_positives
+from evaluation.core.scoring import score_run
+from evaluation.models import LabelSet
+from evaluation.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
+from pooling.models import Benchmark, Run
+from pooling.selectors import query_keys, query_texts, ranked_matrix, video_keys
+
+Result = dict[str, Any]
+
+MEASURES_MAX = 20
+NUMBERS_MAX = 12
+CAPTIONS, VIDEOS = "captions", "videos"
+SEED_MAX = 2**31 - 1
+RANK_MEASURES = ("MedR", "MeanR")
+# More rows than that make a page slow and nobody wiser.
+ROWS_SHOWN = 500
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What an analysis may read, loaded when it is asked for."""
+
+    benchmark: Benchmark
+    runs: Sequence[Run]
+    label_set: LabelSet | None
+    labels_only: bool = False
+
+    @cached_property
+    def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Ranked lists by the name of the run, int32 [n_queries, depth], padded with -1."""
+        return {run.name: ranked_matrix(run) for run in self.runs}
+
+    @cached_property
+    def original(self) -> Judged:
+        """The original positives alone."""
+        return original_judged(self.benchmark)
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The labels that were asked for, with the original positives unless without them."""
+        if self.label_set is None:
+            return self.original
+        labels = label_set_judged(self.label_set)
+        return labels if self.labels_only else with_positives(labels, self.original)
+
+    def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
+        """Per-query values by the name of the run, float64 [n_queries]."""
+        wanted = parse_measure(measure)
+        return {
+            name: score_run(ranked, judged, [wanted]).per_query(wanted)
+            for name, ranked in self.ranked.items()
+        }
+
+    @cached_property
+    def first_videos(self) -> IntArray:
+        """The number of the first original positive of each query, int64 [n_queries]; a query
+        without one has a number of its own. Captions of one video stand or fall together."""
+        codes, _ = self.original.positives()
+        queries, places = np.unique(codes // self.benchmark.n_videos, return_index=True)
+        found = self.benchmark.n_videos + np.arange(self.benchmark.n_queries, dtype=np.int64)
+        found[queries] = codes[places] % self.benchmark.n_videos
+        return found
+
+    def clusters(self, unit: str) -> IntArray | None:
+        """What is drawn together when queries are resampled by `unit`."""
+        return self.first_videos if unit == VIDEOS else None
+
+    @cached_property
+    def query_keys(self) -> list[str]:
+        return query_keys(self.benchmark)
+
+    @cached_property
+    def video_keys(self) -> list[str]:
+        return video_keys(self.benchmark)
+
+    @cached_property
+    def captions(self) -> list[str]:
+        return query_texts(self.benchmark)
+
+    @cached_property
+    def caption_lengths(self) -> IntArray:
+        """Words of each caption, int64 [n_queries]."""
+        return np.array([len(text.split()) for text in self.captions], np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: the key of its cells, its head, and how a value is written there.
+
+    kind: text, count, number, percent (of a share), points (a difference of shares, signed), p.
+    """
+
+    key: str
+    title: str
+    kind: str = "text"
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind != "text"
+
+    def written(self, value: Any) -> str:
+        """As it stands on pages and in terminals; files hold the value itself."""
+        if value is None:
+            return UNDEFINED
+        if isinstance(value, list):  # an interval
+            return f"{self.written(value[0])} to {self.written(value[1])}"
+        return WRITTEN[self.kind](value)
+
+
+def _cell(column: Column, value: Any) -> tuple[Column, Any, str]:
+    """An interval is sorted by its lower end."""
+    return column, value[0] if isinstance(value, list) else value, column.written(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def _points(value: float) -> str:
+    return f"{'−' if value < 0 else '+'} {abs(100 * value):.1f}"
+
+
+UNDEFINED = "–"
+WRITTEN: dict[str, Callable[[Any], str]] = {
+    "text": str,
+    "count": "{:,}".format,
+    "number": _number,
+    "percent": lambda share: f"{100 * share:.1f}",
+    "points": _points,
+    "p": lambda p: f"{p:.3f}" if p >= 0.001 else "< 0.001",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows are JSON objects by the keys of the columns; a cell that is undefined is null."""
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[dict[str, Any]]
+    note: str = ""
+
+    @property
+    def written_rows(self) -> list[list[tuple[Column, Any, str]]]:
+        """Column, value to sort by and text of each cell."""
+        return [[_cell(column, row[column.key]) for column in self.columns] for row in self.shown]
+
+    @property
+    def shown(self) -> Sequence[dict[str, Any]]:
+        return self.rows[:ROWS_SHOWN]
+
+    @property
+    def left_out(self) -> int:
+        """Rows that a page does not show; files have all."""
+        return max(0, len(self.rows) - ROWS_SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification with its data, without colours and fonts: the page sets those.
+
+    text: what can be seen in it, for those who cannot see it.
+    """
+
+    name: str
+    title: str
+    text: str
+    spec: dict[str, Any] = field(repr=False)
+
+
+class AnalysisForm(forms.Form):
+    """What may be chosen of any analysis; subclasses add what is theirs.
+
+    What is not given takes the field's initial value, so that nothing must be chosen. Fields that
+    are ticked begin unticked: an address tells "no" by leaving them out.
+    """
+
+    labels = forms.ChoiceField(label="Labels")
+    only = forms.BooleanField(
+        label="Labels alone, without the original positives", required=False, initial=False
+    )
+    runs = forms.MultipleChoiceField(
+        label="Runs",
+        required=False,
+        help_text="None ticked: all of them.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(
+        self, given: Mapping[str, Any], *, versions: Sequence[int], runs: Sequence[str]
+    ) -> None:
+        """given: texts, or lists of texts, by the names of fields."""
+        super().__init__()
+        sets = [(str(version), f"Label set {version}") for version in versions]
+        self._offer("labels", [*sets, (ORIGINAL, "Original positives")])
+        self._offer("runs", [(name, name) for name in runs])
+        newest = sets[0][0] if sets else ORIGINAL
+        self.data = {name: field.initial for name, field in self.fields.items()} | dict(given)
+        if self.data["labels"] in (None, "", LATEST):
+            self.data["labels"] = newest
+        self.is_bound = True
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
+        field.choices = choices
+
+    @property
+    def own_fields(self) -> list[forms.BoundField]:
+        """What is chosen of this analysis alone."""
+        return [self[name] for name in self.fields if name not in AnalysisForm.base_fields]
+
+
+class MeasureField(forms.CharField):
+    """One measure by its name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"label": "Measure", "initial": "C@5", "max_length": 30, **options})
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        return str(_checked(text)) if text else text
+
+
+class MeasuresField(forms.CharField):
+    """Measures by their names, separated by blanks; `shares`: without those that are ranks."""
+
+    def __init__(self, *, shares: bool = False, **options: Any) -> None:
+        self.shares = shares
+        super().__init__(
+            **{
+                "label": "Measures",
+                "initial": "C@1 C@5 C@10 AP",
+                "max_length": 300,
+                "help_text": "Separated by blanks.",
+                **options,
+            }
+        )
+
+    def clean(self, value: Any) -> list[str]:
+        names = (" ".join(value) if isinstance(value, list) else super().clean(value)).split()
+        if len(names) > MEASURES_MAX:
+            raise forms.ValidationError(f"At most {MEASURES_MAX} measures.")
+        found = [str(_checked(name)) for name in dict.fromkeys(names)]
+        return [_share(name) for name in found] if self.shares else found
+
+
+class NumbersField(forms.CharField):
+    """Whole numbers from 1 on, separated by blanks."""
+
+    def __init__(self, *, highest: int, **options: Any) -> None:
+        super().__init__(**{"max_length": 100, "help_text": "Separated by blanks.", **options})
+        self.highest = highest
+
+    def clean(self, value: Any) -> list[int]:
+        words = (
+            " ".join(map(str, value)) if isinstance(value, list) else super().clean(value)
+        ).split()
+        if not all(word.isascii() and word.isdigit() for word in words):
+            raise forms.ValidationError("Whole numbers, separated by blanks.")
+        numbers = sorted({int(word) for word in words})
+        if len(numbers) > NUMBERS_MAX or not 1 <= numbers[0] <= numbers[-1] <= self.highest:
+            raise forms.ValidationError(
+                f"At most {NUMBERS_MAX} numbers from 1 to {self.highest:,}."
+            )
+        return numbers
+
+
+def _checked(name: str) -> Measure:
+    try:
+        return parse_measure(name)
+    except InvalidInput as error:
+        raise forms.ValidationError(error.reason) from None
+
+
+class ShareMeasureField(MeasureField):
+    """One measure whose values are shares, from 0 to 1."""
+
+    def clean(self, value: Any) -> str:
+        return _share(super().clean(value))
+
+
+def _share(name: str) -> str:
+    if name in RANK_MEASURES:
+        raise forms.ValidationError(f"{name} is a rank and no share.")
+    return name
+
+
+def unit_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label="Drawn by",
+        initial=CAPTIONS,
+        choices=[(CAPTIONS, "captions"), (VIDEOS, "videos, with all their captions")],
+        help_text="By videos, intervals hold for other videos, too; mostly they are wider.",
+    )
+
+
+def resamples_field(initial: int = 10_000) -> forms.IntegerField:
+    return forms.IntegerField(label="Resamples", initial=initial, min_value=100, max_value=100_000)
+
+
+def confidence_field() -> forms.FloatField:
+    return forms.FloatField(label="Confidence", initial=0.95, min_value=0.5, max_value=0.999)
+
+
+def depth_field(initial: int = 10) -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Depth",
+        initial=initial,
+        min_value=1,
+        max_value=1000,
+        help_text="So many of the top of each list are looked at.",
+    )
+
+
+def seed_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Seed",
+        initial=0,
+        min_value=0,
+        max_value=SEED_MAX,
+        help_text="The same seed draws the same samples.",
+    )
+
+
+def ends(interval: Interval) -> list[float] | None:
+    """An interval as JSON; null where it is undefined."""
+    if interval.low is None or interval.high is None:
+        return None
+    return [interval.low, interval.high]
+
+
+Compute = Callable[[Inputs, dict[str, Any], Progress], Result]
+Fill = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
+
+
+def _as_it_is(_inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One analysis. `source` names what it stands for in the FIRE study; `fill` puts numbers where
+    none were chosen, so that a result names all that it was computed from."""
+
+    name: str
+    title: str
+    question: str
+    form: type[AnalysisForm]
+    compute: Compute
+    tables: Callable[[Result], list[Table]]
+    charts: Callable[[Result], list[Chart]] = lambda _: []
+    fill: Fill = _as_it_is
+    source: str = ""
+    # How the numbers are to be read, one paragraph each.
+    notes: tuple[str, ...] = ()
+    runs_needed: int = 1
+    needs_labels: bool = False
+
+    def check(self, inputs: Inputs) -> None:
+        """Raises `InvalidInput` where the analysis says nothing about these inputs."""
+        if len(inputs.runs) < self.runs_needed:
+            raise InvalidInput(f"{self.name} needs {self.runs_needed} runs or more")
+        if self.needs_labels and inputs.label_set is None:
+            raise InvalidInput(f"{self.name} needs a label set, not the original positives alone")

@@ -1,0 +1,200 @@
+"""How many captions to annotate, and what that takes in judgments, hours and money."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    Result,
+    ShareMeasureField,
+    Table,
+    confidence_field,
+)
+from evaluation.analyses.specs import LINES, name_of, quantity, spec
+from evaluation.core.planner import (
+    Design,
+    Rates,
+    captions_needed,
+    difference_deviation,
+    estimate_effort,
+)
+from evaluation.selectors import measured_rates
+
+# Differences shown around the one that is asked for.
+STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
+DESIGNS: dict[Design, str] = {
+    "paired": "the same captions",
+    "independent": "captions of its own each",
+}
+
+
+class PlanForm(AnalysisForm):
+    measure = ShareMeasureField()
+    difference = forms.FloatField(
+        label="Difference to be shown, in points",
+        initial=1,
+        min_value=0.01,
+        max_value=100,
+        help_text="Between two systems: from 40 to 41 per cent is one point.",
+    )
+    confidence = confidence_field()
+    power = forms.FloatField(
+        label="Power",
+        initial=0.8,
+        min_value=0.5,
+        max_value=0.999,
+        help_text="The chance to find the difference if it is there.",
+    )
+    pairs = forms.FloatField(
+        label="Pairs a caption",
+        required=False,
+        min_value=0.01,
+        max_value=10_000,
+        help_text="Empty: as pooled here.",
+    )
+    double = forms.FloatField(label="Share labelled twice", initial=0.1, min_value=0, max_value=1)
+    disagreement = forms.FloatField(
+        label="Of these, share that differ",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Empty: as measured here.",
+    )
+    seconds = forms.FloatField(
+        label="Seconds a judgment",
+        required=False,
+        min_value=0.01,
+        max_value=3600,
+        help_text="Empty: the median measured here.",
+    )
+    money = forms.FloatField(label="Money an hour", initial=15, min_value=0, max_value=1_000_000)
+
+
+def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    """What was left empty, as it was measured on this benchmark."""
+    measured = measured_rates(inputs.benchmark)
+    return chosen | {name: value for name, value in measured.items() if chosen[name] is None}
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    rates = Rates(
+        pairs_per_caption=chosen["pairs"],
+        double_share=chosen["double"],
+        disagreement=chosen["disagreement"],
+        seconds_per_judgment=chosen["seconds"],
+        money_per_hour=chosen["money"],
+    )
+    values = inputs.values(inputs.judged, chosen["measure"])
+    wish = chosen["difference"] / 100
+    rows = []
+    for one, other in combinations(values, 2):
+        for design in DESIGNS:
+            deviation = difference_deviation(values[one], values[other], design)
+            if deviation is not None:
+                pair = {"first": one, "second": other, "design": design, "deviation": deviation}
+                rows += [pair | _step(deviation, wish * step, rates, chosen) for step in STEPS]
+    return {
+        "measure": chosen["measure"],
+        "difference": wish,
+        "pilot": len(inputs.captions),
+        "rates": asdict(rates),
+        "rows": rows,
+    }
+
+
+def _step(deviation: float, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
+    captions = captions_needed(
+        deviation, difference, confidence=chosen["confidence"], power=chosen["power"]
+    )
+    return {"difference": difference, **asdict(estimate_effort(captions, rates))}
+
+
+def _tables(result: Result) -> list[Table]:
+    asked = [row for row in result["rows"] if row["difference"] == result["difference"]]
+    effort = [
+        Column("captions", "Captions", "count"),
+        Column("pairs", "Pairs", "count"),
+        Column("judgments", "Judgments", "count"),
+        Column("hours", "Hours", "number"),
+        Column("money", "Money", "number"),
+    ]
+    who = [
+        Column("first", "Run"),
+        Column("second", "and run"),
+        Column("design", "Scored on"),
+    ]
+    rates = result["rates"]
+    return [
+        Table(
+            "plan",
+            f"To show a difference of {100 * result['difference']:g} points in {result['measure']}",
+            [*who, *effort],
+            _named(asked),
+            note=f"{rates['pairs_per_caption']:.1f} pairs a caption, "
+            f"{100 * rates['double_share']:g} % of them labelled twice, "
+            f"{100 * rates['disagreement']:.1f} % of these with a third label, "
+            f"{rates['seconds_per_judgment']:.1f} seconds a judgment, "
+            f"{rates['money_per_hour']:g} an hour.",
+        ),
+        Table(
+            "differences",
+            "To show other differences",
+            [*who, Column("difference", "Difference", "points"), *effort],
+            _named(result["rows"]),
+        ),
+    ]
+
+
+def _named(rows: list[Result]) -> list[dict[str, Any]]:
+    return [{**row, "design": DESIGNS[row["design"]]} for row in rows]
+
+
+def _charts(result: Result) -> list[Chart]:
+    rows = [{**row, "pair": f"{row['first']}, {row['second']}"} for row in _named(result["rows"])]
+    log = {"type": "log", "nice": False}
+    return [
+        Chart(
+            "captions",
+            "Captions needed",
+            "Falling lines on two logarithmic scales: the captions needed over the difference to "
+            "be shown, for every two runs.",
+            spec(
+                rows,
+                LINES,
+                x=quantity("difference", "Difference (log)", axis={"format": ".1%"}, scale=log),
+                y=quantity("captions", "Captions (log)", scale=log),
+                color=name_of("pair", "Runs"),
+                strokeDash=name_of("design", "Scored on", order=list(DESIGNS.values())),
+            ),
+        )
+    ]
+
+
+PLAN = Kind(
+    name="plan",
+    title="Plan an annotation",
+    question="How many captions must be judged to show the difference that matters to you?",
+    source="Section 4.3",
+    form=PlanForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    fill=_fill,
+    runs_needed=2,
+    notes=(
+        "From the variance of the runs’ scores here: captions = ((z of the confidence + z of the "
+        "power) × standard deviation ÷ difference)². Similar systems vary together, so that the "
+        "same captions for both need far fewer.",
+        "It takes the captions as drawn at random and alike; captions of one video are not.",
+    ),
+)

@@ -1,0 +1,272 @@
+"""Bootstrap of mean scores: how far a mean would move, had other captions been chosen.
+
+Per-query values of a measure are float64 [n_queries], or [m, n_queries] for several systems or
+measures of the same queries. A resample draws queries with replacement, all their values together,
+so that differences stay paired.
+
+The experiment of the FIRE paper's section 4.3 (figures 4, 9 and 10): had only N captions been
+annotated, how would a system's score vary? `draw_sub_samples` draws N captions 10,000 times over.
+From the spread follows the smallest difference between two systems that is significant at 95
+percent. It depends on how the systems are compared, so both ways are offered by name:
+
+independent  each system on a sub-sample of its own, as when figures of two papers are compared:
+             z * sqrt(sd_a^2 + sd_b^2), which is 1.96 * sqrt(2) * sd for systems of equal spread
+paired       both on the same captions, as on one benchmark: z * sd of the mean difference
+
+z is the normal quantile (1.96 at 95 percent); sd is the standard deviation of the sub-samples'
+means, sigma / sqrt(N) but for chance. The paired one is the smaller, the more alike the systems.
+
+Intervals are percentile intervals of means (Efron and Tibshirani 1993, chapter 13). Captions of one
+video are no independent evidence: with `clusters`, whole videos are drawn instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.alpha import Interval
+from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.scoring import NO_QUERIES
+
+ONE_QUERY: Final = "a single query does not vary"
+ONE_CLUSTER: Final = "a single cluster does not vary"
+
+# A value that a sample holds so often or more is counted by one binomial number, which costs as
+# much as some thirty draws; numpy's quick method for these also begins at an expected count of 30.
+_FREQUENT: Final = 30
+
+# Draws at a time, few enough to stay in the cache.
+_CHUNK_DRAWS: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubSamples:
+    """Mean scores in repeated sub-samples.
+
+    size: captions in each, N. means: float64 [resamples], at least two, as they were drawn.
+    """
+
+    size: int
+    means: FloatArray
+
+    @property
+    def mean(self) -> float:
+        return float(self.means.mean())
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the means."""
+        return float(self.means.std(ddof=1))
+
+    def quantiles(self, shares: Sequence[float]) -> FloatArray:
+        """The mean scores below which these shares (0 to 1) of the sub-samples lie."""
+        return np.asarray(np.quantile(self.means, shares), dtype=np.float64)
+
+
+def draw_sub_samples(
+    values: npt.ArrayLike, size: int, resamples: int = 10_000, *, rng: np.random.Generator
+) -> SubSamples:
+    """Means of `size` of the values [n_queries], drawn with replacement, `resamples` times.
+
+    For a paired comparison give the differences of two systems. Raises ValueError without values,
+    for a size below 1 and for fewer than two resamples.
+    """
+    known = check_values(values, 1)
+    if known.size == 0 or size < 1 or resamples < 2:
+        raise ValueError("sub-samples need values, a size of 1 and at least two resamples")
+    return SubSamples(size, resampled_sums(known[None], size, resamples, rng)[0] / size)
+
+
+def smallest_independent_difference(
+    system: SubSamples, other: SubSamples | None = None, *, confidence: float = 0.95
+) -> float:
+    """Smallest significant difference of two systems, each scored on a sub-sample of its own.
+
+    Without `other` the second system is taken to vary as the first. See the module's docstring.
+    """
+    deviation = math.hypot(system.deviation, (other or system).deviation)
+    return normal_quantile(confidence) * deviation
+
+
+def smallest_paired_difference(differences: SubSamples, *, confidence: float = 0.95) -> float:
+    """Smallest significant difference of two systems that are scored on the same sub-sample.
+
+    differences: sub-samples of the per-query differences. See the module's docstring.
+    """
+    return normal_quantile(confidence) * differences.deviation
+
+
+def mean_interval(
+    values: npt.ArrayLike,
+    resamples: int = 10_000,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    clusters: npt.ArrayLike | None = None,
+) -> Interval:
+    """Percentile bootstrap interval of the mean of values [n_queries].
+
+    clusters: whole numbers [n_queries]; queries of the same number, such as the captions of one
+    video, are drawn together. Undefined where there are not two queries, or not two clusters.
+    Raises ValueError for values that are not finite and for parameters out of bounds.
+    """
+    check_parameters(resamples, confidence)
+    known = check_values(values, 1)
+    undefined = why_undefined(known.size, clusters)
+    if undefined is not None:
+        return Interval(None, None, confidence, 0, 0, undefined)
+    means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
+    return percentile_interval(means, confidence)
+
+
+def difference_interval(
+    values: npt.ArrayLike,
+    others: npt.ArrayLike,
+    resamples: int = 10_000,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    clusters: npt.ArrayLike | None = None,
+) -> Interval:
+    """Interval of the mean of values - others, both [n_queries] of the same queries.
+
+    Such as a measure under two label sets, or of two systems; else as `mean_interval`.
+    """
+    differences = paired_differences(values, others)
+    return mean_interval(differences, resamples, rng=rng, confidence=confidence, clusters=clusters)
+
+
+def percentile_interval(figures: FloatArray, confidence: float) -> Interval:
+    """Interval between the outer percentiles of resampled figures [resamples]."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(figures, [tail, 1 - tail]).tolist()
+    return Interval(low, high, confidence, len(figures))
+
+
+def resampled_means(
+    values: FloatArray,
+    resamples: int,
+    *,
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+) -> FloatArray:
+    """Means of resamples as large as the whole: float64 [m, resamples] from values [m, n].
+
+    By cluster, as many clusters are drawn as there are; a mean is the sum of their values divided
+    by the number of their queries, which varies.
+    """
+    n_queries = values.shape[1]
+    if clusters is None:
+        return np.asarray(resampled_sums(values, n_queries, resamples, rng) / n_queries)
+    sums = sum_clusters(np.vstack([values, np.ones(n_queries)]), clusters)
+    drawn = resampled_sums(sums, sums.shape[1], resamples, rng)
+    return np.asarray(drawn[:-1] / drawn[-1])
+
+
+def resampled_sums(
+    values: FloatArray, size: int, resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Sums of `size` columns of values [m, n], drawn with replacement: float64 [m, resamples].
+
+    A sum depends only on how often each different column was drawn. For the frequent ones these
+    numbers are drawn as such, exactly, as one multinomial number a resample with all rare columns
+    as one further kind; only those are then picked one by one. A measure of zeros and ones takes
+    one binomial number a resample. n must be at least 1.
+    """
+    frequent, weights, rare = _split_by_frequency(values, _FREQUENT / size)
+    shares = np.concatenate([[rare.shape[1]], weights]) / values.shape[1]
+    sums = np.empty((len(values), resamples), dtype=np.float64)
+    chunk = max(1, int(_CHUNK_DRAWS / max(len(shares), size * shares[0])))
+    for start in range(0, resamples, chunk):
+        counts = rng.multinomial(size, shares, size=min(chunk, resamples - start))
+        part = frequent @ counts[:, 1:].T
+        if rare.size:
+            part += _sum_picks(rare, counts[:, 0], rng)
+        sums[:, start : start + len(counts)] = part
+    return sums
+
+
+def _split_by_frequency(
+    values: FloatArray, share: float
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """The different columns that make up `share` of all or more [m, K], how many there are of
+    each [K], and all other columns [m, R], repeated as they are."""
+    ordered = values[:, np.lexsort(values)]
+    differs = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(np.concatenate([[True], differs]))
+    weights = np.diff(starts, append=ordered.shape[1])
+    kept = weights >= share * ordered.shape[1]
+    rare = np.repeat(~kept, weights)
+    return ordered[:, starts[kept]], weights[kept], np.ascontiguousarray(ordered[:, rare])
+
+
+def _sum_picks(rare: FloatArray, counts: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Sums of counts[b] columns of rare [m, R] for each resample b: [m, B]."""
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    # One pick too many: it belongs to no resample, but all starts lie within the picks.
+    picks = rng.integers(0, rare.shape[1], starts[-1] + 1)
+    sums = np.stack([np.add.reduceat(row[picks], starts)[:-1] for row in rare])
+    return np.where(counts > 0, sums, 0.0)  # reduceat takes an empty stretch for one number
+
+
+def sum_clusters(values: FloatArray, clusters: npt.ArrayLike) -> FloatArray:
+    """Sums over the queries of each cluster: [m, G] from values [m, n], by cluster number."""
+    kind = dense_clusters(clusters, values.shape[1])
+    return np.stack([np.bincount(kind, weights=row) for row in values]).astype(np.float64)
+
+
+def dense_clusters(clusters: npt.ArrayLike, n_queries: int) -> IntArray:
+    """The same clusters numbered 0, 1, 2 … without gaps, int64 [n_queries].
+
+    Raises ValueError for anything but one whole number for each query.
+    """
+    numbers = whole_numbers(clusters, "clusters", None)
+    if len(numbers) != n_queries:
+        raise ValueError(f"{len(numbers)} clusters for {n_queries} queries")
+    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
+
+
+def why_undefined(n_queries: int, clusters: npt.ArrayLike | None) -> str | None:
+    """Why a mean of so many queries has no interval, or None."""
+    if n_queries < 2:
+        return ONE_QUERY if n_queries else NO_QUERIES
+    if clusters is not None and dense_clusters(clusters, n_queries).max() == 0:
+        return ONE_CLUSTER
+    return None
+
+
+def normal_quantile(confidence: float) -> float:
+    """z such that a standard normal number lies within -z to z in `confidence` of all cases."""
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must lie between 0 and 1")
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def paired_differences(values: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
+    """values - others, [n_queries]; ValueError unless both belong to as many queries."""
+    first, second = check_values(values, 1), check_values(others, 1)
+    if first.shape != second.shape:
+        raise ValueError(f"{len(first)} values cannot be paired with {len(second)}")
+    return first - second
+
+
+def check_values(values: npt.ArrayLike, ndim: int) -> FloatArray:
+    """`values` as float64; ValueError unless of `ndim` dimensions and finite."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != ndim:
+        raise ValueError(f"values have {array.ndim} dimensions in place of {ndim}")
+    if not np.isfinite(array).all():
+        raise ValueError("a value is not a finite number")
+    return array
+
+
+def check_parameters(resamples: int, confidence: float) -> None:
+    if resamples < 1 or not 0 < confidence < 1:
+        raise ValueError("resamples must be at least 1 and confidence between 0 and 1")

@@ -1,0 +1,249 @@
+"""A measure by groups of queries, and how it goes along with an attribute of theirs.
+
+An attribute is one number for each query, such as the words of a caption, its positives, or the
+agreement of its annotators; per-query values of a measure are float64 [n_queries].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.agreement import Estimate
+from evaluation.core.alpha import NO_VARIATION, Interval
+from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.resampling import ONE_QUERY, check_values, mean_interval
+from evaluation.core.scoring import NO_QUERIES
+
+NO_GROUP: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The queries of one group: how many, their mean value and its interval."""
+
+    name: str
+    n: int
+    mean: Estimate
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """Groups of queries by an attribute.
+
+    groups: int64 [n_queries], numbers into `names`, NO_GROUP where the attribute is unknown.
+    names: readable, such as "up to 4", "5–8" and "9 and more".
+    """
+
+    groups: IntArray
+    names: tuple[str, ...]
+
+
+def slice_means(
+    values: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    names: Sequence[str],
+    resamples: int = 10_000,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    clusters: npt.ArrayLike | None = None,
+) -> tuple[Slice, ...]:
+    """The mean of each group, with its bootstrap interval, in the order of `names`.
+
+    values: [n]; groups: whole numbers [n], NO_GROUP or a place in `names`; clusters: whole numbers
+    [n], drawn together. Each group is resampled by itself. A query with several tags may stand
+    there several times, once for each. Raises ValueError for anything else.
+    """
+    known = check_values(values, 1)
+    group = _check_groups(groups, len(known), len(names))
+    cluster = None if clusters is None else whole_numbers(clusters, "clusters", None)
+    if cluster is not None and len(cluster) != len(known):
+        raise ValueError(f"{len(cluster)} clusters for {len(known)} values")
+    # Grouped once by a sort: with many tags, a search for each would take long.
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(len(names) + 1))
+    slices = []
+    for number, name in enumerate(names):
+        rows = order[edges[number] : edges[number + 1]]
+        interval = mean_interval(
+            known[rows],
+            resamples,
+            rng=rng,
+            confidence=confidence,
+            clusters=None if cluster is None else cluster[rows],
+        )
+        mean = Estimate(float(known[rows].mean())) if len(rows) else Estimate(None, NO_QUERIES)
+        slices.append(Slice(name, len(rows), mean, interval))
+    return tuple(slices)
+
+
+def _check_groups(groups: npt.ArrayLike, length: int, n_groups: int) -> IntArray:
+    array = np.asarray(groups)
+    if array.shape != (length,):
+        raise ValueError("groups must be one number for each value")
+    return whole_numbers(array + 1, "groups, counted from -1", n_groups) - 1
+
+
+# --- Bins -----------------------------------------------------------------------------------------
+
+
+def cut_at(attribute: npt.ArrayLike, cuts: Sequence[float]) -> Bins:
+    """Group queries by where their attribute [n_queries] lies among ascending `cuts`.
+
+    A bin begins at its cut and ends below the next one; the first and the last are open. NaN
+    stands for an unknown attribute. Raises ValueError for cuts that do not ascend.
+    """
+    numbers = _check_attribute(attribute)
+    if not np.isfinite(cuts).all() or any(b <= a for a, b in pairwise(cuts)):
+        raise ValueError("cuts must be finite and ascending")
+    known = ~np.isnan(numbers)
+    groups = np.searchsorted(np.asarray(cuts, dtype=np.float64), numbers, side="right")
+    whole = all(float(cut).is_integer() for cut in cuts) and bool(
+        np.all(numbers[known] == np.rint(numbers[known]))
+    )
+    return Bins(np.where(known, groups, NO_GROUP), _name_bins(cuts, whole))
+
+
+def cut_by_quantiles(attribute: npt.ArrayLike, n_bins: int) -> Bins:
+    """Group queries into at most `n_bins` bins of about as many queries each.
+
+    Queries of the same attribute stay together, so an attribute that is often the same makes fewer
+    and unequal bins. NaN stands for an unknown attribute.
+    """
+    numbers = _check_attribute(attribute)
+    if n_bins < 1:
+        raise ValueError("n_bins must be at least 1")
+    known = numbers[~np.isnan(numbers)]
+    if known.size == 0:
+        return cut_at(numbers, ())
+    shares = np.arange(1, n_bins) / n_bins
+    # A value that occurs, and with which a bin begins; below the least there is nothing.
+    cuts = np.unique(np.quantile(known, shares, method="higher"))
+    return cut_at(numbers, cuts[cuts > known.min()].tolist())
+
+
+def _check_attribute(attribute: npt.ArrayLike) -> FloatArray:
+    numbers = np.asarray(attribute, dtype=np.float64)
+    if numbers.ndim != 1 or np.isinf(numbers).any():
+        raise ValueError("an attribute must be one number for each query, or NaN")
+    return numbers
+
+
+def _name_bins(cuts: Sequence[float], whole: bool) -> tuple[str, ...]:
+    if len(cuts) == 0:
+        return ("all",)
+    first, last = cuts[0], cuts[-1]
+    if whole:
+        between = [f"{a:.0f}–{b - 1:.0f}" if b - a > 1 else f"{a:.0f}" for a, b in pairwise(cuts)]
+        return (f"up to {first - 1:.0f}", *between, f"{last:.0f} and more")
+    between = [f"{a:.4g} to below {b:.4g}" for a, b in pairwise(cuts)]
+    return (f"below {first:.4g}", *between, f"{last:.4g} and more")
+
+
+# --- Correlation ----------------------------------------------------------------------------------
+
+
+def spearman(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
+    """Spearman's rank correlation of two sequences [n]: Pearson's of their ranks (1904).
+
+    Equal numbers share their mean rank. Undefined below two queries and where all numbers of a
+    sequence are alike. O(n log n). Raises ValueError for numbers that are not finite.
+    """
+    x, y = _check_pair(attribute, values)
+    undefined = _why_undefined(x, y)
+    if undefined is not None:
+        return Estimate(None, undefined)
+    first, second = _centred_ranks(x), _centred_ranks(y)
+    scale = math.sqrt(float(first @ first) * float(second @ second))
+    return Estimate(float(first @ second) / scale)
+
+
+def kendall_tau_b(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
+    """Kendall's tau-b of two sequences [n] (Kendall 1945); undefined as `spearman` is.
+
+    (concordant - discordant pairs) / sqrt(pairs untied in the one * pairs untied in the other).
+    Discordant pairs are the inversions of the one sequence when sorted by the other (Knight 1966):
+    O(n log n).
+    """
+    x, y = _check_pair(attribute, values)
+    undefined = _why_undefined(x, y)
+    if undefined is not None:
+        return Estimate(None, undefined)
+    order = np.lexsort([y, x])
+    x, y = x[order], y[order]
+    # Equal numbers are numbered as they stand, so that no tie is an inversion.
+    by_y = np.argsort(y, kind="stable")
+    place = np.empty(len(x), dtype=np.int64)
+    place[by_y] = np.arange(len(x))
+    pairs = math.comb(len(x), 2)
+    x_tied, y_tied = _tied_pairs(x[None]), _tied_pairs(y[None, by_y])
+    both_tied = _tied_pairs(np.stack([x, y]))
+    agreed = pairs - x_tied - y_tied + both_tied - 2 * count_inversions(place)
+    return Estimate(agreed / math.sqrt((pairs - x_tied) * (pairs - y_tied)))
+
+
+def count_inversions(permutation: IntArray) -> int:
+    """Pairs that stand in the wrong order in a permutation of 0 to n - 1.
+
+    From the highest bit down: numbers that share all higher bits stand together, in their first
+    order; a pair of them is inverted if the one with this bit comes before the one without. Filled
+    up to a power of two, each stretch of 2w numbers holds exactly w of both kinds, so that all
+    stretches are handled as rows of one table. O(n log n).
+    """
+    width = 1 << max(len(permutation) - 1, 0).bit_length()
+    numbers = np.concatenate([permutation, np.arange(len(permutation), width)])
+    inversions = 0
+    while width > 1:
+        half, rows = width // 2, len(numbers) // width
+        upper = (numbers & half) > 0
+        # The running count also holds the w of every row before: w zeros in row r have r * w each.
+        before = int(np.cumsum(upper)[~upper].sum())
+        inversions += before - half * half * math.comb(rows, 2)
+        kinds = [numbers[~upper].reshape(rows, half), numbers[upper].reshape(rows, half)]
+        numbers = np.concatenate(kinds, axis=1).reshape(-1)
+        width = half
+    return inversions
+
+
+def _check_pair(attribute: npt.ArrayLike, values: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    x, y = check_values(attribute, 1), check_values(values, 1)
+    if len(x) != len(y):
+        raise ValueError(f"an attribute of {len(x)} queries cannot be paired with {len(y)} values")
+    return x, y
+
+
+def _why_undefined(x: FloatArray, y: FloatArray) -> str | None:
+    if len(x) < 2:
+        return ONE_QUERY if len(x) else NO_QUERIES
+    return NO_VARIATION if x.min() == x.max() or y.min() == y.max() else None
+
+
+def _centred_ranks(numbers: FloatArray) -> FloatArray:
+    """Ranks minus their mean, [n]; equal numbers share their mean rank."""
+    order = np.argsort(numbers, kind="stable")
+    lengths = _lengths_of_ties(numbers[None, order])
+    middles = np.cumsum(lengths) - (lengths + 1) / 2
+    ranks = np.empty(len(numbers), dtype=np.float64)
+    ranks[order] = np.repeat(middles, lengths) - (len(numbers) - 1) / 2
+    return ranks
+
+
+def _tied_pairs(ordered: FloatArray) -> int:
+    """Pairs of equal columns in ordered columns [k, n]."""
+    lengths = _lengths_of_ties(ordered)
+    return int((lengths * (lengths - 1) // 2).sum())
+
+
+def _lengths_of_ties(ordered: FloatArray) -> IntArray:
+    """Lengths of the stretches of equal columns in ordered columns [k, n]."""
+    differs = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(np.concatenate([[True], differs]))
+    return np.diff(starts, append=ordered.shape[1]).astype(np.int64)

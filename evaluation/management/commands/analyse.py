@@ -1,0 +1,81 @@
+"""Compute an analysis, or find it computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from evaluation.analyses import KINDS, get_kind
+from evaluation.analyses.asked import COMMON, ask
+from evaluation.analyses.base import Column, Table
+from evaluation.services import analyse
+from pooling.selectors import get_benchmark
+
+ROWS_SHOWN = 40
+
+
+def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
+    """The fields of all analyses by name, with the analyses that have them."""
+    found: dict[str, list[tuple[str, forms.Field]]] = {}
+    for kind in KINDS.values():
+        for name, field in kind.form.base_fields.items():
+            if name not in COMMON:
+                found.setdefault(name, []).append((kind.name, field))
+    return found
+
+
+class Command(HearthCommand):
+    help = "Compute an analysis of a benchmark: " + ", ".join(KINDS) + "."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("analysis", help="one of " + ", ".join(KINDS))
+        parser.add_argument("--labels", default="", help="latest, original, or a version")
+        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        for name, owners in own_options().items():
+            said = "; ".join(f"{kind}: {field.label}" for kind, field in owners)
+            parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=said)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        self.kind = get_kind(options["analysis"])
+        given = {"labels": options["labels"], "only": options["labels_only"]}
+        given |= {"runs": options["runs"]} if options["runs"] else {}
+        given |= {name: options[name] for name in own_options() if options[name] is not None}
+        asked = ask(self.kind, get_benchmark(options["key"]), given)
+        found = analyse(asked=asked, progress=self.progress)
+        return {**found.result, "inputs": found.inputs}
+
+    def report(self, result: dict[str, Any]) -> None:
+        inputs = result["inputs"]
+        self.stdout.write(f"labels: {inputs['labels']}   code: {inputs['code_version']}")
+        for table in self.kind.tables(result):
+            self.stdout.write(f"\n{table.title}")
+            for line in table_lines(table):
+                self.stdout.write(line)
+
+
+def table_lines(table: Table) -> list[str]:
+    """The table in columns, names to the left and numbers to the right; long ones are cut."""
+    rows = [[column.title for column in table.columns]]
+    rows += [
+        [column.written(row[column.key]) for column in table.columns]
+        for row in table.rows[:ROWS_SHOWN]
+    ]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            _placed(cell, width, column)
+            for cell, width, column in zip(row, widths, table.columns, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    left = len(table.rows) - ROWS_SHOWN
+    return lines + ([f"... {left:,} more rows; --json has all"] if left > 0 else [])
+
+
+def _placed(cell: str, width: int, column: Column) -> str:
+    return cell.rjust(width) if column.is_number else cell.ljust(width)

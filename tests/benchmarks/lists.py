@@ -1,0 +1,362 @@
+"""Times of what compares lists and label sets, beside what people would use instead.
+
+    python -m tests.benchmarks.lists [--data DIR] [--json]
+
+Overlap of runs, leaving systems out of the pool, bounds and estimates, for three runs at the size
+of the MSVD test split and ten times that. Without --data the input is drawn from a seeded
+generator; with --data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and
+the known figures are checked: exit code 1 if one differs. No Django, no database, one thread.
+Values are compared with the peers', too. A peer that is not installed is named and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.bounds import (
+    bound_scores,
+    bpref,
+    check_expectations,
+    condense,
+    expect_scores,
+    inferred_ap,
+    pool_chances,
+)
+from evaluation.core.leave_out import PooledLabels, gather_pool, grow_pool, leave_one_out
+from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.overlap import compare_all_runs, compare_runs
+from evaluation.core.relevance import Judged
+from evaluation.core.scoring import score_run
+from tests.benchmarks.scoring import (
+    N_QUERIES,
+    N_VIDEOS,
+    Report,
+    judged_of,
+    print_table,
+    read_data,
+    read_rows,
+    repeat_benchmark,
+    run_by_query,
+)
+
+Ranked = npt.NDArray[np.int32]
+
+DEPTH, PERSISTENCE = 10, 0.9
+SYSTEMS = ("tfidf-5cap", "lsa-3cap", "char5-1cap")
+
+
+def parse(text: str) -> tuple[Measure, ...]:
+    return tuple(parse_measure(name) for name in text.split())
+
+
+MEASURES = parse("C@1 C@5 C@10 AP")
+MONOTONE = parse("C@1 C@5 C@10 P@10 RR MedR Judged@10")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Runs of one depth, the labels people gave, and the original positives."""
+
+    runs: Mapping[str, Ranked]
+    judged: Judged
+    original: Judged
+
+    @property
+    def size(self) -> str:
+        n_queries, depth = next(iter(self.runs.values())).shape
+        return f"{n_queries:,} x {depth}"
+
+    def repeat(self, times: int) -> World:
+        runs = {
+            system: repeat_benchmark(ranked, self.judged, times)[0]
+            for system, ranked in self.runs.items()
+        }
+        first = next(iter(self.runs.values()))
+        judged, original = (
+            repeat_benchmark(first, labels, times)[1] for labels in (self.judged, self.original)
+        )
+        return World(runs, judged, original)
+
+
+# --- input ----------------------------------------------------------------------------------------
+
+
+def draw_world(rng: np.random.Generator) -> World:
+    """Three runs with much in common, of which the top ten are judged: some 600,000 pairs."""
+    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.0022
+    source = rng.integers(0, N_VIDEOS, N_QUERIES)
+    relevant[np.arange(N_QUERIES), source] = True
+    common = rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+    common[relevant] += 2.5
+    pooled = np.zeros_like(relevant)
+    runs = {}
+    for system in SYSTEMS:
+        scores = common + rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+        top = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH]
+        order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
+        runs[system] = np.take_along_axis(top, order, axis=1).astype(np.int32)
+        np.put_along_axis(pooled, runs[system], True, axis=1)
+    queries, videos = np.nonzero(pooled)
+    judged = judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
+    original = judged_of(np.arange(N_QUERIES), source, np.ones(N_QUERIES, np.int64))
+    return World(runs, judged, original)
+
+
+def read_world(folder: Path) -> World:
+    _, original, judged, _ = read_data(folder)
+    query: dict[str, int] = {}
+    video: dict[str, int] = {}
+    rows = read_rows(folder / "captions.csv.gz")
+    next(rows)
+    for caption, _, key in rows:
+        query.setdefault(caption, len(query))
+        video.setdefault(key, len(video))
+    runs = {system: np.full((len(query), DEPTH), -1, dtype=np.int32) for system in SYSTEMS}
+    for system, ranked in runs.items():
+        with gzip.open(folder / f"{system}.run.gz", "rt", encoding="utf-8") as file:
+            for line in file:
+                caption, _, key, rank, _, _ = line.split()
+                if int(rank) <= DEPTH:
+                    ranked[query[caption], int(rank) - 1] = video[key]
+    return World(runs, judged, original)
+
+
+# --- the peers ------------------------------------------------------------------------------------
+
+
+def extrapolate(first: list[int], second: list[int], p: float) -> float:
+    """RBO_EXT of two lists of one length, rank by rank with two sets, as in the `rbo` package."""
+    seen_first: set[int] = set()
+    seen_second: set[int] = set()
+    common, total, agreement = 0, 0.0, 0.0
+    for depth, (one, other) in enumerate(zip(first, second, strict=True), start=1):
+        if one == other:
+            common += 1
+        else:
+            common += (one in seen_second) + (other in seen_first)
+        seen_first.add(one)
+        seen_second.add(other)
+        agreement = common / depth
+        total += (1 - p) * p ** (depth - 1) * agreement
+    return total + agreement * p ** len(first)
+
+
+def extrapolate_all(first: Ranked, second: Ranked) -> float:
+    rows = zip(first.tolist(), second.tolist(), strict=True)
+    return float(np.mean([extrapolate(one, other, PERSISTENCE) for one, other in rows]))
+
+
+def extrapolate_by_package(package: Any, first: Ranked, second: Ranked) -> float:
+    rows = zip(first.tolist(), second.tolist(), strict=True)
+    values = [package.RankingSimilarity(one, two).rbo_ext(p=PERSISTENCE) for one, two in rows]
+    return float(np.mean(values))
+
+
+def intersect_all(first: Ranked, second: Ranked) -> float:
+    rows = zip(first.tolist(), second.tolist(), strict=True)
+    return float(np.mean([len(set(one) & set(other)) / len(one) for one, other in rows]))
+
+
+def leave_out_by_sets(world: World) -> dict[str, float]:
+    """C@10 of each system without the pairs that it alone brought."""
+    pairs = {
+        system: {(query, video) for query, row in enumerate(ranked.tolist()) for video in row}
+        for system, ranked in world.runs.items()
+    }
+    original = set(world.original.codes.tolist())
+    positives = set(world.judged.positives()[0].tolist())
+    means = {}
+    for system, brought in pairs.items():
+        others = set().union(*(pairs[other] for other in pairs if other != system))
+        alone = {query * N_VIDEOS + video for query, video in brought - others}
+        relevant = (positives - alone) | original
+        found = {query for query, video in brought if query * N_VIDEOS + video in relevant}
+        means[system] = len(found) / world.judged.n_queries
+    return means
+
+
+# --- measurements ---------------------------------------------------------------------------------
+
+
+def time_overlap(report: Report, world: World, peers: bool) -> None:
+    group = f"overlap of two runs, {world.size}"
+    first, second, _ = world.runs.values()
+    result = report.time(group, "Hearth, overlap and RBO", lambda: compare_runs(first, second), 7)
+    report.time(group, "Hearth, three pairs of runs", lambda: compare_all_runs(world.runs), 7)
+    if not peers:
+        return
+    name = "sets in plain Python, overlap"
+    value = report.time(group, name, lambda: intersect_all(first, second), 3)
+    report.check(name, value, result.common.mean(), 1e-9)
+    name = "sets in plain Python, RBO"
+    value = report.time(group, name, lambda: extrapolate_all(first, second), 3)
+    report.check(name, value, result.extrapolated.mean(), 1e-9)
+    package = report.load("rbo")
+    if package is not None:
+        work = partial(extrapolate_by_package, package, first, second)
+        report.check("rbo", report.time(group, "rbo, RBO", work, 1), value, 1e-9)
+
+
+def time_leave_out(report: Report, world: World, peers: bool) -> None:
+    group = f"three systems left out, {world.size}, {len(world.judged.codes):,} labels"
+
+    def gather() -> PooledLabels:
+        return gather_pool(world.runs, DEPTH, world.judged, world.original)
+
+    def leave_out() -> dict[str, float]:
+        rows = leave_one_out(gather(), MEASURES)
+        return {row.system: row.without.per_query(MEASURES[2]).mean() for row in rows}
+
+    ours = report.time(group, "Hearth, C@1 C@5 C@10 AP", leave_out, 5)
+    pool = report.time(group, "Hearth, of this gathering the pool", gather, 5)
+    grow = partial(grow_pool, pool, MEASURES)
+    name = "Hearth, all smaller pools"
+    report.time(group, name, lambda: grow(rng=np.random.default_rng(1)), 3)
+    if peers:
+        name = "sets in plain Python, C@10 alone"
+        means = report.time(group, name, lambda: leave_out_by_sets(world), 1)
+        for system, mean in means.items():
+            report.check(f"{name}, {system}", mean, ours[system], 1e-9)
+
+
+def time_gaps(report: Report, world: World, peers: bool) -> None:
+    """One system scored with the labels of the two others."""
+    group = f"one system that was not pooled, {world.size}"
+    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+    ranked, others = pool.runs[SYSTEMS[1]], pool.without(SYSTEMS[1])
+    labels, chances = others.labels, pool_chances(others)
+
+    def bound(measures: tuple[Measure, ...]) -> Any:
+        return bound_scores(ranked, labels, measures)
+
+    def expect(text: str) -> Any:
+        return expect_scores(ranked, labels, chances, parse(text))
+
+    works = {
+        "Hearth, C@1 C@5 C@10 AP as it is": lambda: score_run(ranked, labels, MEASURES),
+        "Hearth, bounds of monotone measures": lambda: bound(MONOTONE),
+        "Hearth, bounds of C@1 C@5 C@10 AP": lambda: bound(MEASURES),
+        "Hearth, bounds of all measures": lambda: bound(DEFAULT_MEASURES),
+        "Hearth, condensed lists": lambda: condense(ranked, labels),
+        "Hearth, chances from the pool": lambda: pool_chances(others),
+        "Hearth, expected C@1 C@5 C@10 P@10": lambda: expect("C@1 C@5 C@10 P@10"),
+        "Hearth, expected AP": lambda: expect("AP"),
+        "Hearth, bpref": lambda: bpref(ranked, labels),
+        "Hearth, infAP": lambda: inferred_ap(ranked, labels, DEPTH),
+    }
+    ours = {name: report.time(group, name, work, 3) for name, work in works.items()}
+    if peers:
+        time_pytrec_eval(report, group, ranked, labels, ours)
+
+
+def time_pytrec_eval(
+    report: Report, group: str, ranked: Ranked, labels: Judged, ours: Mapping[str, Any]
+) -> None:
+    package = report.load("pytrec_eval")
+    if package is None:
+        return
+    run = run_by_query(ranked)
+    # -1 is trec_eval's mark of what is in the pool and was not judged.
+    qrels = {query: dict.fromkeys(videos, -1) for query, videos in run.items()}
+    for code, gain in zip(labels.codes.tolist(), labels.gains.tolist(), strict=True):
+        query, video = divmod(code, labels.n_videos)
+        qrels[str(query)][str(video)] = gain
+    for name in ("bpref", "infAP"):
+        evaluate = package.RelevanceEvaluator(qrels, {name}).evaluate
+        answers = report.time(group, f"pytrec_eval, {name}", partial(evaluate, run), 1)
+        mean = float(np.mean([answer[name] for answer in answers.values()]))
+        report.check(f"pytrec_eval, {name}", mean, ours[f"Hearth, {name}"].mean(), 1e-9)
+
+
+# --- the known figures ----------------------------------------------------------------------------
+
+# Common share and RBO of two runs; C@1, C@5, C@10 and AP of the top ten with all labels and left
+# out.
+KNOWN_OVERLAP = [(0.394313, 0.349105), (0.308313, 0.295747), (0.248990, 0.223454)]
+KNOWN_SCORES = {
+    "tfidf-5cap": (
+        (0.596081, 0.807586, 0.869467, 0.547373),
+        (0.573497, 0.781940, 0.838454, 0.538290),
+    ),
+    "lsa-3cap": (
+        (0.364010, 0.621295, 0.729784, 0.355625),
+        (0.344919, 0.587184, 0.681591, 0.344265),
+    ),
+    "char5-1cap": (
+        (0.372006, 0.612182, 0.717033, 0.340658),
+        (0.349674, 0.574434, 0.662284, 0.328372),
+    ),
+}
+
+
+def check_figures(report: Report, world: World) -> None:
+    for pair, (common, rbo) in zip(compare_all_runs(world.runs), KNOWN_OVERLAP, strict=True):
+        report.check(f"common, {pair.first}, {pair.second}", pair.common.value, common, 5.001e-7)
+        report.check(f"RBO, {pair.first}, {pair.second}", pair.extrapolated.value, rbo, 5.001e-7)
+    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+    for row in leave_one_out(pool, MEASURES):
+        for scores, known in zip(
+            (row.with_all, row.without), KNOWN_SCORES[row.system], strict=True
+        ):
+            for measure, value in zip(MEASURES, known, strict=True):
+                what = f"{row.system} {measure}"
+                report.check(what, scores.mean(measure).value, value, 5.001e-7)
+    if not report.failures:
+        report.notes.append("the known MSVD figures are reproduced")
+
+
+def note_estimates(report: Report, world: World) -> None:
+    """How far each system left out is from its true score, as it is and as estimated."""
+    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+    for check in check_expectations(pool, parse("C@1 C@5 C@10 P@10 AP RR")):
+        steps = []
+        for measure, truth in check.truth.items():
+            known, expected = (
+                100 * (side[measure].value - truth.value) for side in (check.known, check.expected)
+            )
+            steps.append(f"{measure} {known:+.1f} -> {expected:+.1f}")
+        report.notes.append(f"{check.system} left out, points off -> estimated: {', '.join(steps)}")
+
+
+def measure_all(data: Path | None) -> Report:
+    report = Report()
+    world = draw_world(np.random.default_rng(20_261_121)) if data is None else read_world(data)
+    larger = world.repeat(10)
+    for time_group in (time_overlap, time_leave_out, time_gaps):
+        time_group(report, world, True)
+        time_group(report, larger, False)
+    note_estimates(report, world)
+    if data is not None:
+        check_figures(report, world)
+    report.notes = list(dict.fromkeys(report.notes))
+    return report
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Times of comparing lists and label sets.")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    arguments = parser.parse_args()
+    report = measure_all(arguments.data)
+    if arguments.json:
+        print(json.dumps(asdict(report)))
+    else:
+        print_table(report)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.core.agreement import Estimate
+from evaluation.core.alpha import NO_VARIATION, Interval
+from evaluation.core.resampling import ONE_QUERY, mean_interval
+from evaluation.core.scoring import NO_QUERIES
+from evaluation.core.slices import (
+    NO_GROUP,
+    Slice,
+    count_inversions,
+    cut_at,
+    cut_by_quantiles,
+    kendall_tau_b,
+    slice_means,
+    spearman,
+)
+
+NUMBERS = st.lists(
+    st.tuples(st.sampled_from([-1.5, 0.0, 0.1, 2.0, 3.0]), st.integers(0, 4)), min_size=2
+)
+
+
+def rng_of(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+# --- Means by group -------------------------------------------------------------------------------
+
+
+def test_slices_by_hand() -> None:
+    values, groups = [1.0, 0.0, 0.25, 1.0, 0.5], [2, 0, 2, NO_GROUP, 1]
+    slices = slice_means(values, groups, ["a", "b", "c", "d"], 200, rng=rng_of(0))
+    alone = Interval(None, None, 0.95, 0, 0, ONE_QUERY)
+    assert slices[:2] == (
+        Slice("a", 1, Estimate(0.0), alone),
+        Slice("b", 1, Estimate(0.5), alone),
+    )
+    assert (slices[2].name, slices[2].n, slices[2].mean) == ("c", 2, Estimate(0.625))
+    assert (slices[2].interval.low, slices[2].interval.high) == (0.25, 1.0)
+    nothing = Interval(None, None, 0.95, 0, 0, NO_QUERIES)
+    assert slices[3] == Slice("d", 0, Estimate(None, NO_QUERIES), nothing)
+
+
+def test_a_slice_is_what_its_queries_are_alone() -> None:
+    rng = rng_of(1)
+    values, groups, clusters = rng.random(300), rng.integers(-1, 3, 300), rng.integers(0, 25, 300)
+    first = slice_means(values, groups, "abc", rng=rng_of(2), confidence=0.9, clusters=clusters)[0]
+    kept = groups == 0
+    assert (first.n, first.mean) == (
+        int(kept.sum()),
+        Estimate(pytest.approx(values[kept].mean(), abs=1e-12)),
+    )
+    assert first.interval == mean_interval(
+        values[kept], rng=rng_of(2), confidence=0.9, clusters=clusters[kept]
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "clusters", "message"),
+    [
+        ([0, 1], None, "groups must be one number for each value"),
+        ([0, 1, 2], None, "groups, counted from -1: a number is outside of 0 to 2"),
+        ([0, 1, -2], None, "groups, counted from -1: a number is outside of 0 to 2"),
+        ([0.0, 1.0, 1.0], None, "float64 in place of whole numbers"),
+        ([0, 1, 1], [4], "1 clusters for 3 values"),
+    ],
+)
+def test_slices_refuse_bad_groups(groups: Any, clusters: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        slice_means([0, 1, 1], groups, ["a", "b"], rng=rng_of(0), clusters=clusters)
+
+
+# --- Bins -----------------------------------------------------------------------------------------
+
+
+def test_whole_numbers_are_cut_and_named() -> None:
+    bins = cut_at([3, 4, 5, 8, math.nan, 9, 40, 10], [5, 9, 10])
+    assert bins.names == ("up to 4", "5–8", "9", "10 and more")
+    assert bins.groups.tolist() == [0, 0, 1, 1, NO_GROUP, 2, 3, 3]
+
+
+def test_fractions_are_cut_and_named() -> None:
+    bins = cut_at([0.0, 0.5, 2 / 3, 1.0, 0.49], [0.5, 2 / 3])
+    assert bins.names == ("below 0.5", "0.5 to below 0.6667", "0.6667 and more")
+    assert bins.groups.tolist() == [0, 1, 2, 2, 0]
+    assert cut_at([0.5, 2.0], [1]).names == ("below 1", "1 and more")
+    assert cut_at([7.0], []).names == ("all",)
+    assert cut_at([7.0], []).groups.tolist() == [0]
+
+
+def test_quantile_bins_are_about_equal_and_never_part_equals() -> None:
+    even = cut_by_quantiles(np.arange(1, 11), 2)
+    assert even.names == ("up to 5", "6 and more")
+    assert even.groups.tolist() == [0] * 5 + [1] * 5
+    often = cut_by_quantiles([1, 1, 1, 1, 2, 2, 3, 4, math.nan], 4)
+    assert often.names == ("up to 1", "2", "3 and more")
+    assert often.groups.tolist() == [0] * 4 + [1, 1, 2, 2, NO_GROUP]
+    assert cut_by_quantiles([2.0, 2.0], 3).names == ("all",)
+    unknown = cut_by_quantiles([math.nan], 3)
+    assert (unknown.names, unknown.groups.tolist()) == (("all",), [NO_GROUP])
+
+
+@given(st.lists(st.integers(0, 12), min_size=1), st.integers(1, 6))
+def test_bins_follow_the_attribute(attribute: list[int], n_bins: int) -> None:
+    bins = cut_by_quantiles(attribute, n_bins)
+    assert len(bins.names) <= n_bins
+    assert sorted(set(bins.groups.tolist())) == list(range(len(bins.names)))
+    ordered = bins.groups[np.argsort(attribute, kind="stable")]
+    assert np.all(np.diff(ordered) >= 0)
+    for value in set(attribute):
+        assert len(set(bins.groups[np.array(attribute) == value].tolist())) == 1
+
+
+def test_bins_of_distinct_values_differ_by_one_at_most() -> None:
+    for n in range(4, 60):
+        sizes = np.bincount(cut_by_quantiles(rng_of(n).permutation(n), 4).groups)
+        assert sizes.max() - sizes.min() <= 1 + (n < 8)
+
+
+@pytest.mark.parametrize("cuts", [[2, 2], [3, 1], [math.nan], [1, math.inf]])
+def test_cuts_must_ascend(cuts: list[float]) -> None:
+    with pytest.raises(ValueError, match="cuts must be finite and ascending"):
+        cut_at([1, 2, 3], cuts)
+
+
+def test_bins_refuse_bad_attributes() -> None:
+    with pytest.raises(ValueError, match="one number for each query, or NaN"):
+        cut_at([[1.0]], [1])
+    with pytest.raises(ValueError, match="one number for each query, or NaN"):
+        cut_by_quantiles([1.0, math.inf], 2)
+    with pytest.raises(ValueError, match="n_bins must be at least 1"):
+        cut_by_quantiles([1.0], 0)
+
+
+# --- Correlation ----------------------------------------------------------------------------------
+
+
+def test_correlations_by_hand() -> None:
+    # Pairs: 4 agree, 1 not, 1 tied in the second: 3 / sqrt(6 * 5).
+    x, y = [1, 2, 3, 4], [1, 3, 2, 3]
+    assert kendall_tau_b(x, y) == Estimate(pytest.approx(3 / math.sqrt(30), abs=1e-15))
+    # Ranks 1 2 3 4 and 1 3.5 2 3.5: 3 / sqrt(5 * 4.5).
+    assert spearman(x, y) == Estimate(pytest.approx(3 / math.sqrt(22.5), abs=1e-15))
+    assert kendall_tau_b(x, [-4, -5, -6, -7]) == Estimate(-1.0)
+    assert spearman(x, [0, 2, 30, 400]) == Estimate(1.0)
+
+
+@given(NUMBERS)
+def test_correlations_equal_scipy(rows: list[tuple[float, int]]) -> None:
+    x, y = zip(*rows, strict=True)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert kendall_tau_b(x, y) == spearman(x, y) == Estimate(None, NO_VARIATION)
+        return
+    tau, rho = stats.kendalltau(x, y).statistic, stats.spearmanr(x, y).statistic
+    assert kendall_tau_b(x, y) == Estimate(pytest.approx(tau, abs=1e-12))
+    assert spearman(x, y) == Estimate(pytest.approx(rho, abs=1e-12))
+
+
+def test_correlations_of_many_queries_equal_scipy() -> None:
+    rng = rng_of(1)
+    words = rng.integers(3, 20, 27_763)
+    values = np.round(rng.random(27_763) ** (words / 10), 3)
+    tau, rho = stats.kendalltau(words, values).statistic, stats.spearmanr(words, values).statistic
+    assert kendall_tau_b(words, values) == Estimate(pytest.approx(tau, abs=1e-12))
+    assert spearman(words, values) == Estimate(pytest.approx(rho, abs=1e-12))
+
+
+@given(st.integers(0, 70), st.integers(0, 999))
+def test_inversions_equal_all_pairs(n: int, seed: int) -> None:
+    numbers = rng_of(seed).permutation(n)
+    expected = sum(int(np.sum(numbers[:place] > numbers[place])) for place in range(n))
+    assert count_inversions(numbers) == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [([], [], NO_QUERIES), ([1], [2], ONE_QUERY), ([1, 1], [1, 2], NO_VARIATION)],
+)
+def test_correlation_is_undefined_by_name(x: list[float], y: list[float], reason: str) -> None:
+    assert kendall_tau_b(x, y) == spearman(x, y) == Estimate(None, reason)
+
+
+def test_correlation_refuses_what_cannot_be_paired() -> None:
+    with pytest.raises(
+        ValueError, match="an attribute of 2 queries cannot be paired with 3 values"
+    ):
+        spearman([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="a value is not a finite number"):
+        kendall_tau_b([1, math.nan], [1, 2])

@@ -1,0 +1,256 @@
+"""The analyses of a benchmark that is worked by hand, by command, page and API."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from rest_framework.test import APIClient
+
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.jobs.services import run_job
+from config.shared.errors import InvalidInput
+from config.shared.version import code_version
+from evaluation.analyses import KINDS, get_kind
+from evaluation.analyses.asked import ask
+from evaluation.models import Analysis
+from evaluation.services import analyse, publish_label_set
+from evaluation.services.analyses import KEPT
+from pooling.models import Benchmark, Run
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import make_run, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
+    found = analyse(asked=ask(get_kind(kind), benchmark, given))
+    found.refresh_from_db()
+    result: dict[str, Any] = found.result
+    return result
+
+
+# --- By hand ----------------------------------------------------------------------------------
+
+
+def test_positives(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "positives", examples="1")
+    assert result["sources"] == {
+        "original": {"positives": 3, "mean": 1, "median": 1, "most": 1, "without": 0},
+        "labelled": {"positives": 7, "mean": 7 / 3, "median": 2, "most": 3, "without": 0},
+    }
+    assert result["per_caption"] == {"original": [0, 3], "labelled": [0, 0, 2, 1]}
+    # Words, positives, captions.
+    assert result["by_length"]["labelled"] == [[2, 2, 1], [3, 3, 1], [5, 2, 1]]
+    assert [(one["end"], one["caption_id"], one["labelled"]) for one in result["examples"]] == [
+        ("short", "c0", 2),
+        ("middle", "c1", 3),
+        ("long", "c2", 2),
+    ]
+
+
+def test_ranks(benchmark: Benchmark) -> None:
+    assert result_of(benchmark, "ranks")["runs"] == {
+        "A": {"original": [1, 2, 0], "new": [2, 1, 0]},
+        "B": {"original": [1, 0, 2], "new": [2, 1, 1]},
+    }
+
+
+def test_who_is_right_by_length(benchmark: Benchmark) -> None:
+    rows = result_of(benchmark, "length")["rows"]
+    who = ("both", "only_first", "only_second", "neither")
+    assert [(row["by"], row["words"], [row[one] for one in who]) for row in rows] == [
+        ("original", 2, [0, 1, 0, 0]),
+        ("original", 3, [0, 0, 1, 0]),
+        ("original", 5, [0, 0, 0, 1]),
+        ("labelled", 2, [1, 0, 0, 0]),
+        ("labelled", 3, [1, 0, 0, 0]),
+        ("labelled", 5, [1, 0, 0, 0]),
+    ]
+
+
+def test_overlap(benchmark: Benchmark) -> None:
+    (pair,) = result_of(benchmark, "overlap", depth="3", p="0.5")["pairs"]
+    assert pair["runs"] == ["A", "B"]
+    assert pair["overlap"] == pytest.approx(2 / 3)
+    # (1 - p) times the sum of p^(d-1) X_d / d, with X = 0 1 2 twice and 1 1 2.
+    assert pair["rbo"] == pytest.approx((2 * 0.5 * (1 / 4 + 1 / 6) + 0.5 * (1 + 1 / 4 + 1 / 6)) / 3)
+    assert pair["p"] == 0.5
+
+
+def test_leave_one_out(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
+    a, b = result["runs"]["A"], result["runs"]["B"]
+    # Only A has v0 for c1, and only B its v2, and two pairs that are not relevant.
+    assert (a["pairs"], a["positives"], b["pairs"], b["positives"]) == (1, 1, 3, 1)
+    assert a["all"] == {"C@1": 1, "P@2": 1}
+    assert a["left_out"] == {"C@1": pytest.approx(2 / 3), "P@2": pytest.approx(5 / 6)}
+    assert b["all"] == {"C@1": 1, "P@2": pytest.approx(2 / 3)}
+    assert b["left_out"] == {"C@1": 1, "P@2": pytest.approx(1 / 2)}
+    assert [(row["run"], row["pooled"], row["pools"]) for row in result["growth"]] == [
+        ("A", 1, 1),
+        ("B", 1, 1),
+    ]
+
+
+# --- Of all analyses ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Client) -> None:
+    """Its result is JSON; tables hold what their columns name; the page shows all of it."""
+    found = analyse(asked=ask(get_kind(kind), benchmark, {}))
+    json.dumps(found.result, allow_nan=False)
+    tables, charts = get_kind(kind).tables(found.result), get_kind(kind).charts(found.result)
+    names = [part.name for part in (*tables, *charts)]
+    assert len({table.name for table in tables}) == len(tables) > 0
+    assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    page = client.get(f"/benchmarks/tiny/analyses/{kind}/").content.decode()
+    for part in (*tables, *charts):
+        assert f'id="{"table" if part in tables else "chart"}-{part.name}"' in page
+    for table in tables:
+        answer = client.get(f"/benchmarks/tiny/analyses/{kind}/tables/{table.name}/")
+        rows = list(csv.reader(io.StringIO(answer.content.decode())))
+        assert rows[0] == [column.key for column in table.columns]
+        assert len(rows) == 1 + len(table.rows)
+    for chart in charts:
+        spec = client.get(f"/benchmarks/tiny/analyses/{kind}/charts/{chart.name}/").json()
+        assert spec["$schema"].endswith("/vega-lite/v6.json")
+        assert spec["description"] == chart.text
+
+
+def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
+    first = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    assert analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "latest"})) == first
+    assert first.inputs == {
+        "analysis": "ranks",
+        "benchmark": "tiny",
+        "captions_sha256": benchmark.captions_sha256,
+        "labels": 1,
+        "labels_sha256": benchmark.label_sets.get().sha256,
+        "labels_only": False,
+        "runs": dict(Run.objects.values_list("name", "sha256")),
+        "chosen": {"depth": 10},
+        "code_version": code_version(),
+    }
+    # Another choice, another label set and another run are other questions.
+    analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": "2"}))
+    publish_label_set(benchmark=benchmark)
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    assert Analysis.objects.count() == 4
+
+
+def test_old_results_make_room(benchmark: Benchmark) -> None:
+    for depth in range(1, KEPT + 3):
+        analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": str(depth)}))
+    kept = Analysis.objects.filter(kind="ranks").order_by("pk")
+    assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, KEPT + 3))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
+        ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
+        ("overlap", {"runs": ["A"]}, "overlap needs 2 runs or more"),
+        ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
+        ("overlap", {"cutoff": "1"}, "overlap knows no cutoff"),
+        ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
+        ("ranks", {"labels": "original"}, "ranks needs a label set, not the original positives"),
+        ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
+    ],
+)
+def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        ask(get_kind(kind), benchmark, given)
+    assert str(refused.value).startswith(reason)
+    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are scores"):
+        get_kind("nothing")
+
+
+# --- By command, page and API -------------------------------------------------------------------
+
+
+def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("analyse", "tiny", "overlap", "--depth", "3", "--p", "0.5", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert said["pairs"][0]["runs"] == ["A", "B"]
+    assert said["inputs"]["chosen"] == {"depth": 3, "p": 0.5}
+    call_command("analyse", "tiny", "ranks", "--run", "B")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"labels: 1   code: {code_version()}"
+    assert lines[2:5] == [
+        "Positives at each rank",
+        "Run  Rank  Original positives  From the labels",
+        "B       1                   1                2",
+    ]
+    with pytest.raises(CommandError, match="ranks knows no cutoff") as refused:
+        call_command("analyse", "tiny", "ranks", "--cutoff", "3")
+    assert refused.value.returncode == 2
+
+
+def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = "/benchmarks/tiny/analyses/ranks/"
+    page = client.get(address, {"depth": "2"}).content.decode()
+    assert 'hx-trigger="load"' in page
+    assert '<input type="hidden" name="depth" value="2">' in page
+    begun = client.post(f"{address}compute/", {"depth": "2"}, headers={"HX-Request": "true"})
+    assert b'id="job-progress"' in begun.content
+    again = client.post(f"{address}compute/", {"depth": "2"})
+    job = Job.objects.get()
+    assert again["Location"] == f"/jobs/{job.pk}/"
+    assert 'id="job-progress"' in client.get(address, {"depth": "2"}).content.decode()
+
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.result["analysis"]) == (JobState.DONE, "ranks")
+    page = client.get(address, {"depth": "2"}).content.decode()
+    assert 'id="table-ranks"' in page
+    exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode()
+    assert exact == "run,rank,original,new\nA,1,1,2\nA,2,2,1\nB,1,1,2\nB,2,0,1\n"
+    assert client.get(f"{address}json/", {"depth": "2"}).json()["captions"] == 3
+
+
+def test_what_failed_is_not_begun_again_by_itself(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = "/benchmarks/tiny/analyses/ranks/"
+    client.post(f"{address}compute/")
+    Job.objects.update(state=JobState.FAILED, error="The disk is full.")
+    page = client.get(address).content.decode()
+    assert "The disk is full." in page
+    assert 'hx-trigger="load"' not in page
+
+
+def test_the_api(benchmark: Benchmark) -> None:
+    client = APIClient()
+    client.force_authenticate(make_user("rita", Role.RESEARCHER))
+    address = "/api/v1/benchmarks/tiny/analyses/"
+    listed = client.get(address).json()
+    assert [one["name"] for one in listed] == list(KINDS)
+    assert listed[0]["fields"]["confidence"]["initial"] == 0.95
+    assert client.get(f"{address}ranks/", {"depth": 2}).status_code == 404
+    accepted = client.post(f"{address}ranks/", {"depth": 2}, format="json")
+    assert accepted.status_code == 202
+    run_job(accepted.json()["id"])
+    found = client.get(f"{address}ranks/", {"depth": 2}).json()
+    assert found["runs"]["A"] == {"original": [1, 2], "new": [2, 1]}
+    assert client.post(f"{address}ranks/", {"depth": 0}, format="json").status_code == 400
+    assert client.post(f"{address}ranks/", [1], format="json").status_code == 400
+    assert client.get(f"{address}other/").status_code == 400

@@ -1,0 +1,44 @@
+"""A benchmark small enough to work every analysis by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaluation.services import publish_label_set
+from pooling.models import Benchmark
+from pooling.services import import_benchmark
+from tests.factories import bring_judgments, make_run, write_captions
+
+CAPTIONS = [
+    ("c0", "a dog", "v0"),
+    ("c1", "a dog runs", "v1"),
+    ("c2", "the black dog runs home", "v2"),
+]
+RUNS = {
+    "A": {"c0": ["v0", "v1", "v2"], "c1": ["v0", "v1", "v3"], "c2": ["v3", "v2", "v0"]},
+    "B": {"c0": ["v1", "v3", "v0"], "c1": ["v1", "v2", "v0"], "c2": ["v3", "v1", "v2"]},
+}
+# Of the original positives, c1's was judged not relevant; it counts all the same.
+LABELS = {
+    "c0": {"v0": 1, "v1": 1, "v2": 0, "v3": 0},
+    "c1": {"v0": 1, "v1": 0, "v2": 1, "v3": 0},
+    "c2": {"v0": 0, "v1": 0, "v2": 1, "v3": 1},
+}
+
+
+def make_worked_benchmark(folder: Path) -> Benchmark:
+    """Three captions and four videos; v3 is the original positive of none."""
+    videos = folder / "videos.csv"
+    videos.write_text("video_id\nv0\nv1\nv2\nv3\n")
+    import_benchmark(key="tiny", captions=write_captions(folder, CAPTIONS), videos=videos)
+    benchmark = Benchmark.objects.get(key="tiny")
+    for name, lists in RUNS.items():
+        make_run(folder, benchmark, lists, system=name)
+    judged = [
+        (caption, video, "anna", label)
+        for caption, labels in LABELS.items()
+        for video, label in labels.items()
+    ]
+    bring_judgments(folder, benchmark, judged)
+    publish_label_set(benchmark=benchmark)
+    return benchmark
