@@ -45,8 +45,10 @@ NO_FIGURE = "–"
 
 
 def percent_text(part: int, whole: int) -> str:
-    """Rounded down, so that only all is 100 %."""
-    return f"{100 * part // whole} %" if whole else NO_FIGURE
+    """Rounded, but only all is 100 % and only none is 0 %."""
+    if part in (0, whole):
+        return f"{100 * part // whole} %" if whole else NO_FIGURE
+    return f"{min(max(round(100 * part / whole), 1), 99)} %"
 
 
 # --- The items ------------------------------------------------------------------------------
@@ -96,7 +98,20 @@ def get_gold_item(benchmark: Benchmark, pk: int) -> GoldItem:
 
 def doubts_about(item: GoldItem) -> QuerySet[Escalation]:
     """What people wrote who could not decide it, newest first."""
-    return Escalation.objects.filter(task__gold=item, kind=EscalationKind.UNSURE).exclude(reason="")
+    return _doubts().filter(task__gold=item)
+
+
+def doubts_in_training(benchmark: Benchmark) -> QuerySet[Escalation]:
+    """What people in training wrote who could not decide an item, newest first: its answer is
+    known, so it waits at no desk, but they asked."""
+    asked = _doubts().filter(
+        task__campaign__benchmark=benchmark, task__campaign__kind=CampaignKind.TRAINING
+    )
+    return asked.select_related("annotator__user", "task__gold__query")
+
+
+def _doubts() -> QuerySet[Escalation]:
+    return Escalation.objects.filter(kind=EscalationKind.UNSURE).exclude(reason="")
 
 
 # --- What training opens --------------------------------------------------------------------

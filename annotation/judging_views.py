@@ -94,13 +94,14 @@ def _is_here(action: Action, campaign: Campaign) -> bool:
 
 
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """How far the person is in training; or, before a closed gate, where training is."""
+    """What a lead wrote to the person; how far they are in training, or, before a closed gate,
+    where training is."""
+    unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:
-        training = training_in(campaign, annotator)
-        return {"training": training, "unread": unread_comments(annotator)}
+        return {"training": training_in(campaign, annotator), **unread}
     if any(door.is_behind_gate for door in doors_for(annotator, [campaign])):
-        return {"gate": find_training_queue(campaign.benchmark)}
-    return {}
+        return {"gate": find_training_queue(campaign.benchmark), **unread}
+    return unread
 
 
 @only_for(can_lead_somewhere)

@@ -36,7 +36,7 @@ from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
 from config.shared.prepared import Given, PreparedRead
-from pooling.models import Benchmark
+from pooling.models import Benchmark, Pair
 from pooling.selectors import pair_arrays
 
 Int64Array = npt.NDArray[np.int64]
@@ -143,11 +143,21 @@ def latest_guideline(benchmark: Benchmark) -> Guideline | None:
     return Guideline.objects.filter(benchmark=benchmark).first()
 
 
-def judged_pair_ids(benchmark: Benchmark) -> Int64Array:
-    """Pairs that are in some campaign of the benchmark, int64 [n]."""
+def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
+    """Tasks of the benchmark's pairs that no further campaign brings again.
+
+    What nobody had judged when its campaign was closed is free: it would wait there for ever.
+    """
     tasks = JudgmentTask.objects.filter(campaign__benchmark=benchmark, pair__isnull=False)
-    (ids,) = read_columns(tasks, "pair_id")
-    return ids
+    return tasks.exclude(
+        campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0
+    )
+
+
+def count_new_pairs(benchmark: Benchmark) -> int:
+    """How many pairs a campaign would bring that is opened now."""
+    pairs = Pair.objects.filter(query__benchmark=benchmark)
+    return pairs.count() - taken_pairs(benchmark).values("pair").distinct().count()
 
 
 def labels_wanted() -> Sum:

@@ -20,6 +20,7 @@ from annotation.forms import CommentForm, MemberForm
 from annotation.gold_selectors import (
     Door,
     doors_of,
+    doubts_in_training,
     find_training_queue,
     get_trainee,
     gold_counts,
@@ -40,6 +41,7 @@ from config.shared.pages import only_for
 
 PEOPLE_PER_PAGE = 50
 ANSWERS_PER_PAGE = 20
+DOUBTS_SHOWN = 20
 # Which of a person's answers are listed.
 WRONG, UNCOMMENTED = "wrong", "uncommented"
 FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong, without a comment"}
@@ -60,6 +62,7 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
         "gated": [one for one in doors_of(benchmark) if one.has_gate],
+        "doubts": doubts_in_training(benchmark)[:DOUBTS_SHOWN],
     }
     return render(request, "annotation/training.html", context)
 
@@ -107,6 +110,7 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
         "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
         "page": page,
         "answers": [AnswerRow.of(judgment) for judgment in page],
+        "doubts": doubts_in_training(benchmark).filter(annotator=trainee.annotator),
     }
     return render(request, "annotation/training_person.html", context)
 

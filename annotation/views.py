@@ -13,6 +13,7 @@ from annotation.forms import CampaignStateForm, JudgmentsUploadForm
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.policy_forms import CampaignForm
+from annotation.selectors import count_new_pairs
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
@@ -34,7 +35,8 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     form = CampaignForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
+    new_pairs = count_new_pairs(benchmark)
+    if request.method == "POST" and form.is_valid() and new_pairs:
         given = form.cleaned_data
         return start_job(
             request,
@@ -48,7 +50,7 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
             },
             benchmark_key=benchmark.key,
         )
-    context = {"benchmark": benchmark, "form": form}
+    context = {"benchmark": benchmark, "form": form, "new_pairs": new_pairs}
     return render(request, "annotation/campaign_open.html", context, status=form_status(request))
 
 

@@ -42,6 +42,7 @@ _FUNCTION_WORDS = frozenset(
     until whilst
     of in on at to from with for by about during like using via upon
     very just also too quite really kind sort type lot bit s t etc
+    video videos clip clips footage
     """.split()
 )
 # People that nobody has been said to be yet: "she is dancing". Later they are known already.

@@ -24,7 +24,7 @@ from annotation.enums import (
 )
 from annotation.models import Campaign, CampaignChange, JudgmentTask
 from annotation.policies import Person, check_can_lead
-from annotation.selectors import judged_pair_ids, latest_guideline
+from annotation.selectors import latest_guideline, taken_pairs
 from annotation.services.gold import bring_gold
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
@@ -112,7 +112,8 @@ def check_share(what: str, share: float) -> None:
 def open_campaign(
     *, benchmark: Benchmark, seed: int = 0, name: str = "", policy: Policy | None = None
 ) -> Campaign:
-    """Open a round of judging over all pairs of the benchmark that no campaign holds yet.
+    """Open a round of judging over all pairs of the benchmark that no campaign holds yet, and those
+    that nobody judged before theirs was closed.
 
     So a later run's campaign brings only its own new pairs. Raises `InvalidInput` where there
     is no pool, nothing left to judge, or the policy cannot be followed.
@@ -125,7 +126,8 @@ def open_campaign(
     with long_transaction():
         lock_row(benchmark)
         pairs = pair_arrays(benchmark)
-        fresh = ~np.isin(pairs.ids, judged_pair_ids(benchmark))
+        (taken,) = read_columns(taken_pairs(benchmark), "pair_id")
+        fresh = ~np.isin(pairs.ids, taken)
         ids, codes = pairs.ids[fresh], pairs.codes[fresh]
         if not len(ids):
             raise InvalidInput(f"every pair of {benchmark.key} is in a campaign already")

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.enums import CampaignKind, CampaignState, JudgmentState, TaskState
 from annotation.gold_selectors import Door, answered_items, doors_for, training_items
+from annotation.me_selectors import unread_comments
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membership
 from annotation.policies import can_judge, can_lead
 from annotation.selectors import campaigns_of, labels_wanted, open_campaigns
@@ -219,6 +220,7 @@ def _own_judging(user: Any) -> dict[str, Any]:
         ],
         "judged_ever": sum(one.answered for one in memberships),
         "judged_today": today.count(),
+        "unread": unread_comments(annotator) if annotator else 0,
     }
 
 

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.enums import CampaignState, GoldUse
+from annotation.enums import CampaignState, EscalationKind, GoldUse
 from annotation.models import (
     Annotator,
     Campaign,
@@ -22,7 +22,7 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
-from annotation.services import Policy, choose_members, open_campaign
+from annotation.services import Policy, choose_members, escalate_task, open_campaign
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
@@ -128,7 +128,7 @@ def test_people_in_training(
     assert "The queue has 6 items." in page
     assert "Round 1 opens with 2 right among the last 3 answers." in page
     assert re.search(
-        r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 66 % 2 of 3 Round 1 now 1 of anna 0", page
+        r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 67 % 2 of 3 Round 1 now 1 of anna 0", page
     )
 
 
@@ -188,6 +188,31 @@ def test_comments_lead_to_the_next_answer(
     words = read(lead, person_page(anna))
     assert words.count("<b>See</b> the dog lena , now , not read yet") == 5
     assert "Comments not read 5" in words
+
+
+def test_what_was_asked_in_training_reaches_leads(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    held, other = claim(training, anna, 2)
+    escalate_task(
+        assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE, reason="What is <small>?"
+    )
+    submit(other, 0)
+    for page in ("", f"{anna.pk}/"):
+        shown = lead.get(f"/benchmarks/{training.benchmark.key}/training/{page}").content.decode()
+        assert "What is &lt;small&gt;?" in shown
+        assert f"/gold/{held.task.gold_id}/" in shown
+
+
+def test_a_comment_is_announced_on_the_start_page(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    (wrong,) = train(training, anna, "w")
+    page = client_of(anna.user)
+    assert "A lead has written to you" not in page.get("/").content.decode()
+    address = f"/benchmarks/{training.benchmark.key}/training/{anna.pk}/comment/"
+    lead.post(address, {"judgment": wrong.pk, "text": "Look again."})
+    assert "A lead has written to you about 1 of your answers" in page.get("/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.enums import CampaignState
+from annotation import services
+from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Campaign
 from annotation.services import Policy
 from config.accounts.roles import Role
@@ -50,7 +51,14 @@ USUAL = {
 }
 
 
-def test_the_form_shows_the_usual_policy(campaign: Campaign, lead: Client) -> None:
+@pytest.fixture
+def unjudged(campaign: Campaign) -> Campaign:
+    """Closed before anybody judged, so that its pairs can be opened again."""
+    Campaign.objects.update(state=CampaignState.CLOSED)
+    return campaign
+
+
+def test_the_form_shows_the_usual_policy(unjudged: Campaign, lead: Client) -> None:
     form = lead.get("/benchmarks/tiny/campaigns/new/").context["form"]
     shown = {
         name: "" if field.initial in (None, "") else str(field.initial).replace("\n", "\r\n")
@@ -64,7 +72,7 @@ def test_the_form_shows_the_usual_policy(campaign: Campaign, lead: Client) -> No
     assert Policy(**Job.objects.get().params["policy"]) == Policy()
 
 
-def test_opening_becomes_a_job(campaign: Campaign, lead: Client) -> None:
+def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
     form = {
         **USUAL,
         "name": "دورة",
@@ -164,6 +172,25 @@ def test_a_policy_that_cannot_be_followed(
     answer = lead.post("/benchmarks/tiny/campaigns/new/", USUAL | change)
     assert (answer.status_code, Job.objects.count()) == (422, 0)
     assert error in answer.content.decode()
+
+
+def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lead: Client) -> None:
+    address = "/benchmarks/tiny/campaigns/new/"
+    page = lead.get(address).content.decode()
+    assert "every pooled pair is in one already" in page
+    assert lead.post(address, USUAL).status_code == 422
+    anna = factories.make_annotator("anna")
+    judged, handed_on, *_ = factories.claim(campaign, anna)
+    factories.submit(judged, 1)
+    services.escalate_task(assignment_id=handed_on.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    campaign.state = CampaignState.CLOSED
+    campaign.save()
+    left = campaign.n_tasks - 2
+    assert f"<strong>{left}</strong> pair" in lead.get(address).content.decode()
+    second = services.open_campaign(benchmark=campaign.benchmark)
+    taken = {judged.task.pair_id, handed_on.task.pair_id}
+    assert second.n_tasks == left
+    assert not second.tasks.filter(pair__in=taken).exists()
 
 
 def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
