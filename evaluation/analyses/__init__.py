@@ -6,6 +6,8 @@ from config.shared.errors import InvalidInput
 from evaluation.analyses.base import Inputs, Kind, Result
 from evaluation.analyses.bootstrap import BOOTSTRAP
 from evaluation.analyses.bounds import BOUNDS
+from evaluation.analyses.coverage import COVERAGE
+from evaluation.analyses.labels import LABELS
 from evaluation.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.analyses.length import LENGTH
 from evaluation.analyses.overlap import OVERLAP
@@ -21,7 +23,7 @@ SECTIONS: dict[str, tuple[Kind, ...]] = {
     "Scores": (SCORES, SIGNIFICANCE, SLICES),
     "Systems side by side": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, RANKS),
-    "How far the labels can be trusted": (LEAVE_ONE_OUT, BOUNDS),
+    "How far the labels can be trusted": (LABELS, COVERAGE, LEAVE_ONE_OUT, BOUNDS),
     "How much to annotate": (BOOTSTRAP, PLAN),
 }
 KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}

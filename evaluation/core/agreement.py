@@ -105,6 +105,16 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
     return ValueCounts(values, ordered[starts], np.diff(starts, append=len(ordered)))
 
 
+def count_opinions(judgments: IntArray, relevant: IntArray) -> ValueCounts:
+    """The same from counts: labels of each pair, and how many of them say relevant, int64 [n]."""
+    # Few patterns: of n labels 0 to n are relevant.
+    width = int(judgments.max(initial=0)) + 1
+    codes, weights = np.unique(judgments * width + relevant, return_counts=True)
+    labels, yes = np.divmod(codes[codes >= width], width)
+    patterns = np.stack([labels - yes, yes], axis=1)
+    return ValueCounts(np.array([0, 1], np.int64), patterns, weights[codes >= width])
+
+
 def percent_agreement(counts: ValueCounts) -> Estimate:
     """Share of the multiply labelled pairs whose labels are all equal."""
     several = counts.multiply_labelled()

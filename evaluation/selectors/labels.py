@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Sum
 
 from annotation.core.consensus import majority_labels
@@ -14,13 +16,15 @@ from annotation.models import Judgment
 from annotation.selectors import JudgmentArrays, adjudicated
 from config.shared.bulk import WholeThousandths, read_columns
 from config.shared.errors import InvalidInput
-from evaluation.core.label_file import NO_LABEL, Labels, parse_labels
+from evaluation.core.label_file import NO_LABEL, Labels, parse_counts, parse_labels
 from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
 from evaluation.models import AgreementReport, Evaluation, LabelSet
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool
 from pooling.selectors import original_positives, query_numbers, video_numbers
+
+Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
 
@@ -104,6 +108,21 @@ def _judged_of(pk: int, sha256: str) -> Judged:
     return Judged(
         codes[kept], labels[kept].astype(np.int8), benchmark.n_queries, benchmark.n_videos
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelCounts:
+    """What a label set says of each pair, and of how many judgments: int64 [n] each."""
+
+    labels: Int64Array
+    judgments: Int64Array
+    relevant: Int64Array
+
+
+def label_set_counts(label_set: LabelSet) -> LabelCounts:
+    """In the order of the file; a pair in conflict has the label -1."""
+    with label_set.file.open("rb") as stream:
+        return LabelCounts(*parse_counts(gzip.decompress(stream.read())))
 
 
 def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:

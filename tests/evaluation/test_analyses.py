@@ -25,8 +25,8 @@ from evaluation.models import Analysis
 from evaluation.services import analyse, publish_label_set
 from evaluation.services.analyses import KEPT
 from pooling.models import Benchmark, Run
-from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import make_run, make_user
+from tests.evaluation.worked import LABELS, make_worked_benchmark
+from tests.factories import bring_judgments, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +104,98 @@ def test_leave_one_out(benchmark: Benchmark) -> None:
         ("A", 1, 1),
         ("B", 1, 1),
     ]
+
+
+def test_coverage(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "coverage")
+    # All twelve pairs are judged; of the seven relevant ones rank 1 holds five.
+    assert [
+        (pool["pairs"], pool["judged"], pool["relevant"], pool["unjudged"])
+        for pool in result["pools"]
+    ] == [(5, 5, 5, 0), (9, 9, 7, 0), (12, 12, 7, 0)]
+    assert [row["share"] for row in result["ranks"]] == [1] * 6
+    alone = result_of(benchmark, "coverage", labels="original", runs=["A"], depth="2")
+    assert [(row["judged"], row["share"]) for row in alone["ranks"]] == [(1, 1 / 3), (2, 2 / 3)]
+
+
+def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "labels")
+    assert (result["pairs"], result["labels"], result["relevant"]) == (12, 12, 6)
+    assert (result["several"], result["alpha"], result["alpha_interval"]) == (0, None, None)
+    # Ben agrees about c0 and differs about one of the four pairs of c1.
+    again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
+    again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
+    bring_judgments(tmp_path, benchmark, again)
+    publish_label_set(benchmark=benchmark)
+    result = result_of(benchmark, "labels")
+    assert (result["several"], result["disagreement"]) == (8, 1 / 8)
+    # 16 labels, 9 of them relevant; the two that differ count in both directions.
+    assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
+    (one, two) = result["by_number"]
+    assert (one["labels"], one["pairs"], two["labels"], two["pairs"]) == (1, 4, 2, 8)
+    assert (two["relevant"], two["irrelevant"], two["undecided"]) == (4, 3, 1)
+
+
+def test_scores(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "scores", measures="C@1 AP", resamples="200")
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    a = rows["A", "C@1"]
+    assert (a["labelled"], a["original"], a["difference"]) == (
+        pytest.approx(1),
+        pytest.approx(1 / 3),
+        pytest.approx(2 / 3),
+    )
+    assert a["labelled_interval"] == [1, 1]
+    # A finds both of c0, two of three of c1 at ranks 1 and 2, and both of c2.
+    assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
+
+
+def test_significance(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="AP", resamples="200")
+    (pair,) = result["comparisons"]
+    # A is better by 1/6 on c0 and on c2, and worse by 1/3 on c1: no difference in the end.
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (2, 0, 1)
+    assert pair["difference"] == pytest.approx(0)
+    assert (pair["p_randomisation"], pair["p_holm"]) == (1, 1)
+    (alone,) = result_of(benchmark, "significance", measure="C@1", labels="original")["comparisons"]
+    # Each is right on one caption where the other is wrong.
+    assert (alone["wins"], alone["ties"], alone["losses"], alone["p_randomisation"]) == (1, 1, 1, 1)
+
+
+def test_bounds(benchmark: Benchmark) -> None:
+    """By the original positives alone, nearly all is unjudged."""
+    result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 P@2")
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    assert (rows["A", "C@1"]["score"], rows["A", "C@1"]["bounds"]) == (
+        pytest.approx(1 / 3),
+        [pytest.approx(1 / 3), 1],
+    )
+    assert rows["B", "P@2"]["bounds"] == [pytest.approx(1 / 6), 1]
+    assert result["judged"][0]["judged"] == pytest.approx(1 / 2)
+
+
+def test_slices(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", bins="3", runs=["A"], resamples="100")
+    assert result["slices"] == ["up to 2", "3–4", "5 and more"]
+    assert [(row["captions"], row["mean"]) for row in result["rows"]] == [(1, 1), (1, 1), (1, 1)]
+
+
+def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
+    asked = ask(get_kind("plan"), benchmark, {"seconds": "7.2", "money": "10"})
+    # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
+    assert (asked.chosen["pairs"], asked.chosen["disagreement"]) == (4, 0.05)
+    result = result_of(benchmark, "plan", seconds="7.2", money="10", difference="10")
+    assert result["rates"] == {
+        "pairs_per_caption": 4,
+        "double_share": 0.1,
+        "disagreement": 0.05,
+        "seconds_per_judgment": 7.2,
+        "money_per_hour": 10,
+    }
+    for row in result["rows"]:
+        assert row["pairs"] == row["captions"] * 4
+        assert row["judgments"] == -(-row["pairs"] * 1105 // 1000)
+        assert row["money"] == pytest.approx(10 * row["hours"])
 
 
 # --- Of all analyses ----------------------------------------------------------------------------

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.core.agreement import (
     NO_LABELS,
@@ -14,6 +16,7 @@ from evaluation.core.agreement import (
     agreement_by_annotator,
     agreement_by_label_count,
     count_labels,
+    count_opinions,
     pairwise_agreement,
     percent_agreement,
 )
@@ -89,3 +92,16 @@ def test_bad_labels_are_refused() -> None:
         count_labels([0, 1], [0, 1, 1], 2)
     with pytest.raises(ValueError, match="labels must be one whole number for each"):
         count_labels([0, 1], [0.0, 1.0], 2)
+
+
+@given(st.lists(st.lists(st.integers(0, 1), max_size=5), max_size=30))
+def test_opinions_are_counted_as_labels_are(pairs: list[list[int]]) -> None:
+    index = [number for number, labels in enumerate(pairs) for _ in labels]
+    by_label = count_labels(index, [label for labels in pairs for label in labels], len(pairs))
+    by_count = count_opinions(
+        np.array([len(labels) for labels in pairs], np.int64),
+        np.array([sum(labels) for labels in pairs], np.int64),
+    )
+    assert (by_count.n_pairs, by_count.n_labels) == (by_label.n_pairs, by_label.n_labels)
+    assert percent_agreement(by_count) == percent_agreement(by_label)
+    assert pairwise_agreement(by_count) == pairwise_agreement(by_label)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from evaluation.core.label_file import (
     Labels,
     compress,
+    parse_counts,
     parse_labels,
     pseudonyms_of,
     render_judgments,
@@ -98,6 +99,8 @@ def test_what_is_written_is_read_back(
         text, {k: n for n, k in enumerate(queries)}, {k: n for n, k in enumerate(videos)}
     )
     assert [column.tolist() for column in found] == [codes, values]
+    counts = [column.tolist() for column in parse_counts(text)]
+    assert counts == [values, labels.judgments.tolist(), labels.relevant.tolist()]
     # Any other reader of CSV finds the same keys.
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))[1:]
     pairs = [divmod(code, len(videos)) for code in codes]

@@ -1,0 +1,102 @@
+"""How much of what systems find is judged, and what a deeper pool would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.relevance import Judged, check_ranked, look_up_gains
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankCoverage:
+    """What is known at each rank of a run; all arrays are int64 [depth].
+
+    filled: queries whose list reaches the rank. judged, relevant: how many of these videos are
+    judged, and relevant.
+    """
+
+    filled: IntArray
+    judged: IntArray
+    relevant: IntArray
+
+    @property
+    def shares(self) -> FloatArray:
+        """Judged of the filled, 0 where no list reaches the rank."""
+        return np.where(self.filled > 0, self.judged / np.maximum(self.filled, 1), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDepth:
+    """A pool of the top `depth` of all runs: its pairs, and how many are judged and relevant."""
+
+    depth: int
+    pairs: int
+    judged: int
+    relevant: int
+
+
+def cover_ranks(ranked: npt.NDArray[Any], judged: Judged) -> RankCoverage:
+    """Count over all queries; ranked: [n_queries, depth], padded with -1."""
+    check_ranked(ranked, judged)
+    gains = look_up_gains(ranked, judged)
+    return RankCoverage(
+        filled=(ranked >= 0).sum(axis=0),
+        judged=(gains >= 0).sum(axis=0),
+        relevant=(gains >= 1).sum(axis=0),
+    )
+
+
+def pool_depths(
+    runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
+) -> tuple[PoolDepth, ...]:
+    """The pools of depth 1 to `depth` of the runs, each pair counted once.
+
+    A pair enters at its best rank over the runs. Sorts all predictions once.
+    """
+    codes, ranks = _best_ranks(runs, judged, depth)
+    gains = _gains_of(codes, judged)
+    edges = np.arange(1, depth + 2) - 0.5
+
+    def grown(kept: npt.NDArray[np.bool_]) -> list[int]:
+        found: list[int] = np.cumsum(np.histogram(ranks[kept], edges)[0]).tolist()
+        return found
+
+    everything = np.ones(len(codes), np.bool_)
+    columns = (grown(kept) for kept in (everything, gains >= 0, gains >= 1))
+    return tuple(
+        PoolDepth(at, *counts) for at, counts in enumerate(zip(*columns, strict=True), start=1)
+    )
+
+
+def _best_ranks(
+    runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
+) -> tuple[IntArray, IntArray]:
+    """Different pairs of the runs' top `depth`, ascending by code, and their best ranks from 1."""
+    if depth < 1:
+        raise ValueError("the depth of a pool must be at least 1")
+    keys = [np.empty(0, np.int64)]
+    for ranked in runs.values():
+        check_ranked(ranked, judged)
+        top = ranked[:, :depth].astype(np.int64)
+        codes = np.arange(len(top))[:, None] * judged.n_videos + top
+        # One number to sort by: the pair, and within it the rank.
+        keys.append((codes * depth + np.arange(top.shape[1]))[top >= 0])
+    ordered = np.sort(np.concatenate(keys))
+    codes, ranks = np.divmod(ordered, depth)
+    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    return codes[first], ranks[first] + 1
+
+
+def _gains_of(codes: IntArray, judged: Judged) -> IntArray:
+    """Gain of each pair, -1 where it is unjudged."""
+    if not len(judged.codes):
+        return np.full(len(codes), -1, np.int64)
+    place = np.minimum(np.searchsorted(judged.codes, codes), len(judged.codes) - 1)
+    found = judged.gains[place].astype(np.int64)
+    return np.where(judged.codes[place] == codes, found, -1)
