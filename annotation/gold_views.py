@@ -24,7 +24,6 @@ from annotation.gold_selectors import (
 )
 from annotation.models import GoldItem
 from annotation.policies import can_lead_somewhere
-from annotation.serializers import playable_address
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
@@ -32,6 +31,7 @@ from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, form_data, form_status, only_for
 from config.shared.uploads import store_upload
 from pooling.models import Benchmark
+from pooling.selectors import playable_address
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
 ITEMS_PER_PAGE = 50

@@ -30,7 +30,6 @@ from annotation.selectors import (
     get_desk_case,
     judged_by,
 )
-from annotation.serializers import playable_address
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User
@@ -38,6 +37,7 @@ from config.accounts.roles import Role, scopes_of
 from config.accounts.selectors import needs_consent
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import only_for
+from pooling.selectors import playable_address
 
 # The desk's keys for a scale of two steps; longer scales are answered by digits.
 TWO_KEYS = ["J", "K"]

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotation.core.elements import split_elements
 from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
-from pooling.models import Video
+from pooling.selectors import playable_address
 
 # Longer than any sitting with one pair; what is longer was a break.
 SECONDS_MAX = 24 * 3600
@@ -156,10 +156,3 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     class Meta:
         model = Campaign
         fields = ["id", "name", "benchmark", "kind", "state", "scale"]
-
-
-def playable_address(video: Video) -> str | None:
-    """Where the browser finds the video: our own address of the file, or the URL it came with."""
-    if video.file:
-        return reverse("video-file", args=[video.public_id])
-    return video.url or None

@@ -32,12 +32,12 @@ from annotation.gold_views import get_benchmark_led
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors import get_campaign, gold_answers, outcomes, tasks_at_desk
-from annotation.serializers import playable_address
 from config.accounts.models import User
 from config.accounts.policies import people_seen_by
 from config.accounts.roles import Role, scopes_of
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import only_for
+from pooling.selectors import playable_address
 
 PEOPLE_PER_PAGE = 50
 ANSWERS_PER_PAGE = 20

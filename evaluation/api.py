@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -14,14 +14,16 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
-from config.jobs.api import JobSerializer
+from config.jobs.api import JobSerializer, accepted
 from config.shared.errors import InvalidInput, NotFound
 from evaluation.analyses import KINDS, Kind, get_kind
 from evaluation.analyses.asked import ask
 from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.models import LabelSet
 from evaluation.selectors import LATEST, find_label_set, latest_agreement, stored_scores
+from evaluation.services import begin_analysis
 from pooling.api import OfBenchmark
 from pooling.selectors import find_runs
 
@@ -165,8 +167,8 @@ class AnalysisResult(OfBenchmark):
         kind = get_kind(name)
         given = given_of(request.data)
         asked = ask(kind, self.benchmark, given)
-        params = {"analysis": kind.name, "given": given, "key": asked.key}
-        return self.enqueue(request, "analyse", kind.title, params)
+        by = cast(User, request.user)
+        return accepted(begin_analysis(asked=asked, given=given, created_by=by))
 
 
 def _described(kind: Kind) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from evaluation import services
 from evaluation.analyses import get_kind
-from evaluation.analyses.asked import ask
+from evaluation.analyses.asked import JOB_KIND, ask
 from evaluation.selectors import LATEST
 from pooling.selectors import get_benchmark
 
@@ -66,7 +66,12 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     }
 
 
-@job_kind("analyse")
+@shared_task
+def renew_analyses_task() -> None:
+    services.renew_analyses()
+
+
+@job_kind(JOB_KIND)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), analysis (its name), given (what was chosen, by field), key."""
     asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.views import actions, analyses, annotators, campaigns, overview, results
+from evaluation.views import actions, analyses, annotators, campaigns, compare, overview, results
 
 urlpatterns = [
     path("", overview.home, name="home"),
@@ -35,6 +35,7 @@ urlpatterns = [
         analyses.analysis_chart,
         name="analysis-chart",
     ),
+    path("benchmarks/<str:key>/compare/", compare.compare, name="compare"),
     path("benchmarks/<str:key>/agreement/", actions.agreement_compute, name="agreement-compute"),
     path("benchmarks/<str:key>/labels/publish/", actions.labels_publish, name="labels-publish"),
     path("benchmarks/<str:key>/evaluate/", actions.evaluate, name="evaluate"),

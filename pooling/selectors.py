@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.urls import reverse
 
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
@@ -140,3 +141,10 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
     )
     order = np.argsort(codes, kind="stable")
     return PairArrays(ids=ids[order], codes=codes[order])
+
+
+def playable_address(video: Video) -> str | None:
+    """Where the browser finds the video: our own address of the file, or the URL it came with."""
+    if video.file:
+        return reverse("video-file", args=[video.public_id])
+    return video.url or None

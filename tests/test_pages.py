@@ -131,6 +131,8 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/analyses/positives/charts/other/",
         (OUT, NONE, NONE, NONE, NONE),
     ),
+    ("compare", "GET", "/benchmarks/tiny/compare/", (OUT, NONE, IN, IN, IN)),
+    ("compare", "GET", "/benchmarks/tiny/compare/?show=best", (OUT, NONE, 422, 422, 422)),
     ("agreement-compute", "POST", "/benchmarks/tiny/agreement/", (OUT, NONE, OUT, OUT, OUT)),
     ("agreement-compute", "GET", "/benchmarks/tiny/agreement/", (OUT, NONE, 405, 405, 405)),
     ("labels-publish", "POST", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 403, OUT, OUT)),

@@ -10,21 +10,24 @@ from evaluation.analyses.coverage import COVERAGE
 from evaluation.analyses.labels import LABELS
 from evaluation.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.analyses.length import LENGTH
+from evaluation.analyses.matching import MATCHING
 from evaluation.analyses.overlap import OVERLAP
 from evaluation.analyses.plan import PLAN
 from evaluation.analyses.positives import POSITIVES
 from evaluation.analyses.ranks import RANKS
+from evaluation.analyses.replay import REPLAY
 from evaluation.analyses.scores import SCORES
 from evaluation.analyses.significance import SIGNIFICANCE
 from evaluation.analyses.slices import SLICES
+from evaluation.analyses.wording import WORDING
 
 # In the order in which pages list them, by what they are about.
 SECTIONS: dict[str, tuple[Kind, ...]] = {
-    "Scores": (SCORES, SIGNIFICANCE, SLICES),
+    "Scores": (SCORES, SIGNIFICANCE, SLICES, WORDING),
     "Systems side by side": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, RANKS),
-    "How far the labels can be trusted": (LABELS, COVERAGE, LEAVE_ONE_OUT, BOUNDS),
-    "How much to annotate": (BOOTSTRAP, PLAN),
+    "How far the labels can be trusted": (LABELS, COVERAGE, LEAVE_ONE_OUT, BOUNDS, MATCHING),
+    "How much to annotate": (BOOTSTRAP, PLAN, REPLAY),
 }
 KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
 

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import QueryDict
+
+from config.jobs.models import Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.analyses.base import AnalysisForm, Inputs, Kind
@@ -16,6 +19,7 @@ from evaluation.selectors import ORIGINAL
 from pooling.models import Benchmark
 from pooling.selectors import find_runs
 
+JOB_KIND = "analyse"
 COMMON = ("labels", "only", "runs")
 
 
@@ -48,19 +52,47 @@ class Asked:
         canonical = json.dumps(self.provenance, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+    def job(self, *states: JobState) -> Job | None:
+        """The newest job, in one of the states if any is named, that was to compute this."""
+        jobs = Job.objects.filter(
+            kind=JOB_KIND, benchmark_key=self.inputs.benchmark.key, params__key=self.key
+        )
+        return (jobs.filter(state__in=states) if states else jobs).first()
+
     def stored(self) -> Analysis | None:
         return Analysis.objects.filter(benchmark=self.inputs.benchmark, key=self.key).first()
 
 
-def analysis_form(kind: Kind, benchmark: Benchmark, given: Mapping[str, Any]) -> AnalysisForm:
+def form_given(form: type[AnalysisForm], benchmark: Benchmark, sent: QueryDict) -> AnalysisForm:
+    return filled_form(form, benchmark, given_in(form, sent))
+
+
+def given_in(form: type[AnalysisForm], sent: QueryDict) -> dict[str, Any]:
+    """What a browser sent of the form. What is empty is not given; the runs are the one list."""
+    given: dict[str, Any] = {
+        name: sent.get(name) for name in form.base_fields if sent.get(name, "") != ""
+    }
+    return given | ({"runs": sent.getlist("runs")} if "runs" in given else {})
+
+
+def filled_form(
+    form: type[AnalysisForm], benchmark: Benchmark, given: Mapping[str, Any]
+) -> AnalysisForm:
     versions = LabelSet.objects.filter(benchmark=benchmark).values_list("version", flat=True)
     names = [run.name for run in find_runs(benchmark)]
-    return kind.form(given, versions=list(versions), runs=names)
+    return form(given, versions=list(versions), runs=names)
+
+
+def labels_asked(benchmark: Benchmark, labels: str) -> LabelSet | None:
+    """What a valid form's `labels` names."""
+    if labels == ORIGINAL:
+        return None
+    return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
 
 
 def ask(kind: Kind, benchmark: Benchmark, given: Mapping[str, Any]) -> Asked:
     """Check what is given, by the names of the form's fields. Raises `InvalidInput`."""
-    form = analysis_form(kind, benchmark, given)
+    form = filled_form(kind.form, benchmark, given)
     unknown = set(given) - set(form.fields)
     if unknown:
         raise InvalidInput(f"{kind.name} knows no {', '.join(sorted(unknown))}")
@@ -74,8 +106,7 @@ def asked_by(kind: Kind, benchmark: Benchmark, form: AnalysisForm) -> Asked:
     """What a valid form asks. Raises `InvalidInput` where the analysis cannot tell."""
     chosen = dict(form.cleaned_data)
     labels, only, names = (chosen.pop(name) for name in COMMON)
-    sets = LabelSet.objects.filter(benchmark=benchmark)
-    label_set = None if labels == ORIGINAL else sets.get(version=int(labels))
+    label_set = labels_asked(benchmark, labels)
     inputs = Inputs(
         benchmark,
         runs=find_runs(benchmark, names),

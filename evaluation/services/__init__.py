@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.services.agreement import compute_agreement
-from evaluation.services.analyses import analyse
+from evaluation.services.analyses import analyse, begin_analysis, renew_analyses
 from evaluation.services.figures import compute_figures, renew_figures
 from evaluation.services.label_sets import publish_label_set
 from evaluation.services.scores import RunEvaluation, evaluate_runs
@@ -11,9 +11,11 @@ from evaluation.services.scores import RunEvaluation, evaluate_runs
 __all__ = [
     "RunEvaluation",
     "analyse",
+    "begin_analysis",
     "compute_agreement",
     "compute_figures",
     "evaluate_runs",
     "publish_label_set",
+    "renew_analyses",
     "renew_figures",
 ]

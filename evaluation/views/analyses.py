@@ -5,24 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
-from config.jobs.models import Job, JobState
-from config.jobs.services import enqueue_job
+from config.jobs.models import JobState
 from config.jobs.views import UNFINISHED
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.analyses import KINDS, SECTIONS, Kind
-from evaluation.analyses.asked import Asked, analysis_form, ask, asked_by
+from evaluation.analyses.asked import Asked, ask, asked_by, form_given, given_in
 from evaluation.analyses.base import AnalysisForm, Chart, Table
 from evaluation.models import Analysis
 from evaluation.policies import can_evaluate, can_see_scores
+from evaluation.services import begin_analysis
 from evaluation.views.tables import as_text
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
@@ -44,7 +43,7 @@ def analyses(request: HttpRequest, key: str) -> HttpResponse:
 def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """The result where it is computed; else how far the job is that computes it."""
     benchmark, kind = _named(request, key, name)
-    form = analysis_form(kind, benchmark, _given(request.GET, kind))
+    form = form_given(kind.form, benchmark, request.GET)
     context: dict[str, Any] = {"benchmark": benchmark, "kind": kind, "form": form}
     if not form.is_valid():
         return render(request, "evaluation/analysis.html", context, status=UNPROCESSABLE)
@@ -63,20 +62,9 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
 def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """Begin to compute; htmx is answered with the progress, a browser without it with the job."""
     benchmark, kind = _named(request, key, name)
-    given = _given(request.POST, kind)
+    given = given_in(kind.form, request.POST)
     asked = ask(kind, benchmark, given)
-    job = _job_of(asked, UNFINISHED) or enqueue_job(
-        kind="analyse",
-        title=f"{kind.title} of {benchmark.name}"[:300],
-        params={
-            "benchmark": benchmark.key,
-            "analysis": kind.name,
-            "given": given,
-            "key": asked.key,
-        },
-        benchmark_key=benchmark.key,
-        created_by=cast(User, request.user),
-    )
+    job = begin_analysis(asked=asked, given=given, created_by=cast(User, request.user))
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "jobs/_progress.html", {"job": job, "stage": ""})
     return redirect("job", job.pk)
@@ -119,27 +107,11 @@ def _named(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Kind]:
     return benchmark, KINDS[name]
 
 
-def _given(sent: QueryDict, kind: Kind) -> dict[str, Any]:
-    """What was sent of the form; the runs are the one list."""
-    given: dict[str, Any] = {
-        name: sent.get(name) for name in kind.form.base_fields if sent.get(name, "") != ""
-    }
-    if "runs" in given:
-        given["runs"] = sent.getlist("runs")
-    return given
-
-
-def _job_of(asked: Asked, states: Iterable[JobState]) -> Job | None:
-    """The newest job in one of the states that was to compute this very thing."""
-    jobs = Job.objects.filter(kind="analyse", state__in=states, params__key=asked.key)
-    return jobs.filter(benchmark_key=asked.inputs.benchmark.key).first()
-
-
 def _waiting(asked: Asked, form: AnalysisForm) -> dict[str, Any]:
     return {
-        "job": _job_of(asked, UNFINISHED),
+        "job": asked.job(*UNFINISHED),
         # It is not begun again by itself: it would fail again.
-        "failed": _job_of(asked, [JobState.FAILED, JobState.CANCELLED]),
+        "failed": asked.job(JobState.FAILED, JobState.CANCELLED),
         "hidden": [(name, text) for name in form.fields for text in _texts(form.data.get(name))],
     }
 
@@ -159,7 +131,7 @@ def _shown(kind: Kind, found: Analysis) -> dict[str, Any]:
 
 def _found(request: HttpRequest, key: str, name: str) -> Analysis:
     benchmark, kind = _named(request, key, name)
-    found = ask(kind, benchmark, _given(request.GET, kind)).stored()
+    found = ask(kind, benchmark, given_in(kind.form, request.GET)).stored()
     if found is None:
         raise Http404
     return found

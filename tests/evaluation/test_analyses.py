@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from config.accounts.roles import Role
@@ -21,9 +22,9 @@ from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import ask
-from evaluation.models import Analysis
-from evaluation.services import analyse, publish_label_set
-from evaluation.services.analyses import KEPT
+from evaluation.models import Analysis, LabelSet
+from evaluation.services import analyse, publish_label_set, renew_analyses
+from evaluation.services.analyses import KEPT, SETTLED_FOR
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import bring_judgments, make_run, make_user
@@ -255,6 +256,44 @@ def test_old_results_make_room(benchmark: Benchmark) -> None:
     assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, KEPT + 3))
 
 
+def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> None:
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    analyse(asked=ask(get_kind("overlap"), benchmark, {"depth": "2"}))
+
+    def age() -> None:
+        """Nothing has come for a while."""
+        long_ago = timezone.now() - SETTLED_FOR
+        Run.objects.update(created_at=long_ago)
+        LabelSet.objects.update(created_at=long_ago)
+
+    assert renew_analyses() == 0
+    age()
+    # What was looked at with something chosen is computed as it is without.
+    assert (renew_analyses(), renew_analyses()) == (1, 0)
+    assert Job.objects.get().params["analysis"] == "overlap"
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
+    assert renew_analyses() == 0
+    age()
+    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    # Out of date, the first job is done all the same, and finds the new run.
+    for job in Job.objects.all():
+        run_job(job.pk)
+    runs = Analysis.objects.filter(kind="overlap").first()
+    assert runs is not None
+    assert list(runs.inputs["runs"]) == ["A", "B", "C"]
+
+
+def test_labels_from_captions(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "matching", threshold="1", measures="C@1")
+    # Of the twelve judged pairs three are original positives, of the seven relevant ones three.
+    assert (result["pairs"], result["relevant"]) == (9, 4)
+    # No two captions are equal.
+    assert result["curve"][-1]["labelled"] == 0
+    assert [row["matched"] for row in result["scores"]] == [
+        row["original"] for row in result["scores"]
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "reason"),
     [
@@ -346,3 +385,37 @@ def test_the_api(benchmark: Benchmark) -> None:
     assert client.post(f"{address}ranks/", {"depth": 0}, format="json").status_code == 400
     assert client.post(f"{address}ranks/", [1], format="json").status_code == 400
     assert client.get(f"{address}other/").status_code == 400
+
+
+# --- Lists side by side ---------------------------------------------------------------------------
+
+
+def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
+    """The caption, how many there are, and the lists as video and kind."""
+    context = client.get("/benchmarks/tiny/compare/", query).context
+    lists = [[(one.video.key, one.kind) for one in found] for _, found in context["lists"]]
+    return context["caption"], context["total"], lists
+
+
+def test_lists_side_by_side(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    assert shown(client, at="2", depth="2") == (
+        "a dog runs",
+        3,
+        [
+            [("v0", "relevant"), ("v1", "original")],
+            [("v1", "original"), ("v2", "relevant")],
+        ],
+    )
+    # By the original positives alone A is right on the first caption, and B on the second.
+    assert shown(client, labels="original", show="first")[:2] == ("a dog", 1)
+    assert shown(client, labels="original", show="second")[:2] == ("a dog runs", 1)
+    third = shown(client, labels="original", show="neither", depth="1")
+    assert third == ("the black dog runs home", 1, [[("v3", "unjudged")], [("v3", "unjudged")]])
+    assert shown(client, show="changed", cutoff="3")[0] == "a dog runs"
+    assert shown(client, text="BLACK", depth="3")[2][0][2] == ("v0", "irrelevant")
+    assert shown(client, least="3", most="4")[:2] == ("a dog runs", 1)
+    page = client.get("/benchmarks/tiny/compare/", {"text": "cat"}).content.decode()
+    assert "No caption is like that." in page
+    # Past the end is the last one.
+    assert shown(client, at="99")[0] == "the black dog runs home"

@@ -1,0 +1,274 @@
+"""Times of replayed pools and of similar captions, and what a pool could have cost.
+
+    python -m tests.benchmarks.replay [--data DIR] [--json]
+
+Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
+--data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and the known figures
+are checked: exit code 1 if one differs. Training captions are always made of test captions, cut in
+halves and put together anew. No Django, no database, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import resource
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.leave_out import PooledLabels, gather_pool
+from evaluation.core.measures import parse_measure
+from evaluation.core.relevance import Judged
+from evaluation.core.replay import STRATEGIES, Replay, replay
+from evaluation.core.texts import (
+    match_captions,
+    overlap_with_others,
+    overlap_with_training,
+    score_matches,
+)
+from tests.benchmarks.scoring import (
+    N_QUERIES,
+    N_VIDEOS,
+    Ranked,
+    Report,
+    judged_of,
+    print_table,
+    read_data,
+    read_rows,
+)
+
+DEPTH, N_TRAINING, ERROR = 10, 48_774, 0.005
+RUNS = ("char5-1cap", "lsa-3cap", "tfidf-5cap")
+MEASURES = ("C@1", "C@5", "C@10", "AP")
+# Shares of the MSVD pool from which on C@5 of all three systems is within ERROR.
+KNOWN = {"depth": 0.5, "uniform": 1.0, "move-to-front": 0.6, "max-mean": 0.8, "thompson": 0.7}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    runs: Mapping[str, Ranked]
+    judged: Judged
+    original: Judged
+    texts: list[str]
+
+
+@dataclass(slots=True)
+class ReplayReport(Report):
+    """enough: by measure and strategy, the share of the pool from which on errors <= ERROR.
+
+    matches: threshold, precision, recall and F1 of labels from captions.
+    """
+
+    enough: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    matches: list[list[float]] = field(default_factory=list)
+    peak_mb: float = 0.0
+
+
+# --- input ----------------------------------------------------------------------------------------
+
+
+def read_input(folder: Path) -> Input:
+    _, original, judged, _ = read_data(folder)
+    query: dict[str, int] = {}
+    video: dict[str, int] = {}
+    texts = []
+    rows = read_rows(folder / "captions.csv.gz")
+    next(rows)
+    for caption, text, key in rows:
+        if caption not in query:
+            query[caption] = len(query)
+            texts.append(text)
+        video.setdefault(key, len(video))
+    runs = {name: read_run(folder / f"{name}.run.gz", query, video) for name in RUNS}
+    return Input(runs, judged, original, texts)
+
+
+def read_run(path: Path, query: Mapping[str, int], video: Mapping[str, int]) -> Ranked:
+    ranked = np.full((len(query), DEPTH), -1, dtype=np.int32)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            caption, _, key, rank, _, _ = line.split()
+            if int(rank) <= DEPTH:
+                ranked[query[caption], int(rank) - 1] = video[key]
+    return ranked
+
+
+def draw_input(rng: np.random.Generator) -> Input:
+    """Three systems of different strength; a query matches its own video and one in 200."""
+    own = np.arange(N_QUERIES) * N_VIDEOS // N_QUERIES
+    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.005
+    relevant[np.arange(N_QUERIES), own] = True
+    runs = {f"run {strength}": draw_run(rng, relevant, strength) for strength in (1.0, 1.5, 2.5)}
+    pooled = np.zeros_like(relevant)
+    for ranked in runs.values():
+        np.put_along_axis(pooled, ranked, True, axis=1)
+    queries, videos = np.nonzero(pooled)
+    judged = judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
+    original = judged_of(np.arange(N_QUERIES), own, np.ones(N_QUERIES, dtype=np.int64))
+    return Input(runs, judged, original, draw_texts(rng))
+
+
+def draw_run(rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength: float) -> Ranked:
+    scores = rng.standard_normal(relevant.shape, dtype=np.float32) + strength * relevant
+    top = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH]
+    order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
+    return np.take_along_axis(top, order, axis=1).astype(np.int32)
+
+
+def draw_texts(rng: np.random.Generator) -> list[str]:
+    """Seven words of letters each, the frequent ones first among 5,000."""
+    letters = np.array([*"abcdefghijklmnopqrstuvwxyz"])
+    words = ["".join(rng.choice(letters, length)) for length in rng.integers(1, 9, 5_000)]
+    chosen = np.minimum(rng.zipf(1.3, (N_QUERIES, 7)), len(words)) - 1
+    return [" ".join(words[number] for number in row) for row in chosen.tolist()]
+
+
+def make_training(texts: list[str], rng: np.random.Generator) -> list[str]:
+    words = [text.split() for text in texts]
+    pairs = rng.integers(0, len(words), (N_TRAINING, 2)).tolist()
+    halves = ((words[one], words[other]) for one, other in pairs)
+    return [" ".join(one[: len(one) // 2] + other[len(other) // 2 :]) for one, other in halves]
+
+
+# --- measurements ---------------------------------------------------------------------------------
+
+
+def time_orders(report: ReplayReport, pool: PooledLabels) -> None:
+    group = f"order of {np.count_nonzero(pool.brought.any(axis=0)):,} pairs"
+    for name, strategy in STRATEGIES.items():
+        report.time(group, name, lambda order=strategy: order(pool, np.random.default_rng(1), 1), 3)
+    report.time(group, "max-mean, a loop over queries", lambda: max_mean_by_query(pool), 1)
+
+
+def max_mean_by_query(pool: PooledLabels) -> list[list[int]]:
+    """What one would write first: videos of each query in the order of `order_by_max_mean`."""
+    relevant = set(pool.labels.positives()[0].tolist())
+    runs = [ranked.tolist() for ranked in pool.runs.values()]
+    orders = []
+    for query in range(pool.labels.n_queries):
+        turns = [runs[(query + turn) % len(runs)][query] for turn in range(len(runs))]
+        hits, asked, places = [0] * len(turns), [0] * len(turns), [0] * len(turns)
+        told: dict[int, None] = {}
+        while True:
+            best, most = -1, -1.0
+            for run, videos in enumerate(turns):
+                while places[run] < len(videos) and videos[places[run]] in told:
+                    places[run] += 1
+                mean = (hits[run] + 1) / (asked[run] + 2)
+                if places[run] < len(videos) and mean > most:
+                    best, most = run, mean
+            if best < 0:
+                break
+            video = turns[best][places[best]]
+            told[video] = None
+            asked[best] += 1
+            hits[best] += query * pool.labels.n_videos + video in relevant
+        orders.append([*told])
+    return orders
+
+
+def check_orders(report: ReplayReport, pool: PooledLabels) -> None:
+    rows = STRATEGIES["max-mean"](pool, np.random.default_rng(1), 1)
+    orders: list[list[int]] = [[] for _ in range(pool.labels.n_queries)]
+    for code in pool.labels.codes[rows].tolist():
+        query, video = divmod(code, pool.labels.n_videos)
+        orders[query].append(video)
+    if orders != max_mean_by_query(pool):
+        report.failures.append("max-mean: the loop over queries has another order")
+
+
+def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
+    for name in MEASURES:
+        work = partial(replay, pool, parse_measure(name))
+        found: tuple[Replay, ...] = report.time(
+            "replay of all strategies", name, lambda run=work: run(rng=np.random.default_rng(1)), 1
+        )
+        budgets = {one.strategy: one.enough(ERROR) for one in found}
+        report.enough[name] = {
+            strategy: None if budget is None else round(budget.share, 4)
+            for strategy, budget in budgets.items()
+        }
+
+
+def time_texts(report: ReplayReport, data: Input, rng: np.random.Generator) -> None:
+    train = make_training(data.texts, rng)
+    n_test = len(data.texts)
+    group = f"overlap of {n_test:,} captions"
+    name = f"with {len(train):,} training captions"
+    report.time(group, name, lambda: overlap_with_training(data.texts, train), 1)
+    own_video = np.zeros(n_test, dtype=np.int64)
+    query, video = np.divmod(data.original.positives()[0], data.original.n_videos)
+    own_video[query] = video
+    name = "with the captions of the other videos"
+    report.time(group, name, lambda: overlap_with_others(data.texts, own_video), 1)
+
+
+def time_matches(report: ReplayReport, data: Input) -> None:
+    codes = data.judged.codes
+    codes = codes[~np.isin(codes, data.original.codes)]
+    group = f"labels of {len(codes):,} pairs"
+    alike = report.time(
+        group, "from captions", lambda: match_captions(data.texts, data.original, codes), 1
+    )
+    quality = report.time(group, "scored", lambda: score_matches(codes, alike, data.judged), 1)
+    columns = (quality.thresholds, quality.precision, quality.recall, quality.f1)
+    report.matches = [[round(value, 4) for value in row] for row in np.stack(columns, 1).tolist()]
+
+
+def measure_all(folder: Path | None) -> ReplayReport:
+    report = ReplayReport()
+    rng = np.random.default_rng(20_261_120)
+    data = draw_input(rng) if folder is None else read_input(folder)
+    pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
+    time_orders(report, pool)
+    check_orders(report, pool)
+    time_replays(report, pool)
+    time_texts(report, data, rng)
+    time_matches(report, data)
+    if folder is not None:
+        for strategy, share in KNOWN.items():
+            report.check(f"MSVD C@5, {strategy}", report.enough["C@5"][strategy], share, 1e-4)
+    report.peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    report.notes.append(f"{report.peak_mb:,.0f} MB at most, the input included")
+    return report
+
+
+def print_figures(report: ReplayReport) -> None:
+    print(f"\nshare of the pool from which on all scores are within {100 * ERROR} points")
+    print(f"{'':<8}" + "".join(f"{strategy:>15}" for strategy in STRATEGIES))
+    for measure, shares in report.enough.items():
+        print(f"{measure:<8}" + "".join(f"{share:>15.1%}" for share in shares.values()))
+    best = max(report.matches, key=lambda row: row[3])
+    for what, row in (("best F1", best), ("equal captions", report.matches[-1])):
+        threshold, precision, recall, f1 = row
+        print(
+            f"labels from captions, {what}: threshold {threshold}, "
+            f"precision {precision:.1%}, recall {recall:.1%}, F1 {f1:.1%}"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Times of replayed pools and similar captions.")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    arguments = parser.parse_args()
+    report = measure_all(arguments.data)
+    if arguments.json:
+        print(json.dumps(asdict(report)))
+    else:
+        print_figures(report)
+        print_table(report)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
