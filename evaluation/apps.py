@@ -8,4 +8,4 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         # Whoever asks for a job must know its kind, not only the worker that does it.
-        from evaluation import tasks  # noqa: F401
+        from evaluation import receivers, tasks  # noqa: F401

@@ -53,10 +53,12 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
 
 @job_kind("evaluate")
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), labels (latest, original or a version), labels_only."""
+    """params: benchmark (key), labels (latest, original or a version), labels_only, runs (names;
+    none: all)."""
     evaluated = services.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
         labels=params.get("labels", LATEST),
+        run_names=params.get("runs", ()),
         labels_only=params.get("labels_only", False),
         progress=progress,
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from pooling import services
+from pooling.models import Run
 from pooling.selectors import get_benchmark
+from pooling.signals import run_uploaded
 
 
 @job_kind("import_run")
@@ -26,6 +29,9 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
             depth=params["depth"],
             progress=progress,
         )
+    if done.created:
+        job = Job.objects.select_related("created_by").get(pk=params["job"])
+        run_uploaded.send(Run, run=done.run, by=job.created_by)
     return {
         "run": done.run.name,
         "queries": done.run.n_queries,

@@ -8,13 +8,16 @@ from typing import Any
 
 from django.db import transaction
 
+from config.accounts.models import User
+from config.jobs.models import Job
+from config.jobs.services import enqueue_job
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance import Judged, with_positives
 from evaluation.core.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
-from evaluation.selectors import LATEST, find_label_set, label_set_judged, original_judged
+from evaluation.selectors import LATEST, ORIGINAL, find_label_set, label_set_judged, original_judged
 from pooling.models import Benchmark, Run
 from pooling.selectors import find_runs, ranked_matrix
 
@@ -74,6 +77,24 @@ def evaluate_runs(
         _store(results, label_set, labels_only)
     progress(len(runs), len(runs), "scoring")
     return EvaluatedRuns(label_set, results, code_version())
+
+
+def begin_scoring(*, run: Run, created_by: User | None) -> Job:
+    """The job that scores one run, by the newest label set or, before there is one, by the original
+    positives alone."""
+    benchmark = run.benchmark
+    has_labels = LabelSet.objects.filter(benchmark=benchmark).exists()
+    return enqueue_job(
+        kind="evaluate",
+        title=f"Score {run.name} of {benchmark.name}"[:300],
+        params={
+            "benchmark": benchmark.key,
+            "labels": LATEST if has_labels else ORIGINAL,
+            "runs": [run.name],
+        },
+        benchmark_key=benchmark.key,
+        created_by=created_by,
+    )
 
 
 def _evaluate(

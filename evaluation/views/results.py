@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from annotation.policies import can_lead
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from evaluation.exports import FORMATS
@@ -19,6 +20,7 @@ from evaluation.views.tables import (
     Column,
     ResultRow,
     mark_best,
+    mark_ranks,
     result_rows,
     results_csv,
     results_json,
@@ -38,6 +40,8 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
     form, rows = _asked_for(request, benchmark)
     sort = form.cleaned_data["sort"] or DEFAULT_SORT
     mark_best(rows)
+    ranked_by = _ranked_by(sort)
+    mark_ranks(rows, ranked_by)
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -47,6 +51,8 @@ def results(request: HttpRequest, key: str) -> HttpResponse:
         "labels": form.cleaned_data["labels"],
         "rows": sorted_rows(rows, sort),
         "columns": _columns(sort),
+        "ranked_by": ranked_by,
+        "can_pool": can_lead(request.user, benchmark),
         "judged_column": JUDGED,
         "export_formats": FORMATS,
         "unscored": [row.run.name for row in rows if not row.is_scored],
@@ -89,6 +95,12 @@ def _asked_for(request: HttpRequest, benchmark: Benchmark) -> tuple[ResultsForm,
         find_runs(benchmark), original, labelled, by_labels=form.label_set is not None
     )
     return form, rows
+
+
+def _ranked_by(sort: str) -> str:
+    """The measure that the table is ordered by, or the first where it is by something else."""
+    key = sort.removeprefix("-")
+    return key if key in TABLE_MEASURES else TABLE_MEASURES[0]
 
 
 def _columns(sort: str) -> list[Column]:

@@ -99,6 +99,9 @@ class ResultRow:
     labelled: Evaluation | None
     by_labels: bool
     cells: list[Cell] = field(default_factory=list)
+    # By the original positives alone, and by the labels; None where it has no score.
+    rank_before: int | None = None
+    rank: int | None = None
 
     def __post_init__(self) -> None:
         self.cells = [self.cell(measure) for measure in TABLE_MEASURES]
@@ -158,6 +161,20 @@ def mark_best(rows: Sequence[ResultRow]) -> None:
         numbers = [cell.main.number for cell in cells if cell.main.number is not None]
         for cell in cells:
             cell.best = bool(numbers) and cell.main.number == max(numbers)
+
+
+def mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
+    """Rank the runs by a measure, 1 is highest; equal scores share the better rank."""
+    before = [row.cell(measure).original.number for row in rows]
+    after = [row.cell(measure).main.number for row in rows]
+    for row, old, new in zip(rows, before, after, strict=True):
+        row.rank_before, row.rank = _rank(old, before), _rank(new, after)
+
+
+def _rank(score: float | None, all_scores: Sequence[float | None]) -> int | None:
+    if score is None:
+        return None
+    return 1 + sum(other is not None and other > score for other in all_scores)
 
 
 def sorted_rows(rows: Sequence[ResultRow], sort: str) -> list[ResultRow]:

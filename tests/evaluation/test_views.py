@@ -91,6 +91,7 @@ def test_table_says_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
             "★ highest: 40.0 (40.0 − 0.1)",
             "★ highest: 62.7 (40.0 + 22.7)",
             "50.0",
+            "1",
         ],
         [
             f"=B depth 2 · {sha['=B']}",
@@ -100,6 +101,7 @@ def test_table_says_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
             "undefined",
             "★ highest: 62.7 (40.0 + 22.7)",
             "33.3",
+            "2",
         ],
         [f"C depth 2 · {sha['C']}", "not scored yet"],
     ]
@@ -119,6 +121,7 @@ def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Cli
             "★ highest: 40.0",
             "★ highest: 40.0",
             "not computed",
+            "1",
         ],
         [
             "4.5",
@@ -127,6 +130,7 @@ def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Cli
             "★ highest: 40.0",
             "★ highest: 40.0",
             "not computed",
+            "2",
         ],
         ["not scored yet"],
     ]
