@@ -9,7 +9,7 @@ from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.enums import (
@@ -346,6 +346,12 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         ids=ids[order],
         campaigns=task_campaigns[task][order],
     )
+
+
+def newest_judgment(benchmark: Benchmark) -> int:
+    """The primary key of the benchmark's last judgment, 0 where there is none."""
+    made = Judgment.objects.filter(task__campaign__benchmark=benchmark)
+    return made.order_by().aggregate(newest=Max("pk"))["newest"] or 0
 
 
 def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:

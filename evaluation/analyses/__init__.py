@@ -7,6 +7,7 @@ from evaluation.analyses.base import Inputs, Kind, Result
 from evaluation.analyses.bootstrap import BOOTSTRAP
 from evaluation.analyses.bounds import BOUNDS
 from evaluation.analyses.coverage import COVERAGE
+from evaluation.analyses.history import HISTORY
 from evaluation.analyses.labels import LABELS
 from evaluation.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.analyses.length import LENGTH
@@ -27,7 +28,7 @@ SECTIONS: dict[str, tuple[Kind, ...]] = {
     "Systems side by side": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, RANKS),
     "How far the labels can be trusted": (LABELS, COVERAGE, LEAVE_ONE_OUT, BOUNDS, MATCHING),
-    "How much to annotate": (BOOTSTRAP, PLAN, REPLAY),
+    "How much to annotate": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
 KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
 

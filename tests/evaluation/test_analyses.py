@@ -283,6 +283,20 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     assert list(runs.inputs["runs"]) == ["A", "B", "C"]
 
 
+def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "history", measure="C@1", moments="4", resamples="100")
+    by_run = {
+        name: [row["score"] for row in result["scores"] if row["run"] == name] for name in "AB"
+    }
+    # Three labels at a time: none, those of c0 but one, up to v1 of c1, up to v0 of c2, all.
+    assert by_run["A"] == [pytest.approx(third / 3) for third in (1, 1, 2, 2, 3)]
+    assert by_run["B"] == [pytest.approx(third / 3) for third in (1, 2, 2, 2, 3)]
+    assert [row["labels"] for row in result["agreement"]] == [0, 3, 6, 9, 12]
+    before = ask(get_kind("history"), benchmark, {}).key
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    assert ask(get_kind("history"), benchmark, {}).key != before
+
+
 def test_labels_from_captions(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", threshold="1", measures="C@1")
     # Of the twelve judged pairs three are original positives, of the seven relevant ones three.
