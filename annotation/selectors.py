@@ -9,7 +9,7 @@ from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.enums import (
@@ -351,7 +351,8 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
 def newest_judgment(benchmark: Benchmark) -> int:
     """The primary key of the benchmark's last judgment, 0 where there is none."""
     made = Judgment.objects.filter(task__campaign__benchmark=benchmark)
-    return made.order_by().aggregate(newest=Max("pk"))["newest"] or 0
+    # Backwards from the end of the table, and no further than to the first that fits.
+    return made.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
