@@ -17,7 +17,7 @@ from annotation import services
 from annotation.enums import EscalationKind
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
-from annotation.selectors import get_campaign, last_judged, open_campaigns
+from annotation.selectors import get_campaign, judged_by, last_judged, open_campaigns
 from annotation.serializers import (
     CampaignSerializer,
     ClaimSerializer,
@@ -45,7 +45,13 @@ KEPT = {
 # The person whose room it is.
 OWNER = "X-Hearth-Person"
 
-CLAIMED = inline_serializer("Claimed", {"items": ItemSerializer(many=True)})
+CLAIMED = inline_serializer(
+    "Claimed",
+    {
+        "items": ItemSerializer(many=True),
+        "judged": serializers.IntegerField(help_text="how many you have answered in the campaign"),
+    },
+)
 
 
 class IsOwner(BasePermission):
@@ -88,7 +94,7 @@ class Claim(APIView):
             campaign=campaign, annotator=annotator, count=shape.validated_data["count"]
         )
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
-        return Response({"items": shown.data})
+        return Response({"items": shown.data, "judged": judged_by(campaign, annotator)})
 
 
 class Release(APIView):

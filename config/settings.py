@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.shared.http.PrivateApiMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
 
@@ -165,6 +166,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
+    "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
 }
 
 # --- People -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Domain errors and database trouble as HTTP answers: the one place that maps them."""
+"""What HTTP answers have in common: the one place that maps domain errors and database trouble."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_cache_control
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
@@ -33,6 +34,7 @@ TITLES = {
     507: "The disk is full",
 }
 RETRY_AFTER_SECONDS = 5
+API = "/api/"
 
 Answer = TypeVar("Answer", bound=HttpResponse)
 
@@ -66,6 +68,19 @@ class DomainErrorMiddleware:
         context = {"title": TITLES[status], "reason": text_of(error)}
         response = render(request, "error.html", context, status=status)
         return _with_retry(response, status)
+
+
+class PrivateApiMiddleware:
+    """What the API says is of one person and of now: no cache keeps it, the browser's neither."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.path_info.startswith(API) and "Cache-Control" not in response:
+            patch_cache_control(response, private=True, no_store=True)
+        return response
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

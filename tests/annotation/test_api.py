@@ -107,7 +107,9 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
         "state": "open",
         "scale": "binary",
     }
-    first, second = claimed(anna, campaign, 2)
+    answer = anna.post(claim_url(campaign), {"count": 2}).json()
+    assert sorted(answer) == ["items", "judged"]
+    first, second = answer["items"]
     held = Assignment.objects.get(pk=first["assignment"])
     assert first == {
         "assignment": held.pk,
@@ -125,6 +127,9 @@ def test_a_pair_is_leased_and_judged(anna: Browser, campaign: Campaign) -> None:
     )
     assert (judgment.task_id, judgment.annotator.user.username) == (held.task_id, "anna")  # type: ignore[union-attr]
     assert (judgment.label, judgment.state, judgment.seconds) == (1, JudgmentState.LIVE, 1.5)
+
+    again = anna.post(claim_url(campaign), {"count": 1}).json()
+    assert (answer["judged"], again["judged"]) == (0, 1)
 
     released = anna.post(release_url(campaign), {"assignment": second["assignment"]})
     assert released.json() == {"released": 1}
@@ -253,6 +258,18 @@ def test_an_answer_of_a_wrong_shape_is_400(
 def test_a_claim_of_a_wrong_size_is_400(anna: Browser, campaign: Campaign, count: Any) -> None:
     assert anna.post(claim_url(campaign), {"count": count}).status_code == 400
     assert Assignment.objects.count() == 0
+
+
+def test_no_cache_keeps_what_the_api_says(anna: Browser, campaign: Campaign) -> None:
+    """A browser that goes back to the room would show the answers of before."""
+    answers = [
+        anna.get(f"/api/v1/campaigns/{campaign.pk}/history/"),
+        anna.post(claim_url(campaign), {"count": 1}),
+        anna.post(JUDGMENTS, {}),
+        Browser().get("/api/v1/campaigns/"),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 400, 401]
+    assert {answer["Cache-Control"] for answer in answers} == {"private, no-store"}
 
 
 # --- Who may ----------------------------------------------------------------------------------

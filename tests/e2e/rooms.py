@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 ROOM = "document.getElementById('room')"
 PLAYS = "() => document.querySelector('.judge-stage video')?.videoWidth > 0"
+# A pair's video is on the screen, or the page says why it is not; or there is no pair.
+LOOKED_AT = """() => {
+  const room = document.getElementById("room");
+  const isTold = [...room.querySelectorAll(".judge-problem")].some((text) => !text.hidden);
+  return room.dataset.state !== "ready" || room.dataset.seen === "true" || isTold;
+}"""
 # Longer than a room ignores what is pressed, and shorter than a person looks.
 SETTLED_MS = 270
 
@@ -91,6 +97,11 @@ def state(page: Page) -> str:
 
 def until(page: Page, wanted: str) -> None:
     wait_until(page, f"() => {ROOM}.dataset.state === '{wanted}'")
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    wait_until(page, LOOKED_AT)
     page.wait_for_timeout(SETTLED_MS)
 
 
@@ -102,7 +113,7 @@ def press(page: Page, *keys: str) -> None:
     """Keys that answer or go back: each on a pair that has been there for long enough."""
     for key in keys:
         page.keyboard.press(key)
-        page.wait_for_timeout(SETTLED_MS)
+        settle(page)
 
 
 def caption(page: Page) -> str:

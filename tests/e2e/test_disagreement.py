@@ -154,7 +154,10 @@ def test_keys_answer_nothing_while_the_next_pair_is_fetched(
     transactional_db: None, tmp_path: Path, new_page: Callable[[], Page], broker: str
 ) -> None:
     """However slow the server: each pair is shown once, and answered once."""
-    campaign = factories.make_campaign(tmp_path, captions=3, videos=8)
+    # Imported here: it imports from this module.
+    from tests.e2e import rooms
+
+    campaign = rooms.make_campaign(tmp_path, ["a star", "a ring", "a square"], videos=8)
     factories.make_user("anna", Role.ANNOTATOR)
     page = log_in(new_page(), "anna")
 

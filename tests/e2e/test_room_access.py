@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 ARABIC = "رجل يقطع الطماطم ثم يبتسم 🍅"
 LONG = "word " * 1998 + "👩‍👩‍👧‍👦"
-SMALL_TARGETS = """() => [...document.querySelectorAll(".judge button, .judge summary")]
+SMALL_TARGETS = """() => [...document.querySelectorAll(".judge button")]
   .filter((target) => target.checkVisibility())
   .map((target) => [target.innerText, target.getBoundingClientRect()])
   .filter(([, box]) => box.width < 48 || box.height < 48)
   .map(([text]) => text)"""
+VISIBLE = "(found) => found.filter((one) => one.checkVisibility()).length"
 OVERFLOWS = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -73,6 +74,10 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with open_page(**phone) as page:
         rooms.enter(page, campaign)
+        assert rooms.shown(page, "swipe")
+        # No keys, on a chip that is pressed neither.
+        page.locator(".judge-element").first.tap()
+        assert page.locator(".judge-element kbd").evaluate_all(VISIBLE) == 0
         seen = {}
         for across in (150, -150, 150, -150):
             seen[rooms.caption(page)] = page.evaluate(
@@ -86,7 +91,7 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
             assert box
             assert box["y"] + box["height"] <= 844
             swipe(page, across)
-            page.wait_for_timeout(rooms.SETTLED_MS)
+            rooms.settle(page)
         rooms.until(page, "empty")
         rooms.until_sent(page)
     assert seen == {ARABIC: "rtl", LONG: "ltr"}
@@ -191,7 +196,7 @@ def test_no_barriers_in_any_state(
         page.unroute("**/claim/")
         rooms.enter(page, campaign)
         rooms.press(page, "k", "c", "1")
-        page.locator(".judge-past summary").click()
+        page.get_by_role("button", name="Your last answers").click()
         look("ready")
         for key, dialog in (("h", "guidelines"), ("?", "keys"), ("u", "unsure"), ("x", "report")):
             page.keyboard.press(key)
@@ -201,6 +206,7 @@ def test_no_barriers_in_any_state(
         rooms.press(page, "k", "k")
         assert page.inner_text("[data-part=video-reason]") == "This video cannot be played."
         look("broken video")
+        assert page.evaluate(f"{rooms.ROOM}.dataset.seen") == "true"  # by its sheet
         page.keyboard.press("x")  # at once: here is nothing to think twice about
         rooms.until_ready(page)
         assert Escalation.objects.get().reason == "This video cannot be played."

@@ -59,12 +59,17 @@ def test_offline_for_long_and_back(
         page.get_by_text(f"{number + 1} waiting").wait_for()
     assert rooms.shown(page, "offline")
 
-    # Not fetched before: nobody takes the network's fault for the video's.
+    # Not fetched before: nobody takes the network's fault for the video's, or answers unseen.
     rooms.press(page, "k")
     page.get_by_text("The video is not coming, for the server cannot be reached.").wait_for()
+    assert not rooms.shown(page, "video-report")
+    rooms.press(page, "k")
+    assert rooms.shown(page, "unseen")
+    assert page.inner_text("[data-part=waiting]") == "4 waiting"
+    assert rooms.barriers(page) == []
     page.keyboard.press("x")
-    assert page.locator("#report").is_visible()
-    page.keyboard.press("Escape")
+    assert rooms.shown(page, "report-cut-off")
+    page.keyboard.press("Enter")  # cancels
     rooms.press(page, "z")  # what has not been sent can be corrected, too
     rooms.press(page, "j")
 
@@ -75,7 +80,19 @@ def test_offline_for_long_and_back(
     assert not rooms.shown(page, "video-problem")
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0
-    forget(page_problems, "ERR_INTERNET")
+
+    # What waits is counted with what was sent, also in a tab that has not seen the answer given.
+    page.context.route("**/api/v1/judgments/", lambda route: route.fulfill(status=503))
+    rooms.settle(page)
+    rooms.press(page, "k")
+    page.get_by_text("1 waiting").wait_for()
+    second = rooms.enter(page.context.new_page(), campaign)
+    assert second.inner_text("[data-part=judged]") == "5"
+    assert Judgment.objects.filter(state="live").count() == 4
+    page.context.unroute("**/api/v1/judgments/")
+    rooms.until_sent(second)
+    assert [tab.inner_text("[data-part=judged]") for tab in (page, second)] == ["5", "5"]
+    forget(page_problems, "ERR_INTERNET", "503")
 
 
 def test_a_session_ends_and_another_person_signs_in(
@@ -129,15 +146,26 @@ def test_two_tabs_and_two_browsers(
     # The other tab goes on by itself, the other browser is told.
     second.get_by_text("You have answered this pair in another tab.").wait_for()
     rooms.until_ready(second)
+    assert second.inner_text("[data-part=judged]") == "1"
     elsewhere.get_by_text("Your last answers").click()
     rooms.press(elsewhere, "j")
     elsewhere.get_by_text("You have answered this pair before; that answer stands.").wait_for()
     elsewhere.get_by_role("button", name="OK").click()
     assert not rooms.shown(elsewhere, "refused")
     wait_until(elsewhere, "() => document.querySelectorAll('.judge-past-list li').length === 0")
+    wait_until(elsewhere, "() => document.querySelector('[data-part=judged]').textContent === '1'")
     rooms.press(second, "j")
     rooms.until_sent(second)
     assert rooms.labels() == [(1, "live"), (0, "live")]
+
+    # What was judged in another browser is counted as soon as the server tells.
+    rooms.press(elsewhere, "k", "k", "k")
+    rooms.until_sent(elsewhere)
+    assert first.inner_text("[data-part=judged]") == "2"
+    rooms.press(first, "k")
+    for page in (first, elsewhere):
+        wait_until(page, "() => document.querySelector('[data-part=judged]').textContent === '4'")
+    assert len(rooms.labels()) == 4
     forget(page_problems, "409")
 
 
@@ -160,6 +188,12 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     page.goto("/")
     page.go_back()
     rooms.until_ready(page)
+    # What was answered since the page was first opened is there to be taken back, over the page.
+    before = page.locator("[data-part=stage]").bounding_box()
+    page.get_by_role("button", name="Your last answers").click()
+    wait_until(page, "() => document.querySelectorAll('.judge-past-list li').length === 3")
+    assert page.locator("[data-part=stage]").bounding_box() == before
+    page.keyboard.press("Escape")
     rooms.press(page, "k")
     # As a browser does that has kept the whole page: what it held was given back, and went to Ben.
     with page.expect_response("**/release/"):

@@ -62,20 +62,33 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     rooms.press(page, "k", "z")
     assert rooms.caption(page) == first
     assert page.locator(".judge-element[aria-pressed=true]").count() == 2
+    assert page.inner_text("[data-part=remark]") == "Again: you said Relevant."
+    assert page.locator(".judge-answer[aria-pressed=true]").get_attribute("data-label") == "1"
     rooms.press(page, "j")
+    assert not rooms.shown(page, "remark")
+    assert page.locator(".judge-answer[aria-pressed]").count() == 0
     assert sheet.is_visible()
 
     # A pair for the lead, with a reason that is written without answering anything.
     page.keyboard.press("u")
     page.keyboard.type("jk: is this a star?")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Control+Enter")
     rooms.until_ready(page)
-    # A video that somebody else should look at; the dialog asks again.
+    # A video that somebody else should look at; the dialog asks again, and a hasty Enter cancels.
     page.keyboard.press("x")
     page.keyboard.press("Enter")
+    assert page.inner_text("[data-part=remark]") == "Sent to a lead; it cannot be taken back here."
+    page.keyboard.press("x")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     rooms.until_ready(page)
+    # Neither comes back: only when told so, undo goes to the last answer.
+    assert page.inner_text("[data-part=remark]") == "Reported; it cannot be taken back here."
+    rooms.press(page, "z")
+    assert page.inner_text("[data-part=remark]").endswith("Undo once more opens your last answer.")
+    rooms.press(page, "z")
+    assert page.inner_text("[data-part=remark]") == "Again: you said Not relevant."
+    rooms.press(page, "j")
 
     for number in range(27):
         assert rooms.state(page) == "ready"
@@ -86,9 +99,10 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     assert page.inner_text("[data-part=judged]") == "28"
 
     assert Judgment.objects.filter(state="live").count() == 28
-    slip, corrected, *others = Judgment.objects.order_by("pk")
-    assert [(slip.label, slip.state), (corrected.label, corrected.state)] == [
+    slip, corrected, repeated, *others = Judgment.objects.order_by("pk")
+    assert [(one.label, one.state) for one in (slip, corrected, repeated)] == [
         (1, "superseded"),
+        (0, "superseded"),
         (0, "live"),
     ]
     assert corrected.missing == ["red", "circle"]
@@ -98,7 +112,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
         ("unsure", "jk: is this a star?"),
     ]
     viewings = [one.viewing for one in Judgment.objects.order_by("pk")]
-    assert [viewing["place"] for viewing in viewings] == list(range(1, 30))
+    assert [viewing["place"] for viewing in viewings] == list(range(1, 31))
     assert {(viewing["speed"], viewing["sheet"]) for viewing in viewings} == {(2, True)}
     for judgment in others:
         viewing = judgment.viewing
@@ -131,8 +145,11 @@ def test_longer_scales_have_letters_and_digits(anna: Page, tmp_path: Path) -> No
 
 def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
     """Watched, replayed and hidden times are this pair's, and places go on after a reload."""
-    campaign = rooms.make_campaign(tmp_path, CAPTIONS[:1])
+    campaign = rooms.make_campaign(tmp_path, CAPTIONS[:1], contact_sheet=True)
     page = rooms.enter(anna, campaign)
+    page.keyboard.press("c")
+    wait_until(page, "() => document.querySelector('.judge-sheet img')?.naturalWidth > 100")
+    page.keyboard.press("c")  # looked at, and closed again
     for _ in range(3):
         page.keyboard.press("]")  # three seconds of video in one and a half
     wait_until(page, "() => document.querySelector('video').currentTime > 2")
@@ -154,6 +171,7 @@ def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
     assert 0.4 <= first.viewing["hidden"] < 0.7
     assert first.seconds is not None
     assert 1 < first.viewing["watched"] < first.seconds - 0.85
+    assert (first.viewing["sheet"], second.viewing["sheet"]) == (True, False)
     assert (first.viewing["place"], second.viewing["place"]) == (1, 2)
     assert second.viewing["speed"] == 2  # remembered
 

@@ -97,6 +97,7 @@ def test_training_opens_the_gate(
     rooms.until(page, "feedback")
     assert page.inner_text(".judge-progress") == "3 of 4"
     assert page.inner_text(".judge-gates").startswith("Round 1 is open to you")
+    assert page.inner_text("[data-part=opened]") == "You are in: Round 1 is open to you now."
     page.keyboard.press("k")  # an answer's key goes on, too
     rooms.until_ready(page)
     page.get_by_role("link", name="judge", exact=True).click()

@@ -7,6 +7,7 @@ export class Checklist {
   constructor(box, { caption, keys }) {
     Object.assign(this, { box, caption, keys });
     this.buttons = [];
+    this.title = box?.firstElementChild;
   }
 
   show(item) {
@@ -14,7 +15,7 @@ export class Checklist {
     const elements = item?.elements ?? [];
     const marked = new Set(item?.missing);
     this.buttons = elements.map((text, place) => this.button(text, place, marked.has(text)));
-    this.box.replaceChildren(...this.buttons);
+    this.box.replaceChildren(this.title, ...this.buttons);
     this.box.hidden = elements.length === 0;
     this.box.dir = getComputedStyle(this.caption).direction;
   }

@@ -28,6 +28,7 @@ export function connect({ bindings, actions, answer }) {
   });
   connectAnswers(answer);
   connectDialogs();
+  connectReason();
 }
 
 function connectAnswers(answer) {
@@ -48,5 +49,14 @@ function connectDialogs() {
   });
   room.querySelectorAll("[data-close]").forEach((button) => {
     button.addEventListener("click", () => button.closest("dialog").close());
+  });
+}
+
+// Enter alone begins a new line.
+function connectReason() {
+  part("reason").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    part("unsure-form").requestSubmit();
   });
 }

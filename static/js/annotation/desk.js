@@ -15,11 +15,11 @@ const shownAt = performance.now();
 let leaving = false;
 
 if (desk.dataset.video) {
-  const tell = (reason) => {
-    part("video-problem").textContent = reason;
-    part("video-problem").hidden = reason === "";
+  const tell = (trouble) => {
+    part("video-problem").textContent = trouble?.text ?? "";
+    part("video-problem").hidden = !trouble;
   };
-  const stage = new Stage(part("stage"), { onBroken: tell, onPlayable: () => tell("") });
+  const stage = new Stage(part("stage"), { onBroken: tell, onPlayable: () => tell(null) });
   // The page's own video, with its controls, is for browsers without scripts.
   stage.show({ assignment: desk.dataset.task, video: desk.dataset.video });
   part("stage").addEventListener("click", () => stage.toggle());

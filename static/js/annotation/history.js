@@ -3,50 +3,51 @@
 const KEPT = 10;
 
 export class History {
-  // `onChange(isEmpty)` is called where there is more or less to undo.
+  // `onChange(isEmpty)` is called where there is more or less to undo. Each item has the `label`
+  // that it was given.
   constructor({ server, list, url, textOf, onCorrect, onChange }) {
     Object.assign(this, { server, list, url, textOf, onCorrect, onChange });
-    this.entries = [];
-    this.box = list.closest("details");
+    this.items = [];
+    this.box = list.closest("[popover]");
     this.box.addEventListener("toggle", () => this.draw());
   }
 
   get last() {
-    return this.entries[0]?.item;
+    return this.items[0];
   }
 
   // What was answered before this page was opened.
   async load() {
     try {
       const items = await this.server.get(this.url);
-      const known = new Set(this.entries.map(({ item }) => item.assignment));
-      const earlier = items.filter((item) => !known.has(item.assignment));
-      this.entries.push(...earlier.map((item) => ({ item, label: item.label })));
+      const known = new Set(this.items.map((item) => item.assignment));
+      this.items.push(...items.filter((item) => !known.has(item.assignment)));
       this.draw();
     } catch {
       // Without the network there is only what this page has seen itself.
     }
   }
 
-  add(item, label) {
+  add(item) {
     this.remove(item.assignment);
-    this.entries.unshift({ item, label });
+    this.items.unshift(item);
     this.draw();
   }
 
   remove(assignment) {
-    this.entries = this.entries.filter((entry) => entry.item.assignment !== assignment);
+    this.items = this.items.filter((item) => item.assignment !== assignment);
     this.draw();
   }
 
   draw() {
-    this.entries.length = Math.min(this.entries.length, KEPT);
-    this.onChange(this.entries.length === 0);
-    // Nobody waits for rows, and loads pictures, that are folded away.
-    if (this.box.open) this.list.replaceChildren(...this.entries.map((entry) => this.row(entry)));
+    this.items.length = Math.min(this.items.length, KEPT);
+    this.onChange(this.items.length === 0);
+    // Nobody waits for rows, and loads pictures, that are not in sight.
+    if (!this.box.matches(":popover-open")) return;
+    this.list.replaceChildren(...this.items.map((item) => this.row(item)));
   }
 
-  row({ item, label }) {
+  row(item) {
     const row = document.createElement("li");
     if (item.poster) {
       const poster = new Image(80, 60);
@@ -61,12 +62,15 @@ export class History {
     caption.textContent = item.caption;
     const given = document.createElement("span");
     given.className = "judge-past-label";
-    given.textContent = this.textOf(label);
+    given.textContent = this.textOf(item.label);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-sm btn-outline-secondary";
     button.textContent = "Answer again";
-    button.addEventListener("click", () => this.onCorrect(item));
+    button.addEventListener("click", () => {
+      this.box.hidePopover();
+      this.onCorrect(item);
+    });
     row.append(caption, given, button);
     return row;
   }

@@ -3,38 +3,63 @@
 // in training does the person wait, to be told whether they were right.
 
 import { Checklist } from "./checklist.js";
+import { AWAY } from "./clip.js";
 import { connect } from "./controls.js";
 import { History } from "./history.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { Queue } from "./queue.js";
-import { dialogs, isIn, isSettled, isTraining, part, room, say, setState, textOf } from "./room.js";
+import {
+  dialogs,
+  isIn,
+  isSeen,
+  isSettled,
+  isTraining,
+  markGiven,
+  part,
+  room,
+  say,
+  setSeen,
+  setState,
+  textOf,
+} from "./room.js";
 import { Server } from "./server.js";
 import { Sheet } from "./sheet.js";
 import { Sitting } from "./sitting.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
+import { Tally } from "./tally.js";
 import { Training } from "./training.js";
 import { Viewing } from "./viewing.js";
 
 const GIVEN_BACK_MS = 1000;
 
-const { owner } = room.dataset;
+const { campaign, owner } = room.dataset;
 const bindings = JSON.parse(room.dataset.keys);
 const tellOfServer = () => notices.tellOfServer(server, outbox, queue);
 const server = new Server(owner, tellOfServer);
-const viewing = new Viewing();
+const viewing = new Viewing({ onSeen });
 const checklist = new Checklist(part("checklist"), {
   caption: part("caption"),
   keys: new Set(Object.keys(bindings)),
 });
-const sheet = new Sheet(part("sheet-box"), part("sheet"));
+const sheet = new Sheet(part("sheet-box"), part("sheet"), { onSeen });
 const stage = new Stage(part("stage"), {
-  onBroken: notices.tellOfVideo,
-  onPlayable: () => notices.tellOfVideo(""),
+  onBroken: (trouble) => notices.tellOfVideo(trouble, isCutOff(trouble)),
+  onPlayable: () => notices.tellOfVideo(null, false),
   onPlaying: notices.tellOfPlaying,
 });
-const outbox = new Outbox({ server, owner, onChange: tellOfServer, onRefused });
+const outbox = new Outbox({
+  server,
+  owner,
+  onChange: tellOfServer,
+  onRefused,
+  onCaughtUp: () => queue.ask(),
+});
+const tally = new Tally(Number(room.dataset.judged), {
+  waiting: () => outbox.countIn(campaign),
+  tell: notices.tellJudged,
+});
 const queue = new Queue({
   server,
   url: room.dataset.claimUrl,
@@ -43,6 +68,8 @@ const queue = new Queue({
     sheet.prepare(items);
   },
   isOnItsWay: (assignment) => outbox.isWaiting(assignment),
+  // In training, pairs that were taken out of it meanwhile are not counted.
+  onAsk: () => (isTraining ? () => {} : tally.ask()),
 });
 const sitting = new Sitting({
   owner,
@@ -69,7 +96,8 @@ const history = isTraining
     });
 
 let current = null;
-let judged = Number(room.dataset.judged);
+// What became of the pair before, if it was handed on.
+let handedOn = "";
 // One at a time: while the next pair is being fetched there is none to answer.
 let fetching = null;
 
@@ -94,15 +122,30 @@ function show(item) {
   fetching = null;
   current = item;
   queue.shown = item;
-  notices.tellOfVideo("");
+  setSeen(false);
+  notices.tellUnseen(false);
+  notices.tellOfVideo(null, false);
+  notices.remark(remarkOn(item));
   stage.show(item);
   viewing.begin(stage.video);
   sheet.show(item);
   part("caption").textContent = item ? item.caption : "";
   checklist.show(item);
+  markGiven(item?.corrects ? item.label : null);
   setState(item ? "ready" : "empty");
   if (item) part("caption").focus({ preventScroll: true });
   else notices.tellEmpty(queue.refusal);
+}
+
+function remarkOn(item) {
+  if (item?.corrects) return `Again: you said ${textOf(item.label)}.`;
+  return handedOn && `${handedOn}; it cannot be taken back here.`;
+}
+
+// Something of the pair is on the screen.
+function onSeen() {
+  setSeen(true);
+  notices.tellUnseen(false);
 }
 
 // --- Answers --------------------------------------------------------------------------------
@@ -110,51 +153,68 @@ function show(item) {
 function answer(label) {
   if (isIn("feedback")) goOn();
   if (!isSettled("ready")) return;
-  const item = { ...current, missing: checklist.missing };
-  const sent = outbox.add(room.dataset.submitUrl, bodyOf(item, label), isTraining ? item : null);
-  leave(item.assignment);
+  if (!isSeen()) {
+    notices.tellUnseen(true);
+    say(part("unseen").textContent);
+    return;
+  }
+  handedOn = "";
+  const item = { ...current, missing: checklist.missing, label };
+  const countsIn = isTraining || item.corrects ? null : campaign;
+  const sent = outbox.add(room.dataset.submitUrl, bodyOf(item), {
+    item: isTraining ? item : null,
+    countsIn,
+  });
+  leave(item.assignment, countsIn);
   if (isTraining) {
     waitForFeedback(sent);
     return;
   }
-  if (!item.corrects) countJudged();
-  history.add(item, label);
+  if (countsIn) tally.add(1);
+  history.add(item);
   say(`${textOf(label)}. Next pair.`);
   advance();
 }
 
-function bodyOf({ assignment, corrects = false, missing }, label) {
+function bodyOf({ assignment, corrects = false, missing, label }) {
   return {
     assignment,
     label,
     corrects,
     missing,
     seconds: viewing.seconds,
-    viewing: { ...viewing.record(), place: sitting.count(), sheet: sheet.isShown },
+    viewing: { ...viewing.record(), place: sitting.count(), sheet: sheet.wasSeen },
   };
 }
 
 // The pair does not come again, neither here nor in another tab.
-function leave(assignment) {
+function leave(assignment, countsIn = null) {
   queue.leave(assignment);
-  tabs.tellAnswered(assignment);
+  tabs.tellAnswered(assignment, countsIn);
 }
 
-function countJudged() {
-  judged += 1;
-  notices.tellJudged(judged);
-}
-
+// Whoever has just handed a pair on means that one, and not the one answered before it.
 function undo() {
-  if (history?.last) goBackTo(history.last);
+  if (isTraining) return;
+  if (handedOn) tellOfHandedOn();
+  else if (history.last) goBackTo(history.last);
+}
+
+function tellOfHandedOn() {
+  const more = history.last ? " Undo once more opens your last answer." : "";
+  const text = `${handedOn}; it cannot be taken back here.${more}`;
+  handedOn = "";
+  notices.remark(text);
+  say(text);
 }
 
 // A pair answered before comes back; answering it again corrects the first answer.
 function goBackTo(item) {
+  handedOn = "";
   if (current) queue.putBack(current);
   history.remove(item.assignment);
   show({ ...item, corrects: true });
-  say("Back to a pair that you have answered.");
+  say(remarkOn(current));
 }
 
 // --- Training -------------------------------------------------------------------------------
@@ -166,7 +226,7 @@ async function waitForFeedback(sent) {
     advance();
     return;
   }
-  countJudged();
+  tally.add(1);
   setState("feedback");
   say(training.tell(body.feedback, sent.body.label));
 }
@@ -182,7 +242,8 @@ function escalate(kind, reason) {
   if (!isIn("ready")) return;
   outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
   leave(current.assignment);
-  say(kind === "unsure" ? "Sent to a lead. Next pair." : "Reported. Next pair.");
+  handedOn = kind === "unsure" ? "Sent to a lead" : "Reported";
+  say(`${handedOn}; it cannot be taken back here. Next pair.`);
   advance();
 }
 
@@ -190,7 +251,12 @@ function escalate(kind, reason) {
 function cannotPlay() {
   if (!isSettled("ready")) return;
   if (stage.trouble?.isFault) escalate("cannot-play", stage.trouble.text);
-  else dialogs.report.showModal();
+  else notices.askAboutVideo(isCutOff(stage.trouble));
+}
+
+// Whether the network may be to blame for what is wrong with the video.
+function isCutOff(trouble) {
+  return !trouble?.isFault && (trouble === AWAY || server.isAway || !navigator.onLine);
 }
 
 function askForReason() {
@@ -207,8 +273,9 @@ function onRefused({ body }, said) {
 }
 
 // In another tab, by the same person.
-function onAnswered(assignment) {
+function onAnswered({ assignment, countsIn }) {
   queue.leave(assignment);
+  if (countsIn === campaign) tally.add(1);
   if (current?.assignment !== assignment || !isIn("ready")) return;
   say("You have answered this pair in another tab. Next pair.");
   advance();
@@ -277,6 +344,7 @@ part("again").addEventListener("click", () => {
 setSpeed(0);
 history?.load();
 await outbox.open();
+tally.add(outbox.countIn(campaign));
 // Answered before a reload, and not yet told whether it was right.
 const untold = isTraining ? outbox.waiting.find(({ item }) => item) : null;
 if (untold) {

@@ -1,16 +1,39 @@
 // What the person is told beside the pair.
 
-import { part, room } from "./room.js";
+import { dialogs, part, room } from "./room.js";
 
 const FEW_WAITING = 3;
+// By then a person knows that a finger answers.
+const SWIPE_TOLD = 5;
 
 export function tellJudged(count) {
   part("judged").textContent = count.toLocaleString("en");
+  if (part("swipe")) part("swipe").hidden = count >= SWIPE_TOLD;
 }
 
-export function tellOfVideo(reason) {
-  part("video-problem").hidden = reason === "";
-  part("video-reason").textContent = reason;
+// What is wrong with the video, or null. Where the network may be to blame (`isCutOff`), nobody is asked to
+// report it.
+export function tellOfVideo(trouble, isCutOff) {
+  part("video-problem").hidden = !trouble;
+  part("video-reason").textContent = trouble?.text ?? "";
+  part("video-report").hidden = isCutOff;
+}
+
+export function tellUnseen(isTold) {
+  part("unseen").hidden = !isTold;
+}
+
+// Asks whether the video is to be reported all the same.
+export function askAboutVideo(isCutOff) {
+  part("report-cut-off").hidden = !isCutOff;
+  part("report-sound").hidden = isCutOff;
+  dialogs.report.showModal();
+}
+
+// Of the pair that is shown, or the one before it; empty where there is nothing to remark.
+export function remark(text) {
+  part("remark").textContent = text;
+  part("remark").hidden = text === "";
 }
 
 export function tellOfPlaying(isPlaying) {

@@ -10,16 +10,15 @@ const LATER = new Set([401, 403, 408, 425, 429]);
 
 export class Outbox {
   // `onChange()` is called where there are more or fewer `waiting`, `onRefused(answer, said)` where
-  // the server does not take an answer, or keeps it without counting it.
-  constructor({ server, owner, onChange, onRefused }) {
-    this.server = server;
-    this.owner = owner;
-    this.onChange = onChange;
-    this.onRefused = onRefused;
+  // the server does not take an answer, or keeps it without counting it, `onCaughtUp()` where all
+  // are sent after some had to wait or were refused.
+  constructor({ server, owner, onChange, onRefused, onCaughtUp }) {
+    Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp });
     this.store = new Store();
     this.waiting = [];
     this.listeners = new Map();
     this.sending = false;
+    this.isBehind = false;
     this.failures = 0;
     this.isStored = true;
     // Perhaps the person comes back from signing in, in another window or tab.
@@ -35,6 +34,7 @@ export class Outbox {
       // Another person's answers on this machine wait for that person.
       const own = stored.filter((answer) => answer.owner === this.owner);
       this.waiting.unshift(...own.sort((a, b) => a.at - b.at));
+      this.isBehind = own.length > 0;
     } catch {
       this.isStored = false;
     }
@@ -43,8 +43,9 @@ export class Outbox {
   }
 
   // `body` is what `url` is sent, with the answer's UUID as its `client_key`. `item` is kept with
-  // it, for who wants to show the pair once the outcome is known.
-  add(url, body, item = null) {
+  // it, for who wants to show the pair once the outcome is known, and so is the campaign that it
+  // `countsIn` as one more.
+  add(url, body, { item = null, countsIn = null } = {}) {
     const client_key = crypto.randomUUID();
     const answer = {
       client_key,
@@ -53,6 +54,7 @@ export class Outbox {
       url,
       body: { ...body, client_key },
       item,
+      countsIn,
     };
     this.waiting.push(answer);
     this.onChange();
@@ -66,6 +68,11 @@ export class Outbox {
     return new Promise((resolve) => {
       this.listeners.set(answer.client_key, resolve);
     });
+  }
+
+  // How many more a campaign will have counted once all are sent.
+  countIn(campaign) {
+    return this.waiting.filter((answer) => answer.countsIn === campaign).length;
   }
 
   isWaiting(assignment) {
@@ -87,7 +94,12 @@ export class Outbox {
     } finally {
       this.sending = false;
     }
-    if (this.waiting.length === 0) return;
+    if (this.waiting.length === 0) {
+      if (this.isBehind) this.onCaughtUp();
+      this.isBehind = false;
+      return;
+    }
+    this.isBehind = true;
     const pause = this.pause || RETRY_SECONDS[Math.min(this.failures, RETRY_SECONDS.length - 1)];
     this.failures += 1;
     this.timer = setTimeout(() => this.send(), pause * 1000);
@@ -106,6 +118,7 @@ export class Outbox {
       this.listeners.get(answer.client_key)?.(outcome);
       this.listeners.delete(answer.client_key);
     }
+    if (isRefused) this.isBehind = true;
     if (isRefused || (status === 403 && !outcome.isSignedOut)) this.onRefused(answer, said);
     this.onChange();
     return isTaken || isRefused;

@@ -12,9 +12,10 @@ const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {
   // `prepare(items)` is told which pairs come next. `isOnItsWay(assignment)` tells whether an
-  // answer to it has yet to reach the server.
-  constructor({ server, url, prepare, isOnItsWay }) {
-    Object.assign(this, { server, url, prepare, isOnItsWay });
+  // answer to it has yet to reach the server. `onAsk()` is called before each claim, and what it
+  // returns with how many pairs the server says are judged.
+  constructor({ server, url, prepare, isOnItsWay, onAsk }) {
+    Object.assign(this, { server, url, prepare, isOnItsWay, onAsk });
     this.items = [];
     this.shown = null;
     this.gone = new Set();
@@ -60,6 +61,12 @@ export class Queue {
     if (!(await this.refill())) this.items.push(...before);
   }
 
+  // Ask the server, though there are pairs enough; not before it has said what it was asked.
+  async ask() {
+    await this.refilling;
+    await this.refill();
+  }
+
   // One claim at a time. True where the server has said what there is.
   refill() {
     this.refilling ??= this.claim().finally(() => {
@@ -69,9 +76,12 @@ export class Queue {
   }
 
   async claim() {
+    const hear = this.onAsk();
     const { status, body, said, isSignedOut } = await this.server.post(this.url, { count: CLAIM });
-    if (status === 200) await this.take(body.items);
-    else if (REFUSED.has(status) && !isSignedOut) this.close(said);
+    if (status === 200) {
+      hear(body.judged);
+      await this.take(body.items);
+    } else if (REFUSED.has(status) && !isSignedOut) this.close(said);
     else {
       if (this.items.length === 0) await pause(RETRY_MS);
       return false;

@@ -22,6 +22,25 @@ export function setState(state) {
   });
 }
 
+// Whether anything of the pair's video has been seen; before that, no answer to it is taken.
+export function setSeen(isSeen) {
+  room.dataset.seen = isSeen;
+  answers.forEach((button) => {
+    button.ariaDisabled = !isSeen;
+  });
+}
+
+export function isSeen() {
+  return room.dataset.seen === "true";
+}
+
+// Which answer the pair has had before: the label, or null.
+export function markGiven(label) {
+  answers.forEach((button) => {
+    button.ariaPressed = label === null ? null : button.dataset.label === String(label);
+  });
+}
+
 export function isIn(...states) {
   return states.includes(room.dataset.state);
 }

@@ -42,10 +42,15 @@ export class Server {
     });
   }
 
-  // The JSON at an address of ours; raises where there is none.
+  // The JSON at an address of ours, as it is now: on the way back to a page browsers would take an
+  // old one. Raises where there is none.
   async get(url) {
     const headers = { "X-Hearth-Person": this.owner };
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(WAIT_MS) });
+    const response = await fetch(url, {
+      headers,
+      cache: "no-store",
+      signal: AbortSignal.timeout(WAIT_MS),
+    });
     if (!response.ok) throw new Error(`${url} answers ${response.status}`);
     return response.json();
   }

@@ -4,10 +4,11 @@
 const KEY = "hearth-sheet";
 
 export class Sheet {
-  // `box` and `button` are null in campaigns without contact sheets.
-  constructor(box, button) {
-    this.box = box;
-    this.button = button;
+  // `box` and `button` are null in campaigns without contact sheets. `onSeen()` is called once the
+  // person has eight moments of the pair before them; from then on it `wasSeen`.
+  constructor(box, button, { onSeen }) {
+    Object.assign(this, { box, button, onSeen });
+    this.wasSeen = false;
     this.pictures = new Map();
     this.isOpen = Boolean(box) && localStorage.getItem(KEY) === "open";
     button?.setAttribute("aria-pressed", this.isOpen);
@@ -37,10 +38,18 @@ export class Sheet {
 
   show(item) {
     if (!this.box) return;
+    if (item !== this.item) this.wasSeen = false;
     this.item = item;
     const picture = this.isOpen ? this.pictureOf(item) : null;
     this.box.replaceChildren(...(picture ? [picture] : []));
     this.box.hidden = !picture;
+    picture?.decode().then(() => this.see(item), () => {});
+  }
+
+  see(item) {
+    if (item !== this.item || this.box.hidden) return;
+    this.wasSeen = true;
+    this.onSeen();
   }
 
   toggle() {
@@ -49,10 +58,5 @@ export class Sheet {
     localStorage.setItem(KEY, this.isOpen ? "open" : "closed");
     this.button.setAttribute("aria-pressed", this.isOpen);
     this.show(this.item);
-  }
-
-  // Whether the person has eight moments of the pair before them.
-  get isShown() {
-    return Boolean(this.box) && !this.box.hidden;
   }
 }

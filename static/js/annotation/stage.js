@@ -11,7 +11,7 @@ const SPEED_KEY = "hearth-speed";
 const FRAME_SECONDS = 1 / 25;
 
 export class Stage {
-  // `onBroken(reason)` and `onPlayable()` are about the video that is shown, `onPlaying(playing)`
+  // `onBroken(trouble)` and `onPlayable()` are about the video that is shown, `onPlaying(playing)`
   // tells when it starts and stops.
   constructor(box, { onBroken, onPlayable, onPlaying = () => {} }) {
     Object.assign(this, { box, onBroken, onPlayable, onPlaying });
@@ -62,7 +62,7 @@ export class Stage {
     this.clip = item ? this.clipOf(item) : null;
     this.box.replaceChildren(...(this.video ? [this.video] : []));
     if (!this.clip) {
-      if (item) this.onBroken(NO_VIDEO.text);
+      if (item) this.onBroken(NO_VIDEO);
       return;
     }
     this.keepBehind(item);
@@ -72,7 +72,7 @@ export class Stage {
 
   start() {
     this.video.playbackRate = this.speed;
-    this.timer = setTimeout(() => this.tell(this.clip, LATE), FIRST_FRAME_MS);
+    this.timer = setTimeout(() => this.tell(this.clip, late()), FIRST_FRAME_MS);
     if (this.trouble) this.tell(this.clip);
     else this.check(this.clip);
     if (!this.still.matches) this.video.play().catch(() => {});
@@ -103,7 +103,9 @@ export class Stage {
   // The first frame of a clip is here, or should be.
   check(clip) {
     if (clip.video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
-    if (clip.video.videoWidth === 0) clip.trouble = NO_PICTURE;
+    const { videoWidth, videoHeight } = clip.video;
+    if (videoWidth === 0) clip.trouble = NO_PICTURE;
+    else clip.video.style.setProperty("--shape", videoWidth / videoHeight);
     if (clip !== this.clip) return;
     clearTimeout(this.timer);
     if (clip.trouble) this.tell(clip);
@@ -114,7 +116,7 @@ export class Stage {
   tell(clip, trouble = clip.trouble) {
     if (clip !== this.clip) return;
     clearTimeout(this.timer);
-    this.onBroken(trouble.text);
+    this.onBroken(trouble);
     if (trouble === AWAY) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
   }
 
@@ -129,4 +131,8 @@ export class Stage {
     this.behind.push(item);
     this.behind = this.behind.slice(-KEPT_BEHIND - 1);
   }
+}
+
+function late() {
+  return navigator.onLine ? LATE : AWAY;
 }

@@ -1,8 +1,9 @@
 // Other tabs of the same browser, in which the same person judges too.
 
 export class Tabs {
-  // `onAnswered(assignment)`: another tab has answered the pair. `onLeft()`: another tab was closed,
-  // and with it went what the person held.
+  // `onAnswered({ assignment, countsIn })`: another tab has answered the pair, which counts as one
+  // more in that campaign, or in none. `onLeft()`: another tab was closed, and with it went what the
+  // person held.
   constructor(owner, { onAnswered, onLeft }) {
     this.channel = new BroadcastChannel(`hearth-room-${owner}`);
     this.channel.addEventListener("message", ({ data }) => {
@@ -11,8 +12,8 @@ export class Tabs {
     });
   }
 
-  tellAnswered(assignment) {
-    this.channel.postMessage(assignment);
+  tellAnswered(assignment, countsIn) {
+    this.channel.postMessage({ assignment, countsIn });
   }
 
   tellLeft() {

@@ -18,13 +18,15 @@ export class Training {
     this.part("explanation").textContent = explanation;
     this.part("feedback").dataset.right = is_right;
     this.right.unshift(Number(is_right));
-    this.draw();
+    const opened = this.draw();
+    this.part("opened").textContent = opened.join(" ");
     this.part("next").focus({ preventScroll: true });
-    return `${this.part("verdict").textContent}. ${explanation}`;
+    return `${this.part("verdict").textContent}. ${explanation} ${opened.join(" ")}`.trim();
   }
 
+  // Returns what to say of campaigns that have opened with the last answer.
   draw() {
-    this.gates.forEach((gate) => this.drawGate(gate));
+    return this.gates.flatMap((gate) => this.drawGate(gate) ?? []);
   }
 
   // How many of the last answers were right, and whether that opens a campaign.
@@ -35,8 +37,9 @@ export class Training {
     gate.querySelector("[data-gate-count]").textContent = `${count} of ${lately.length}`;
     const isPassed = lately.length === last && count >= Number(gate.dataset.needed || Infinity);
     const open = gate.querySelector("[data-gate-open]");
-    if (!open || !isPassed) return;
+    if (!open?.hidden || !isPassed) return null;
     open.hidden = false;
     gate.querySelector("[data-gate-closed]").hidden = true;
+    return `You are in: ${gate.dataset.name} is open to you now.`;
   }
 }

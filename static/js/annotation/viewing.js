@@ -3,7 +3,9 @@
 const DAY = 24 * 3600;
 
 export class Viewing {
-  constructor() {
+  // `onSeen()` is called once the first frame of the pair's video is on the screen.
+  constructor({ onSeen }) {
+    this.onSeen = onSeen;
     document.addEventListener("visibilitychange", () => this.onVisibility());
   }
 
@@ -43,7 +45,9 @@ export class Viewing {
     if (video.requestVideoFrameCallback) this.nextFrame(video);
     else video.addEventListener("timeupdate", () => this.onFrame(video.currentTime), { signal });
     // A frame that was decoded ahead of a video that stands still is no new frame.
-    if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) requestAnimationFrame(() => this.onPaint(video));
+    const paint = () => requestAnimationFrame(() => this.onPaint(video));
+    if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) paint();
+    else video.addEventListener("loadeddata", paint, { signal });
   }
 
   nextFrame(video) {
@@ -57,14 +61,20 @@ export class Viewing {
   // `time` is the frame's in the video: it falls where the video begins anew, and where somebody
   // steps back, for which it is paused.
   onFrame(time, at = performance.now()) {
-    this.firstFrame ??= rounded((at - this.shownAt) / 1000);
+    this.see(at);
     if (this.lastFrame !== null && time < this.lastFrame && !this.video.paused) this.replays += 1;
     this.lastFrame = time;
   }
 
   onPaint(video) {
-    if (video !== this.video || !video.paused) return;
-    this.firstFrame ??= rounded((performance.now() - this.shownAt) / 1000);
+    // Of some files only the sound is there.
+    if (video === this.video && video.paused && video.videoWidth > 0) this.see(performance.now());
+  }
+
+  see(at) {
+    if (this.firstFrame !== null) return;
+    this.firstFrame = rounded((at - this.shownAt) / 1000);
+    this.onSeen();
   }
 
   onVisibility() {
