@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -37,6 +38,8 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 PEOPLE_PER_PAGE = 50
 INVITATIONS_PER_PAGE = 50
 SEARCH_LENGTH = 100
+# Where a session holds the number of the form by which the last link was made.
+INVITED_BY = "invited-by"
 IS_IN = {
     PersonState.ACTIVE: Q(is_active=True),
     PersonState.DEACTIVATED: Q(is_active=False, erased_at=None),
@@ -112,8 +115,12 @@ def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _person_page(request, found, form)
     role, scope = Role(form.cleaned_data["role"]), form.cleaned_data["scope"]
+    held = (role, scope) in roles_shown(found, _scopes_led(request))
     services.grant_role(person=found, role=role, scope=scope, by=cast(User, request.user))
-    messages.success(request, f"The role of {role.label.lower()} is given.")
+    if held:
+        messages.info(request, f"They have the role of {role.label.lower()} there already.")
+    else:
+        messages.success(request, f"The role of {role.label.lower()} is given.")
     return redirect("person", found.pk)
 
 
@@ -177,9 +184,20 @@ def invitations(request: HttpRequest) -> HttpResponse:
 @only_for(can_see_people)
 @require_http_methods(FORM_METHODS)
 def invite(request: HttpRequest) -> HttpResponse:
-    """A form, and once it is filled in the link, which is never shown again."""
+    """A form, and once it is filled in the link, which is never shown again.
+
+    The same form sent twice, as by a reload, makes one link.
+    """
     form = InvitationForm(**form_data(request), **_choices(request))
+    once = request.POST.get("once") or uuid.uuid4().hex
     if request.method == "POST" and form.is_valid():
+        if request.session.get(INVITED_BY) == once:
+            messages.warning(
+                request,
+                "The link was made, and is not shown again. If it is lost, revoke it and make "
+                "another.",
+            )
+            return redirect("invitations")
         given = form.cleaned_data
         invited = services.invite(
             role=Role(given["role"]),
@@ -188,10 +206,12 @@ def invite(request: HttpRequest) -> HttpResponse:
             days=given["days"],
             by=cast(User, request.user),
         )
+        request.session[INVITED_BY] = once
         path = reverse("invitation-link", args=[invited.token])
         context = {"invitation": invited.invitation, "link": request.build_absolute_uri(path)}
         return render(request, "people/invited.html", context)
-    return render(request, "people/invite.html", {"form": form}, status=form_status(request))
+    context = {"form": form, "once": once}
+    return render(request, "people/invite.html", context, status=form_status(request))
 
 
 @only_for(can_see_people)
@@ -225,7 +245,7 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
         ],
         "form": form,
         "campaigns": campaigns,
-        "judged": sum(one.answered for one in campaigns),
+        "judged": sum(one.judged for one in campaigns),
         "consents": found.consents.select_related("text"),
         "came_by": Invitation.objects.filter(accepted_by=found).select_related("made_by"),
         "can_deactivate": can_deactivate(request.user, found),
@@ -238,13 +258,14 @@ JUDGING = CampaignKind.JUDGING
 
 
 def _judged(scopes: Scopes) -> Coalesce:
-    """A person's answers in the campaigns of these benchmarks."""
+    """The pairs that a person judged in the campaigns of these benchmarks, without gold: the same
+    number as among the people of each campaign."""
     mine = Membership.objects.filter(annotator__user=OuterRef("pk"), campaign__kind=JUDGING)
     sums = (
         scopes.limit(mine, "campaign__benchmark__key")
         .order_by()
         .values("annotator")
-        .annotate(n=Sum(F("judged") + F("gold_judged")))
+        .annotate(n=Sum("judged"))
     )
     return Coalesce(Subquery(sums.values("n")), 0)
 

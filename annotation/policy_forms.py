@@ -11,9 +11,22 @@ from django import forms
 from annotation.enums import LABELS, Joining, Order, Priority, Scale
 from annotation.models import Campaign
 from annotation.services import Policy
-from annotation.services.campaigns import LABELS_MOST, STEPS_MAX
-from config.shared.errors import InvalidInput
+from annotation.services.campaigns import LABELS_MOST, STEPS_MAX, PolicyFault
+from annotation.services.changes import last_policy_change
 from config.shared.limits import SEED_MAX
+
+# More gold than pairs, and the work would be to check the people. Tests of it may go beyond.
+GOLD_PERCENT_MAX = 50
+# Where the form asks for a field of `Policy` by another name, or in other numbers.
+ASKED_AS = {
+    "ceiling": "ceiling_percent",
+    "double_share": "double_percent",
+    "gate_share": "gate_right",
+    "gold_share": "gold_percent",
+    "gold_bar": "bar_right",
+    "gold_last": "bar_last",
+    "threshold": "relevant_from",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,7 @@ def percent_field(label: str, initial: float, help_text: str, **options: Any) ->
         initial=initial,
         help_text=help_text,
         min_value=options.pop("min_value", 0),
-        max_value=100,
+        max_value=options.pop("max_value", 100),
         max_digits=5,
         decimal_places=2,
         **options,
@@ -55,6 +68,8 @@ def number_field(label: str, initial: int, **options: Any) -> forms.IntegerField
 class PolicyForm(forms.Form):
     """What of a campaign's policy may change while it runs."""
 
+    # What the lead has seen: nobody undoes another's change without knowing of it.
+    after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     name = forms.CharField(
         label="Name",
         max_length=150,
@@ -85,6 +100,7 @@ class PolicyForm(forms.Form):
         0,
         "Pairs whose answer is known, mixed in unseen; they measure each person. Bring them as "
         "gold of the benchmark first. 0: none.",
+        max_value=GOLD_PERCENT_MAX,
     )
     bar_right = number_field("Pause who has fewer right than …", 0)
     bar_last = number_field(
@@ -111,6 +127,11 @@ class PolicyForm(forms.Form):
                 self.add_error(part, "More than are looked at.")
         return given
 
+    def add_fault(self, fault: PolicyFault) -> None:
+        """What a service refuses, beside the field that says so."""
+        reason = f"{fault.reason[0].upper()}{fault.reason[1:]}."
+        self.add_error(ASKED_AS.get(fault.field, fault.field), reason)
+
     def policy_fields(self) -> dict[str, Any]:
         """Of a valid form: fields of `Policy`, for JSON."""
         given = self.cleaned_data
@@ -130,6 +151,7 @@ class PolicyForm(forms.Form):
     def values_of(campaign: Campaign) -> dict[str, Any]:
         """What the form shows of a campaign."""
         return {
+            "after": last_policy_change(campaign),
             "name": campaign.name,
             "joining": campaign.joining,
             "ceiling_percent": _percent(campaign.ceiling),
@@ -169,6 +191,7 @@ class PolicyForm(forms.Form):
 class CampaignForm(PolicyForm):
     """All of the policy of a campaign that is to be opened."""
 
+    after = None  # type: ignore[assignment] # there was nothing before
     labels_each = number_field(
         "Labels of each pair",
         1,
@@ -238,22 +261,38 @@ class CampaignForm(PolicyForm):
     def clean(self) -> dict[str, Any]:
         given = super().clean()
         if not self.errors:
-            try:
-                Policy(**self.policy_fields()).check()
-            except InvalidInput as error:
-                self.add_error(None, f"{error.reason[0].upper()}{error.reason[1:]}.")
+            self._check_policy()
         return given
 
+    def _check_policy(self) -> None:
+        steps = self._steps()
+        # `Policy` counts the steps from 0, and has names of its own where there are none.
+        if self._is_graded and not steps:
+            self.add_error("steps", f"Name 2 to {STEPS_MAX} steps, one a line.")
+        elif self._is_graded and 1 < len(steps) < self.cleaned_data["relevant_from"]:
+            self.add_error("relevant_from", f"There are {len(steps)} steps: 2 to {len(steps)}.")
+        else:
+            try:
+                Policy(**self.policy_fields()).check()
+            except PolicyFault as fault:
+                self.add_fault(fault)
+
+    @property
+    def _is_graded(self) -> bool:
+        return bool(self.cleaned_data["scale"] == Scale.GRADED)
+
+    def _steps(self) -> list[str]:
+        lines = self.cleaned_data["steps"].splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
     def policy_fields(self) -> dict[str, Any]:
-        given = self.cleaned_data
-        graded = given["scale"] == Scale.GRADED
-        steps = [line.strip() for line in given["steps"].splitlines() if line.strip()]
+        given, graded = self.cleaned_data, self._is_graded
         return super().policy_fields() | {
             "labels_each": given["labels_each"],
             "double_share": float(given["double_percent"] / 100),
             "labels_max": given["labels_max"],
             "scale": given["scale"],
-            "steps": steps if graded else [],
+            "steps": self._steps() if graded else [],
             "threshold": given["relevant_from"] - 1 if graded else 1,
             "order": given["order"],
             "priority": given["priority"],

@@ -149,9 +149,7 @@ def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
     What nobody had judged when its campaign was closed is free: it would wait there for ever.
     """
     tasks = JudgmentTask.objects.filter(campaign__benchmark=benchmark, pair__isnull=False)
-    return tasks.exclude(
-        campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0
-    )
+    return tasks.exclude(campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0)
 
 
 def count_new_pairs(benchmark: Benchmark) -> int:

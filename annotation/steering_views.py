@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import cast
 
 from django.contrib import messages
@@ -16,6 +17,7 @@ from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.policy_forms import PolicyForm
 from annotation.selectors import get_campaign
+from annotation.services.campaigns import PolicyFault
 from config.accounts.models import User
 from config.accounts.roles import Role, Scopes, scopes_of
 from config.accounts.selectors import people_with
@@ -32,18 +34,31 @@ def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
     """The parts of the policy that may change; the plan is told, and stays."""
     campaign = _get_running(request, pk)
     form = PolicyForm(**form_data(request), initial=PolicyForm.values_of(campaign))
-    if request.method == "POST" and form.is_valid():
-        changes = form.policy_fields() | {"name": form.cleaned_data["name"]}
-        changed = services.change_policy(
-            campaign=campaign, changes=changes, by=cast(User, request.user)
-        )
-        if changed:
-            messages.success(request, "The changes hold from now on.")
-        else:
-            messages.info(request, "Nothing was different.")
+    if request.method == "POST" and form.is_valid() and _change_policy(request, campaign, form):
         return redirect("campaign", campaign.pk)
     context = {"benchmark": campaign.benchmark, "campaign": campaign, "form": form}
     return render(request, "annotation/campaign_policy.html", context, status=form_status(request))
+
+
+def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -> bool:
+    """Whether it could be done; otherwise the form says why not, and keeps what was given."""
+    given, by = form.cleaned_data, cast(User, request.user)
+    changes = form.policy_fields() | {"name": given["name"]}
+    try:
+        changed = services.change_policy(
+            campaign=campaign, changes=changes, by=by, after=given["after"]
+        )
+    except PolicyFault as fault:
+        form.add_fault(fault)
+        return False
+    except Conflict as conflict:
+        form.add_error(None, str(conflict))
+        return False
+    if changed:
+        messages.success(request, "The changes hold from now on.")
+    else:
+        messages.info(request, "Nothing was different.")
+    return True
 
 
 @only_for(can_lead_somewhere)
@@ -52,7 +67,7 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
     """Whom a lead lets in, where not everybody may judge."""
     campaign = _get_running(request, pk)
     if campaign.joining != Joining.CHOSEN:
-        raise Conflict("Every annotator of the benchmark may judge in this campaign.")
+        return _everybody_may_judge(request, campaign)
     others = _annotators_outside(campaign)
     form = MembersForm(
         **form_data(request), people=[(one.pk, _name_of(one)) for one in others.values()]
@@ -74,6 +89,18 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/campaign_members.html", context, status=form_status(request))
 
 
+def _everybody_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The page for who comes by an old link: there is nobody to choose."""
+    messages.info(request, "Every annotator of the benchmark may judge in this campaign.")
+    context = {
+        "benchmark": campaign.benchmark,
+        "campaign": campaign,
+        "others": 0,
+        "inside": campaign.members.count(),
+    }
+    return render(request, "annotation/campaign_members.html", context, status=409)
+
+
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
@@ -86,7 +113,12 @@ def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespo
     membership = Membership.objects.filter(campaign=campaign, annotator=person).first()
     form = ReopenForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
-        return _reopen(request, campaign, person, membership, form)
+        try:
+            return _reopen(request, campaign, person, membership, form)
+        except Conflict:
+            if form.cleaned_data["since"] is None:
+                raise
+            form.add_error("since", "Nothing that they judged from this moment on counts here.")
     context = {
         "benchmark": campaign.benchmark,
         "campaign": campaign,
@@ -112,7 +144,9 @@ def _reopen(
     )
     # Before the answers go, so that no more of them come meanwhile.
     if given["pause"] and membership is not None and _judges(membership):
-        services.pause_member(membership=membership, reason=ASKED_ABOUT, by=by)
+        # Another lead may have paused them at this moment.
+        with suppress(Conflict):
+            services.pause_member(membership=membership, reason=ASKED_ABOUT, by=by)
     return start_job(
         request,
         kind="reopen_judgments",

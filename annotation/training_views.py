@@ -149,7 +149,10 @@ def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
     form = MemberForm(request.POST)
     if not form.is_valid():
         raise InvalidInput("A person is let in, paused with a reason, or resumed.")
-    messages.success(request, _change(campaign, person, form.cleaned_data, request))
+    try:
+        messages.success(request, _change(campaign, person, form.cleaned_data, request))
+    except (InvalidInput, Conflict) as refused:
+        messages.warning(request, f"Nothing was changed: {refused}")
     if request.POST.get("back") == "campaign":
         return redirect("campaign-person", campaign.pk, person.pseudonym)
     if trainees(campaign.benchmark, only=person.pk):

@@ -44,6 +44,14 @@ TIER_ENDS = (1, 3, 10)
 Int64Array = npt.NDArray[np.int64]
 
 
+class PolicyFault(InvalidInput):
+    """What cannot be followed; `field` is the one of `Policy` that says so."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How a campaign is judged. Shares lie between 0 and 1; see `Campaign` for each field."""
@@ -67,30 +75,54 @@ class Policy:
     contact_sheet: bool = False
 
     def check(self) -> None:
-        """Raises `InvalidInput` where the policy cannot be followed."""
-        check_share("doubled share", self.double_share)
-        check_share("share of gold", self.gold_share)
-        check_share("bar for gold", self.gold_bar)
-        check_share("gate", self.gate_share)
+        """Raises `PolicyFault` where the policy cannot be followed."""
+        self._check_labels()
+        self._check_scale()
+        self.check_changeable()
+
+    def check_changeable(self) -> None:
+        """What may change while the campaign runs: its plan stays, whatever is asked of new ones.
+
+        Raises `PolicyFault`.
+        """
+        check_share("gold_share", "share of gold", self.gold_share)
+        check_share("gold_bar", "bar for gold", self.gold_bar)
+        check_share("gate_share", "gate", self.gate_share)
         if not 0 < self.ceiling <= 1:
-            raise InvalidInput(f"the ceiling is a share above 0 and up to 1, not {self.ceiling}")
+            reason = f"the ceiling is a share above 0 and up to 1, not {self.ceiling}"
+            raise PolicyFault("ceiling", reason)
+        if self.gold_last < 1:
+            raise PolicyFault("gold_last", "the bar looks at one or more of the last answers")
+        if not 0 <= self.gate_last <= 10_000:
+            raise PolicyFault("gate_last", "the gate looks at up to 10,000 of the last answers")
+
+    def _check_labels(self) -> None:
+        check_share("double_share", "doubled share", self.double_share)
         if not 1 <= self.labels_each <= self.labels_max <= LABELS_MOST:
-            raise InvalidInput(
+            raise PolicyFault(
+                "labels_max",
                 f"a pair gets 1 to {LABELS_MOST} labels, and at most as many as the maximum, "
-                f"not {self.labels_each} with a maximum of {self.labels_max}"
+                f"not {self.labels_each} with a maximum of {self.labels_max}",
             )
-        if self.gold_last < 1 or not 0 <= self.gate_last <= 10_000:
-            raise InvalidInput("the bar and the gate look at one or more of the last answers")
+        if self.double_share and self.labels_each == self.labels_max:
+            raise PolicyFault(
+                "labels_max",
+                f"pairs with one label more get {self.labels_each + 1}, which is above the "
+                f"maximum of {self.labels_max}",
+            )
+
+    def _check_scale(self) -> None:
         names = self.labels
         if len(names) < 2 or len(names) > STEPS_MAX:
-            raise InvalidInput(f"a scale has 2 to {STEPS_MAX} steps, not {len(names)}")
+            raise PolicyFault("steps", f"a scale has 2 to {STEPS_MAX} steps, not {len(names)}")
         if len({name.casefold() for name in names}) < len(names):
-            raise InvalidInput("two steps of the scale have the same name")
+            raise PolicyFault("steps", "two steps of the scale have the same name")
         if any(not 0 < len(name) <= STEP_LENGTH for name in names):
-            raise InvalidInput(f"the name of a step has 1 to {STEP_LENGTH} characters")
+            raise PolicyFault("steps", f"the name of a step has 1 to {STEP_LENGTH} characters")
         if not 1 <= self.threshold < len(names):
-            raise InvalidInput(
-                f"the lowest relevant step is one of 1 to {len(names) - 1}, not {self.threshold}"
+            raise PolicyFault(
+                "threshold",
+                f"the lowest relevant step is one of 1 to {len(names) - 1}, not {self.threshold}",
             )
 
     @property
@@ -104,9 +136,9 @@ class Policy:
         return fields | {name: Decimal(str(fields[name])) for name in shares}
 
 
-def check_share(what: str, share: float) -> None:
+def check_share(field: str, what: str, share: float) -> None:
     if not 0 <= share <= 1:
-        raise InvalidInput(f"the {what} must lie between 0 and 1, not {share}")
+        raise PolicyFault(field, f"the {what} must lie between 0 and 1, not {share}")
 
 
 def open_campaign(

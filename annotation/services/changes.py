@@ -6,11 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
+from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
-from annotation.services.campaigns import Policy
+from annotation.services.campaigns import Policy, PolicyFault
 from annotation.services.gold import bring_gold
 from config.accounts.models import User
 from config.shared.bulk import lock_row
@@ -40,12 +42,13 @@ def policy_of(campaign: Campaign) -> Policy:
 
 @transaction.atomic
 def change_policy(
-    *, campaign: Campaign, changes: dict[str, Any], by: User
+    *, campaign: Campaign, changes: dict[str, Any], by: User, after: int | None = None
 ) -> CampaignChange | None:
     """Change fields of `CHANGEABLE`; returns what is noted of it, None where nothing differs.
 
-    Shares are rounded to four places. Raises `InvalidInput` for what is part of the plan or cannot
-    be followed, `Conflict` for a campaign that is closed or trains.
+    Shares are rounded to four places. `after` is the change that the lead has seen last, see
+    `last_policy_change`. Raises `InvalidInput` for what is part of the plan or cannot be followed,
+    `Conflict` for a campaign that is closed or trains, or was changed since.
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):
@@ -58,17 +61,34 @@ def change_policy(
         raise Conflict("The campaign is closed.")
     if campaign.is_training:
         raise Conflict("Training has no policy to change.")
+    if after is not None and after != last_policy_change(campaign):
+        raise Conflict(
+            "Somebody has changed the campaign since you opened this page. What you gave is kept "
+            "here; open the page anew to see what holds now."
+        )
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
-    after = before | {name: _as_stored(campaign, name, given) for name, given in changes.items()}
-    changed = [name for name in CHANGEABLE if after[name] != before[name]]
+    wanted = before | {name: _as_stored(campaign, name, given) for name, given in changes.items()}
+    changed = [name for name in CHANGEABLE if wanted[name] != before[name]]
     if not changed:
         return None
-    _store(campaign, {name: after[name] for name in changed})
+    _store(campaign, {name: wanted[name] for name in changed})
     return CampaignChange.objects.create(
         campaign=campaign,
         lead=by,
-        changes={name: [_as_json(before[name]), _as_json(after[name])] for name in changed},
+        changes={name: [_as_json(before[name]), _as_json(wanted[name])] for name in changed},
     )
+
+
+def last_policy_change(campaign: Campaign) -> int:
+    """The primary key of the newest change to what `change_policy` changes, 0 for none."""
+    newest = policy_changes(campaign).order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
+
+
+def policy_changes(campaign: Campaign) -> QuerySet[CampaignChange]:
+    """Without the campaign's own state, and without what was done about single people."""
+    found = CampaignChange.objects.filter(campaign=campaign)
+    return found.exclude(changes__has_any_keys=["state", MEMBER])
 
 
 def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
@@ -77,11 +97,12 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     if not campaign.name:
         raise InvalidInput("a campaign has a name")
     check_length(Campaign, "name", campaign.name)
-    policy_of(campaign).check()
+    policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not bring_gold(campaign):
-        raise InvalidInput(
-            f"{campaign.benchmark.key} has no control pairs to mix in; bring some first"
+        raise PolicyFault(
+            "gold_share",
+            f"{campaign.benchmark.key} has no control pairs to mix in; bring some first",
         )
 
 

@@ -6,13 +6,14 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotation.core.pausing import MEMBER, PAUSED, RESUMED, below_bar
 from annotation.enums import AssignmentState, Joining, MembershipState
-from annotation.models import Annotator, Assignment, Campaign, Membership
+from annotation.models import Annotator, Assignment, Campaign, CampaignChange, Membership
 from annotation.policies import check_can_lead
 from annotation.selectors import gold_answers, outcomes, training_answers
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
-from config.shared.errors import InvalidInput, NotPermitted
+from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, PreparedRead, PreparedUpdate
 
 
@@ -97,12 +98,9 @@ def pause_below_bar(campaign: Campaign, annotator: Annotator) -> None:
     last = outcomes(gold_answers(membership)[: campaign.gold_last])
     if membership.state == MembershipState.PAUSED or not campaign.bar.is_failed(last):
         return
-    _pause(
-        membership,
-        f"You are paused: of your last {len(last)} control pairs, whose answer is known, you had "
-        f"{campaign.bar.right(last)} right; this campaign asks for {campaign.bar.needed}. A lead "
-        "sees this and will get in touch with you.",
-    )
+    bar = campaign.bar
+    reason = below_bar(looked_at=len(last), right=bar.right(last), needed=bar.needed)
+    _pause(membership, reason)
 
 
 @transaction.atomic
@@ -136,12 +134,17 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 
 @transaction.atomic
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
-    """A lead stops a person from being handed pairs, and says why."""
+    """A lead stops a person from being handed pairs, and says why.
+
+    Raises `Conflict` for who is paused already: what they were told stays.
+    """
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
     if not 0 < len(reason) <= REASON_LENGTH:
         raise InvalidInput(f"the person is told why, in 1 to {REASON_LENGTH:,} characters")
-    _pause(membership, reason)
+    if not _pause(membership, reason):
+        raise Conflict("They are paused already, and have read why. Resume them first.")
+    _note(membership, PAUSED, by)
     return membership
 
 
@@ -152,6 +155,7 @@ def resume_member(*, membership: Membership, by: User) -> Membership:
     membership.state, membership.reason = MembershipState.ACTIVE, ""
     membership.forgiven_at = timezone.now()
     membership.save(update_fields=["state", "reason", "forgiven_at"])
+    _note(membership, RESUMED, by)
     return membership
 
 
@@ -166,7 +170,14 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
     counter.run(campaign=campaign.pk, annotator=annotator.pk)
 
 
-def _pause(membership: Membership, reason: str) -> None:
+def _note(membership: Membership, done: str, by: User) -> None:
+    """Who did it and when. Not the reason: it goes when the person is erased."""
+    changes = {MEMBER: [membership.annotator.pseudonym, done]}
+    CampaignChange.objects.create(campaign=membership.campaign, lead=by, changes=changes)
+
+
+def _pause(membership: Membership, reason: str) -> bool:
+    """Whether it was this call that paused them."""
     held = Assignment.objects.filter(
         annotator=membership.annotator_id,
         task__campaign=membership.campaign_id,
@@ -174,5 +185,8 @@ def _pause(membership: Membership, reason: str) -> None:
     )
     # Tasks are locked before memberships, as at every answer, so that nobody waits in a circle.
     give_up(leases_of(held), AssignmentState.EXPIRED)
+    active = Membership.objects.filter(pk=membership.pk, state=MembershipState.ACTIVE)
+    if not active.update(state=MembershipState.PAUSED, reason=reason):
+        return False
     membership.state, membership.reason = MembershipState.PAUSED, reason
-    membership.save(update_fields=["state", "reason"])
+    return True

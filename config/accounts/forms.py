@@ -175,6 +175,9 @@ class EraseForm(forms.Form):
 
 
 class ConsentTextForm(forms.Form):
+    """`after`: the version that was the newest when the form was shown."""
+
+    after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(
         label="Text",
         max_length=TEXT_LENGTH,

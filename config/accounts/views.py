@@ -144,12 +144,11 @@ def consent(request: HttpRequest) -> HttpResponse:
 def consent_write(request: HttpRequest) -> HttpResponse:
     """The versions of the consent text, and a form for the next."""
     newest = newest_consent_text()
-    form = ConsentTextForm(**form_data(request), initial={"text": newest.text if newest else ""})
+    initial = {"text": newest.text, "after": newest.version} if newest else {"after": 0}
+    form = ConsentTextForm(**form_data(request), initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            written = services.write_consent_text(
-                text=form.cleaned_data["text"], by=cast(User, request.user)
-            )
+            written = services.write_consent_text(**form.cleaned_data, by=cast(User, request.user))
         except (InvalidInput, Conflict) as refused:
             form.add_error("text", str(refused))
         else:

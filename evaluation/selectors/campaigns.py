@@ -24,7 +24,8 @@ from evaluation.core.agreement import (
     pairwise_agreement,
     percent_agreement,
 )
-from evaluation.core.alpha import alpha_interval, krippendorff_alpha
+from evaluation.core.alpha import Level, alpha_interval, krippendorff_alpha
+from evaluation.core.arrays import BoolArray
 from evaluation.core.pace import Answers, answer_times, forecast, over_time, span_of, turns
 from evaluation.core.people import PersonFigures, flags, people_figures
 from evaluation.models import CampaignReport
@@ -210,30 +211,44 @@ def _task_counts(campaign: Campaign) -> Figures:
 
 
 def _agreement(campaign: Campaign, answers: Answers) -> Figures:
-    counted = answers.is_counted
-    tasks = np.unique(answers.tasks[counted], return_inverse=True)[1].reshape(-1)
+    """Of all labels, and apart of those that were planned: a third is asked for only where two
+    differ, so that with it pairs that differ weigh more."""
+    counts, planned = (_pattern(answers, of) for of in (answers.is_counted, answers.is_planned))
+    is_graded = len(campaign.labels) > 2
+    return {
+        **_agreement_of(counts, is_graded),
+        "by_label_count": [
+            {"labels": row.labels, "pairs": row.pairs, **asdict(row.all_equal)}
+            for row in agreement_by_label_count(counts)
+        ],
+        "asked_later": counts.n_labels - planned.n_labels,
+        "planned": _agreement_of(planned, is_graded)
+        | {"most": int(planned.patterns.sum(axis=1).max(initial=0))},
+    }
+
+
+def _pattern(answers: Answers, which: BoolArray) -> ValueCounts:
+    tasks = np.unique(answers.tasks[which], return_inverse=True)[1].reshape(-1)
     n_pairs = int(tasks.max()) + 1 if len(tasks) else 0
-    counts = count_labels(tasks, answers.labels[counted], n_pairs)
+    return count_labels(tasks, answers.labels[which], n_pairs)
+
+
+def _agreement_of(counts: ValueCounts, is_graded: bool) -> Figures:
     found = {
         "all_equal": asdict(percent_agreement(counts)),
         "two_equal": asdict(pairwise_agreement(counts)),
         "alpha": asdict(krippendorff_alpha(counts)),
         "interval": asdict(_interval(counts)),
     }
-    if len(campaign.labels) > 2:
+    if is_graded:
         found["ordinal"] = asdict(krippendorff_alpha(counts, "ordinal"))
-    return {
-        **found,
-        "multiply_labelled": counts.n_multiply_labelled,
-        "by_label_count": [
-            {"labels": row.labels, "pairs": row.pairs, **asdict(row.all_equal)}
-            for row in agreement_by_label_count(counts)
-        ],
-    }
+        found["ordinal_interval"] = asdict(_interval(counts, "ordinal"))
+    return {**found, "multiply_labelled": counts.n_multiply_labelled}
 
 
-def _interval(counts: ValueCounts) -> Any:
-    return alpha_interval(counts, RESAMPLES, rng=np.random.default_rng(SEED))
+def _interval(counts: ValueCounts, level: Level = "nominal") -> Any:
+    rng = np.random.default_rng(SEED)
+    return alpha_interval(counts, RESAMPLES, rng=rng, level=level)
 
 
 def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:

@@ -6,8 +6,19 @@ from dataclasses import asdict, dataclass
 
 from django.db.models import F, Q, QuerySet, Sum
 
-from annotation.enums import JudgmentState
-from annotation.models import Annotator, Campaign, Escalation, Judgment, Membership, Withdrawal
+from annotation.core.pausing import MEMBER
+from annotation.enums import Joining, JudgmentState, MembershipState
+from annotation.models import (
+    Annotator,
+    Campaign,
+    CampaignChange,
+    Escalation,
+    Judgment,
+    Membership,
+    Withdrawal,
+)
+from config.accounts.roles import Role, Scopes
+from config.accounts.selectors import active_admins, people_with
 from config.shared.errors import NotFound
 from evaluation.core.pace import TOO_FAST_MS, answer_times, over_time, span_of
 from evaluation.selectors.campaigns import Figures, escalation_counts, standing_answers
@@ -31,10 +42,25 @@ class CampaignPerson:
     withdrawn: int
 
 
+def members_of(campaign: Campaign) -> QuerySet[Membership]:
+    """Without leads and admins who have opened the room and were handed nothing: they looked."""
+    members = Membership.objects.filter(campaign=campaign)
+    if campaign.joining == Joining.CHOSEN:
+        return members
+    leads = people_with(Role.LEAD, Scopes(keys=frozenset({campaign.benchmark.key})))
+    untouched = Q(
+        state=MembershipState.ACTIVE, handed=0, judged=0, gold_judged=0, admitted_at=None
+    ) & Q(forgiven_at=None)
+    return members.exclude(
+        untouched
+        & (Q(annotator__user__in=leads) | Q(annotator__user__in=active_admins().values("pk")))
+    )
+
+
 def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
     """The members, and those who answered without being one (primary keys: they were imported), in
     the order of their pseudonyms. As many queries however many there are."""
-    memberships = Membership.objects.filter(campaign=campaign).select_related("annotator__user")
+    memberships = members_of(campaign).select_related("annotator__user")
     members = {one.annotator_id: one for one in memberships}
     others = Annotator.objects.filter(pk__in=answered - set(members)).select_related("user")
     people = [*(one.annotator for one in members.values()), *others]
@@ -52,7 +78,7 @@ def get_campaign_person(campaign: Campaign, pseudonym: str) -> CampaignPerson:
     found = Annotator.objects.filter(pseudonym=pseudonym).select_related("user").first()
     if found is None:
         raise NotFound("There is no such annotator.")
-    membership = Membership.objects.filter(campaign=campaign, annotator=found).first()
+    membership = members_of(campaign).filter(annotator=found).first()
     if membership is None and not _answers(campaign, found).exists():
         raise NotFound("There is no such annotator.")
     handed_on = Escalation.objects.filter(task__campaign=campaign, annotator=found)
@@ -88,6 +114,15 @@ def done_withdrawals(campaign: Campaign, annotator: Annotator) -> QuerySet[Withd
     """What leads have taken back of a person, newest first."""
     found = Withdrawal.objects.filter(campaign=campaign, annotator=annotator)
     return found.filter(done_at__isnull=False).select_related("lead")
+
+
+def pauses_of(campaign: Campaign, annotator: Annotator) -> list[tuple[CampaignChange, str]]:
+    """What leads did about a person's judging, newest first: paused them, or let them go on."""
+    noted = CampaignChange.objects.filter(
+        campaign=campaign, **{f"changes__{MEMBER}__0": annotator.pseudonym}
+    )
+    newest_first = noted.select_related("lead").order_by("-pk")
+    return [(one, one.changes[MEMBER][1]) for one in newest_first]
 
 
 def _answers(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:

@@ -28,6 +28,7 @@ from evaluation.selectors import (
     measure_person,
     measured_campaign,
 )
+from evaluation.selectors.people import pauses_of
 from evaluation.views import figures as words
 from evaluation.views.person_rows import (
     COLUMNS,
@@ -39,6 +40,7 @@ from evaluation.views.person_rows import (
     together,
 )
 from evaluation.views.sorting import asked_sort, heads, in_order
+from pooling.selectors import playable_address
 
 ANSWERS_PER_PAGE = 25
 MEANING = {
@@ -70,8 +72,11 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     measured = measured_campaign(campaign)
     figures = measured.figures if measured else None
-    sort = asked_sort(request.GET.get("sort", ""), COLUMNS, "-judged")
+    # Who is to be looked at comes first, and of them, as of the others, who judged most.
+    sort = asked_sort(request.GET.get("sort", ""), COLUMNS, "-flags")
     rows = person_rows(campaign, figures)
+    if not request.GET.get("sort"):
+        rows = in_order(rows, "-judged", PersonRow.value)
     everybody = together(rows, figures)
     context = {
         "campaign": campaign,
@@ -120,6 +125,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
         "show": show,
         "shown": SHOWN.items(),
         "withdrawals": done_withdrawals(campaign, person.annotator),
+        "pauses": pauses_of(campaign, person.annotator),
         "may_change": campaign.state != CampaignState.CLOSED and person.membership is not None,
         "can_reopen": not campaign.is_imported and counts,
     }
@@ -156,6 +162,7 @@ class AnswerRow:
     said: str
     came_out: str
     became: str
+    video: str | None
 
     @classmethod
     def of(cls, campaign: Campaign, judgment: Judgment) -> AnswerRow:
@@ -167,4 +174,4 @@ class AnswerRow:
             came_out = "" if task.label is None else labels.get(task.label, str(task.label))
             became = STATES[JudgmentState(judgment.state)]
         said = labels.get(judgment.label, str(judgment.label))
-        return cls(judgment, said, came_out, became)
+        return cls(judgment, said, came_out, became, playable_address(task.video))

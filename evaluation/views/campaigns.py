@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
 from django.core.cache import cache
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.enums import CampaignState
-from annotation.models import Campaign, CampaignChange, Membership
+from annotation.core.pausing import MEMBER
+from annotation.enums import CampaignState, TaskState
+from annotation.gold_selectors import find_training_queue, training_items
+from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
 from annotation.selectors import CampaignProgress, campaign_progress, tasks_at_desk
 from config.accounts.roles import Role, scopes_of
@@ -25,6 +29,7 @@ from evaluation.selectors import (
     is_small,
     measured_campaign,
 )
+from evaluation.selectors.people import members_of
 from evaluation.views import figures as words
 from evaluation.views.policy import policy_rows, said_changes
 from evaluation.views.sorting import asked_sort, heads, in_order
@@ -47,15 +52,17 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     if found.is_training:
         return redirect("training", found.benchmark.key)
     leads = can_lead(request.user, found.benchmark)
-    measured = measured_campaign(found)
+    measured, desk = measured_campaign(found), _desk(found)
+    progress = _progress_context(found, measured, may_wait=False)
     context = {
         "campaign": found,
         "benchmark": found.benchmark,
-        **_progress_context(found, measured, may_wait=False),
+        **_as_at_desk(progress, desk),
         **_figures_context(request, found, measured),
         "can_judge": can_judge(request.user, found),
         "can_lead": leads,
-        "at_desk": tasks_at_desk(found).count() if leads else 0,
+        "at_desk": desk["all"],
+        "waiting": _waiting(progress["progress"], desk),
         "policy": policy_rows(found),
         "changes": said_changes(_last_changes(found)),
     }
@@ -69,7 +76,8 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that htmx asks for while the campaign is open."""
     found = _get_campaign(request, pk)
-    context = {"campaign": found, **_progress_context(found, None, may_wait=True)}
+    progress = _progress_context(found, None, may_wait=True)
+    context = {"campaign": found, **_as_at_desk(progress, _desk(found))}
     context["announce"] = request.GET.get("seen") != str(context["progress"].percent)
     response = render(request, "evaluation/_campaign_progress.html", context)
     if found.state != CampaignState.OPEN and "seen" in request.GET:
@@ -117,7 +125,35 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:
-    return list(found.changes.select_related("lead")[:CHANGES_SHOWN])
+    """Not those of single people, whom researchers do not know; they are on the person's page."""
+    changes = found.changes.exclude(changes__has_key=MEMBER)
+    return list(changes.select_related("lead")[:CHANGES_SHOWN])
+
+
+def _desk(found: Campaign) -> dict[str, int]:
+    """How many tasks wait for a lead: all, and the pairs of two states."""
+    states = (TaskState.ESCALATED, TaskState.UNPLAYABLE)
+    pairs = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}
+    counts: dict[str, int] = tasks_at_desk(found).aggregate(all=Count("pk"), **pairs)
+    return counts
+
+
+def _as_at_desk(context: dict[str, Any], desk: dict[str, int]) -> dict[str, Any]:
+    """What a lead has left out waits for nobody, though it stays unplayable."""
+    progress = context["progress"]
+    shown = progress and replace(progress, unplayable=desk[TaskState.UNPLAYABLE])
+    return context | {"progress": shown}
+
+
+def _waiting(progress: CampaignProgress | None, desk: dict[str, int]) -> list[words.Figure]:
+    """What no count of labels shows: pairs that only a lead can move, or has left out."""
+    escalated = desk[TaskState.ESCALATED]
+    left_out = progress.unplayable - desk[TaskState.UNPLAYABLE] if progress else 0
+    rows = [
+        (escalated, words.Figure("Handed on, undecided", f"{escalated:,}", "wait at the desk")),
+        (left_out, words.Figure("Left out", f"{left_out:,}", "the video cannot play")),
+    ]
+    return [figure for count, figure in rows if count > 0]
 
 
 def _progress_context(
@@ -161,8 +197,10 @@ def _figures_context(
         "labels": words.label_figures(figures, escalation_counts(found, "kind")),
         "turns": words.turn_rows(figures),
         "agreement": words.agreement_rows(figures["agreement"]),
+        "agreement_of_all": words.all_label_rows(figures["agreement"]),
         "by_count": words.count_rows(figures["agreement"]),
         "multiply_labelled": figures["agreement"]["multiply_labelled"],
+        "is_graded": "ordinal" in figures["agreement"],
         "gold": words.share_text(figures["right"], figures["gold"]) if figures["gold"] else "",
         "gold_right": figures["right"],
         "gold_answered": figures["gold"],
@@ -177,6 +215,16 @@ def _figures_context(
 def _people_context(found: Campaign, measured: Measured | None) -> dict[str, Any]:
     people = measured.figures["people"] if measured else []
     return {
-        "people": max(Membership.objects.filter(campaign=found).count(), len(people)),
+        "people": max(members_of(found).count(), len(people)),
         "flagged": sum(bool(one["flags"]) for one in people),
+        "gate_items": _items_short_of_gate(found),
     }
+
+
+def _items_short_of_gate(found: Campaign) -> int | None:
+    """How many training items are open, where the gate asks for more right answers than that."""
+    if not found.has_gate or found.state == CampaignState.CLOSED:
+        return None
+    queue = find_training_queue(found.benchmark)
+    items = training_items(queue) if queue else 0
+    return items if items < found.gate.needed else None

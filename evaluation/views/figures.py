@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.enums import CampaignState, EscalationKind
-from evaluation.core.pace import BREAK_MS, DAY, HOUR, TOO_FAST_MS
+from evaluation.core.pace import BREAK_MS, DAY, HOUR, ONLY_BEGUN, TOO_FAST_MS
 from evaluation.models import AgreementReport
 from evaluation.selectors import Figures
 from evaluation.views.charts import NAMES, Chart, column_chart, moment
@@ -18,6 +18,10 @@ from evaluation.views.tables import MINUS
 
 # What stands in place of a figure that there is not.
 NO_FIGURE = "–"
+EQUAL_PAIRWISE = "Two labels of a pair equal"
+ALPHAS = {"alpha": "Krippendorff’s alpha", "ordinal": "Alpha, steps in order"}
+# A campaign that is nearly through may have been judged in an hour or two.
+TOO_FEW_HOURS = "too few hours for a forecast"
 TURNS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
 STRETCH_COLUMNS = {
     "start": "From (UTC)",
@@ -61,6 +65,8 @@ def pace_figures(figures: Figures, state: CampaignState) -> list[Figure]:
 
 def _forecast(forecast: Figures, state: CampaignState) -> list[Figure]:
     reason = forecast["undefined"]
+    if reason == ONLY_BEGUN:
+        reason = TOO_FEW_HOURS
     if not reason and state != CampaignState.OPEN:
         reason = f"the campaign is {state.label.lower()}"
     if reason:
@@ -146,28 +152,49 @@ def turn_rows(figures: Figures) -> list[dict[str, Any]]:
 
 
 def agreement_rows(agreement: Figures) -> list[Figure]:
-    """The headline figures of agreement; one that is undefined says why."""
-
-    def figure(name: str, key: str, text: Any) -> Figure:
-        found = agreement[key]
-        return Figure(name, text(found["value"]), found["undefined"] or "")
-
-    interval = agreement["interval"]
-    found = [
-        figure("All labels of a pair equal", "all_equal", percent),
-        figure("Two labels of a pair equal", "two_equal", percent),
-        figure("Krippendorff’s alpha", "alpha", plain_number),
-        Figure(
-            "95 % interval of alpha",
-            NO_FIGURE
-            if interval["low"] is None
-            else f"{plain_number(interval['low'])} to {plain_number(interval['high'])}",
-            interval["undefined"] or "",
-        ),
+    """The headline figures of agreement, of the labels that were planned; one that is undefined
+    says why. Figures that were kept before these were told apart are of all labels."""
+    planned: Figures = agreement.get("planned", agreement)
+    compared = "first label against second" if planned.get("most") == 2 else "two at a time"
+    pairs = planned["multiply_labelled"]
+    note = f"{compared}, on {pairs:,} pair{'' if pairs == 1 else 's'}"
+    equal = Figure(
+        "First labels equal" if agreement.get("asked_later") else EQUAL_PAIRWISE,
+        percent(planned["two_equal"]["value"]),
+        planned["two_equal"]["undefined"] or note,
+    )
+    if "ordinal" not in planned:
+        return [equal, _alpha(planned, "alpha"), _alpha_interval(planned, "interval")]
+    return [
+        equal,
+        _alpha(planned, "ordinal", "the one to quote: a small step apart counts less"),
+        *([_alpha_interval(planned, "ordinal_interval")] if "ordinal_interval" in planned else []),
+        _alpha(planned, "alpha", "takes the steps as mere names"),
     ]
-    if "ordinal" in agreement:
-        found.append(figure("Alpha, steps in order", "ordinal", plain_number))
-    return found
+
+
+def all_label_rows(agreement: Figures) -> list[Figure]:
+    """The same with the labels that were asked for where two differed."""
+    equal = {"All labels of a pair equal": "all_equal", EQUAL_PAIRWISE: "two_equal"}
+    return [
+        *(
+            Figure(name, percent(agreement[key]["value"]), agreement[key]["undefined"] or "")
+            for name, key in equal.items()
+        ),
+        *(_alpha(agreement, key) for key in ALPHAS if key in agreement),
+    ]
+
+
+def _alpha(agreement: Figures, key: str, note: str = "") -> Figure:
+    found = agreement[key]
+    return Figure(ALPHAS[key], plain_number(found["value"]), found["undefined"] or note)
+
+
+def _alpha_interval(agreement: Figures, key: str) -> Figure:
+    interval, name = agreement[key], "95 % interval of alpha"
+    if interval["low"] is None:
+        return Figure(name, NO_FIGURE, interval["undefined"] or "")
+    return Figure(name, f"{plain_number(interval['low'])} to {plain_number(interval['high'])}")
 
 
 def count_rows(agreement: Figures) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
 from evaluation.core.agreement import NO_LABELS, NOTHING_SHARED
@@ -98,7 +99,7 @@ class PersonRow:
             case "name":
                 return self.name.casefold()
             case "flags":
-                return len(self.flags)
+                return len(self.flags) + (self.state.kind == "paused")
             case "state":
                 return self.state.name
             case "seen":
@@ -136,7 +137,7 @@ def state_of(
     if membership is None:
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
-        return PersonState("paused", "paused", membership.reason)
+        return PersonState("paused", "paused", for_leads(membership.reason))
     if campaign.has_gate and membership.admitted_at is None:
         return PersonState("queued", "not let in yet", "has not passed the gate")
     return PersonState("active", "judges")
@@ -155,11 +156,11 @@ def numbers_of(own: Figures, person: CampaignPerson | None) -> dict[str, Number]
     """The figures of one person, or (None) of all together."""
     withdrawn, escalations = (person.withdrawn, person.escalations) if person else (0, 0)
     fast, timed = own["too_fast"], own["timed"]
+    judged = own["counted"] + own["surplus"]
     return {
-        "judged": _count(
-            own["counted"] + own["surplus"], f"{withdrawn:,} taken back" if withdrawn else ""
-        ),
-        "rate": _rate(own["answers"], own["hours"]),
+        "judged": _count(judged, f"{withdrawn:,} taken back" if withdrawn else ""),
+        # Answers to gold stay when all others are taken back, and are no labels.
+        "rate": _rate(own["answers"], own["hours"]) if judged else Number(None, NO_LABELS),
         "seconds": Number(None, NOT_TIMED)
         if own["seconds"] is None
         else Number(own["seconds"], words.seconds_text(own["seconds"])),
@@ -200,7 +201,8 @@ def _share(part: int, whole: int, undefined: str) -> Number:
 def _rate(answers: int, hours: float) -> Number:
     if hours < A_MINUTE:
         return Number(None, TOO_SHORT)
-    return Number(answers / hours, f"{answers / hours:,.0f}", f"{hours:,.1f} h at work")
+    at_work = f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
+    return Number(answers / hours, f"{answers / hours:,.0f}", f"{at_work} at work")
 
 
 def _accuracy(accuracy: float | None, labels: int) -> Number:

@@ -61,9 +61,10 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def _scale(campaign: Campaign) -> str:
-    """The steps from the lowest; those that count as relevant come after a bar."""
+    """The steps from the lowest, and which of more than two is the first that is relevant."""
     names = list(campaign.labels.values())
-    return f"{', '.join(names[: campaign.threshold])} | {', '.join(names[campaign.threshold :])}"
+    steps = ", ".join(names)
+    return steps if len(names) == 2 else f"{steps}; relevant from “{names[campaign.threshold]}” on"
 
 
 def _gold(campaign: Campaign) -> str:

@@ -66,6 +66,14 @@ def test_a_text_is_written_by_admins_and_kept_in_versions() -> None:
     ]
 
 
+def test_a_text_that_began_with_an_older_one_is_refused() -> None:
+    assert write_consent_text(text="First.", after=0, by=admin()).version == 1
+    with pytest.raises(Conflict) as refused:
+        write_consent_text(text="Mine.", after=0, by=admin())
+    assert str(refused.value) == "Somebody has written version 1 meanwhile; look at that first."
+    assert write_consent_text(text="Mine.", after=1, by=admin()).version == 2
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_texts_at_once_are_two_versions_or_one() -> None:
     ada = admin()
@@ -131,8 +139,12 @@ def test_a_text_that_changed_meanwhile_is_shown_first() -> None:
 def test_an_admin_writes_the_text_on_a_page() -> None:
     client = Client()
     client.force_login(admin())
-    assert client.post("/people/consent/", {"text": "Be kind."})["Location"] == "/people/consent/"
-    twice = client.post("/people/consent/", {"text": "Be kind."})
+    first = {"text": "Be kind.", "after": "0"}
+    assert client.post("/people/consent/", first)["Location"] == "/people/consent/"
+    # Another tab shows the page as it was before, and what is typed there stays.
+    stale = client.post("/people/consent/", {"text": "Be brief.", "after": "0"})
+    assert (stale.status_code, stale.context["form"]["text"].value()) == (422, "Be brief.")
+    twice = client.post("/people/consent/", {"text": "Be kind.", "after": "1"})
     assert twice.status_code == 422
     assert twice.context["form"].errors["text"] == ["this is the text of version 1 already"]
     page = client.get("/people/consent/").content.decode()

@@ -135,6 +135,8 @@ def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) 
         {"seed": 2**63},
         {"name": "x" * 151},
         {"labels_max": 0},
+        # One label more than there may be.
+        {"labels_each": 3, "labels_max": 3, "double_share": 0.01},
     ],
 )
 def test_a_campaign_is_asked_for_in_order(

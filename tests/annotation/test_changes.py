@@ -11,7 +11,14 @@ from django.test import Client
 
 from annotation.enums import CampaignState, Joining
 from annotation.models import Campaign, CampaignChange, Membership
-from annotation.services import Policy, change_policy, policy_of, set_campaign_state
+from annotation.policy_forms import CampaignForm
+from annotation.services import (
+    Policy,
+    change_policy,
+    pause_member,
+    policy_of,
+    set_campaign_state,
+)
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
@@ -157,6 +164,7 @@ def test_policy_of_a_campaign_is_what_it_was_opened_with(db: None, tmp_path: Pat
 # --- The page of the policy -------------------------------------------------------------------
 
 FORM = {
+    "after": "0",
     "name": "First",
     "joining": "everybody",
     "ceiling_percent": "100",
@@ -174,6 +182,7 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
     answer = desk.post(address, changed)
     assert answer["Location"] == f"/campaigns/{campaign.pk}/"
     form = desk.get(address).context["form"]
+    changed |= {"after": str(CampaignChange.objects.get().pk)}
     assert {name: str(form[name].value()) for name in FORM} == changed
     assert [(one.title, one.is_open) for one in form.fieldsets() if one.folded] == [
         ("Training before", True),
@@ -191,10 +200,77 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
 def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Client) -> None:
     address = f"/campaigns/{campaign.pk}/policy/"
     assert desk.post(address, FORM | {"name": ""}).status_code == 422
-    assert desk.post(address, FORM | {"gold_percent": "2"}).status_code == 400
+    refused = desk.post(address, FORM | {"gold_percent": "2"})
+    assert refused.status_code == 422
+    assert refused.context["form"].errors == {
+        "gold_percent": ["Tiny has no control pairs to mix in; bring some first."]
+    }
+    refused = desk.post(address, FORM | {"gold_percent": "51"})
+    assert list(refused.context["form"].errors) == ["gold_percent"]
     # What is no field of this form is not looked at.
     desk.post(address, FORM | {"labels_max": "9", "seed": "7", "state": "closed"})
     assert (CampaignChange.objects.count(), stored(campaign)["labels_max"]) == (0, 3)
+
+
+def test_a_form_from_before_a_change_changes_nothing(
+    campaign: Campaign, desk: Client, lead: User
+) -> None:
+    """Two tabs: what the first has changed is not put back by the second, which keeps what was
+    typed. What was done about a person, or the state, is no change of the policy."""
+    address = f"/campaigns/{campaign.pk}/policy/"
+    claim(campaign, make_annotator("anna"))
+    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    stale = desk.post(address, FORM | {"gate_right": "2", "gate_last": "3"})
+    assert stale.status_code == 422
+    assert "Somebody has changed the campaign since" in stale.content.decode()
+    assert stale.context["form"]["gate_last"].value() == "3"
+    assert (stored(campaign)["joining"], stored(campaign)["gate_last"]) == ("chosen", 0)
+
+    seen = {"after": str(CampaignChange.objects.get().pk), "joining": "chosen"}
+    pause_member(membership=Membership.objects.get(), reason="wait", by=lead)
+    set_campaign_state(campaign=campaign, state=CampaignState.PAUSED, by=lead)
+    assert desk.post(address, FORM | seen | {"gate_last": "3"}).status_code == 302
+    assert stored(campaign)["gate_last"] == 3
+
+
+OPENING = FORM | {
+    "labels_each": "1",
+    "double_percent": "10",
+    "labels_max": "3",
+    "scale": "graded",
+    "steps": "a\nb\nc\nd",
+    "relevant_from": "2",
+    "order": "grouped",
+    "priority": "none",
+    "seed": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, {}),
+        ({"relevant_from": "5"}, {"relevant_from": ["There are 4 steps: 2 to 4."]}),
+        ({"steps": " \n"}, {"steps": ["Name 2 to 9 steps, one a line."]}),
+        ({"steps": " ", "scale": "binary"}, {}),
+        ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
+        (
+            {"labels_each": "3"},
+            {"labels_max": ["Pairs with one label more get 4, which is above the maximum of 3."]},
+        ),
+        ({"labels_each": "3", "double_percent": "0"}, {}),
+    ],
+)
+def test_what_cannot_be_followed_is_said_beside_its_field(
+    given: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    assert CampaignForm(OPENING | given).errors == errors
+
+
+def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
+    """Its plan is refused today, and stays as it is."""
+    Campaign.objects.update(labels_max=1)
+    assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
 
 
 def test_a_closed_campaign_has_no_such_page(campaign: Campaign, desk: Client, lead: User) -> None:
@@ -214,7 +290,9 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
     deactivate_person(person=cara.user, by=make_user("ada", Role.ADMIN))
     emil = make_user("emil", Role.ANNOTATOR)
     address = f"/campaigns/{campaign.pk}/members/"
-    assert desk.get(address).status_code == 409
+    nobody = desk.get(address)
+    assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
+    assert "Every annotator of the benchmark may judge" in nobody.content.decode()
     change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
 
     shown = desk.get(address).context["form"].fields["people"].choices

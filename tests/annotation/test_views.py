@@ -163,7 +163,7 @@ def test_opening_with_an_error(
         ({"labels_each": "4"}, "A pair gets 1 to 99 labels, and at most as many as the maximum"),
         ({"scale": "graded", "steps": "one"}, "A scale has 2 to 9 steps, not 1."),
         ({"scale": "graded", "steps": "a\nA"}, "Two steps of the scale have the same name."),
-        ({"scale": "graded", "relevant_from": "5"}, "The lowest relevant step is one of 1 to 3"),
+        ({"scale": "graded", "relevant_from": "5"}, "There are 4 steps: 2 to 4."),
     ],
 )
 def test_a_policy_that_cannot_be_followed(

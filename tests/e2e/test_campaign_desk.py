@@ -55,17 +55,27 @@ def test_a_lead_steers(
     page.get_by_role("link", name="People 2").click()
     is_sound(page)
     assert names(page) == ["anna", "ben"]
-    page.get_by_role("link", name="Judged").click()
+    page.get_by_role("link", name="Annotator").click()
+    page.get_by_role("link", name="Annotator").click()
     assert names(page) == ["ben", "anna"]
 
     page.get_by_role("link", name="ben").click()
     is_sound(page)
+    # On the page: as a document of its own, nothing of a stored file may run, not even itself.
+    page.get_by_role("link", name="Play the video").first.click()
+    video = page.locator(".player[open] video")
+    video.evaluate("video => video.videoWidth || new Promise(seen => video.onplaying = seen)")
+    assert video.evaluate("video => video.videoWidth") > 0
+    is_sound(page)
+    page.keyboard.press("Escape")
     page.locator("summary", has_text="Pause").click()
     page.get_by_label("Why? They read it.").fill("Please look at the guideline.")
     page.locator("details[open]").get_by_role("button", name="Pause").click()
     page.get_by_text("Please look at the guideline.").wait_for()
     assert Membership.objects.get(annotator__user__username="ben").state == "paused"
-    page.get_by_role("button", name="Resume").click()
+    page.locator("summary", has_text="Resume").click()
+    page.get_by_text("control pairs so far are forgiven").wait_for()
+    page.get_by_role("button", name="Resume now").click()
     page.get_by_text("They may go on in First").wait_for()
 
     page.get_by_role("link", name="Take back answers").click()
@@ -92,7 +102,7 @@ def test_a_lead_steers(
     page.get_by_label("of the last so many answers in training").fill("6")
     page.get_by_role("button", name="Change it").click()
     page.get_by_text("The changes hold from now on.").wait_for()
-    assert CampaignChange.objects.get().changes == {
+    assert CampaignChange.objects.latest("pk").changes == {
         "joining": ["everybody", "chosen"],
         "gate_share": [0.0, 0.8333],
         "gate_last": [0, 6],

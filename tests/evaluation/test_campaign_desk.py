@@ -19,8 +19,11 @@ from django.utils import timezone
 from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Annotator, Campaign, GoldItem, Judgment, Membership
 from annotation.services import (
+    annotator_for,
     change_policy,
     escalate_task,
+    join_campaign,
+    leave_out_task,
     pause_member,
     release_assignments,
     reopen_judgments,
@@ -31,6 +34,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from config.shared.errors import Conflict
 from evaluation.models import CampaignReport
 from evaluation.selectors import campaigns as campaign_selectors
 from evaluation.selectors import measure_campaign
@@ -172,6 +176,13 @@ def test_all_figures(campaign: Campaign) -> None:
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
+    # The third label, which cara was asked for because two differed, is no more than a third.
+    planned = agreement["planned"]
+    assert (planned["two_equal"], planned["multiply_labelled"]) == (
+        {"value": 0.5, "undefined": None},
+        2,
+    )
+    assert (agreement["asked_later"], planned["most"]) == (1, 2)
     anna = next(row for row in people if row["annotator"] == person("anna").pk)
     counted = {key: anna[key] for key in ("counted", "relevant", "compared", "equal", "too_fast")}
     assert counted == {"counted": 3, "relevant": 2, "compared": 2, "equal": 1, "too_fast": 0}
@@ -248,9 +259,11 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Without a time 1",
         "Relevant pairs 50.0 % 1 of 2 settled",
         "Relevant labels 50.0 % 3 of 6",
+        "First labels equal 50.0 % first label against second, on 2 pairs",
         "All labels of a pair equal 50.0 %",
+        "What the figures say",
         "One label more 100 %, 4 pairs",
-        "Scale not relevant | relevant",
+        "Scale not relevant, relevant",
     ):
         assert part in text, part
     assert re.findall(r"<title>(21 Nov[^<]*)</title>", page.decode()) == [
@@ -336,14 +349,16 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     escalate_task(assignment_id=held.pk, annotator=person("cara"), kind=EscalationKind.UNSURE)
     membership = Membership.objects.get(annotator=person("ben"))
     pause_member(membership=membership, reason="=ask me", by=lead)
-    rows = people_page(desk, campaign)
+    # Ben is paused, and so comes first unless another order is asked for.
+    assert [row[0].split()[0] for row in people_page(desk, campaign)] == ["ben", "anna", "cara"]
+    rows = people_page(desk, campaign, "?sort=name")
     assert [row[:-1] for row in rows] == [
         [
             f"anna {person('anna').pseudonym}",
             "–",
             "judges",
             "3",
-            "82 0.0 h at work",
+            "82 2 min at work",
             "3.0 s",
             "66.7 % 2 of 3",
             "50.0 % 1 of 2",
@@ -538,6 +553,72 @@ def test_pause_and_resume_come_back_here(campaign: Campaign, desk: Client) -> No
     answer = desk.post(change, {"action": "resume", "back": "campaign"})
     assert answer["Location"] == here
     assert Membership.objects.get(annotator=ben).state == "active"
+    page = text_of(desk.get(here).content)
+    assert re.search("Resumed .* by lena .*Paused .* by lena ", page)
+    assert re.search("Answers to control pairs before .* UTC are forgiven.", page)
+    # Of the campaign's changes researchers read, and they know nobody.
+    assert ben.pseudonym not in desk.get(f"/campaigns/{campaign.pk}/").content.decode()
+
+
+def test_who_is_paused_already_stays_so(campaign: Campaign, lead: User) -> None:
+    """The second lead learns that there was a first, whose reason the person has read."""
+    pages = [Membership.objects.get(annotator=person("ben")) for _ in "ab"]
+    pause_member(membership=pages[0], reason="first", by=lead)
+    with pytest.raises(Conflict):
+        pause_member(membership=pages[1], reason="second", by=lead)
+    assert Membership.objects.get(annotator=person("ben")).reason == "first"
+
+
+def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, desk: Client) -> None:
+    watched = factories.make_campaign_with_gold(
+        tmp_path, captions=2, videos=4, gold=4, gold_share=1, gold_bar=1, gold_last=2
+    )
+    anna = make_annotator("anna")
+    while (membership := watched.members.first()) is None or membership.state == "active":
+        for one in claim(watched, anna):
+            if one.task.gold_id and watched.members.get().state == "active":
+                submit(one, 1)
+    assert membership.reason.startswith("You are paused: of your last 2")
+    (row,) = people_page(desk, watched)
+    assert row[2] == (
+        "paused Paused automatically: 1 of their last 2 control pairs right; the campaign asks "
+        "for 2."
+    )
+
+
+def test_who_only_looked_is_none_of_the_people(campaign: Campaign, desk: Client) -> None:
+    """A lead and an admin who have opened the room; an annotator who did is one."""
+    for name, role in (("lou", Role.LEAD), ("ada", Role.ADMIN), ("emil", Role.ANNOTATOR)):
+        made = annotator_for(factories.make_user(name, role))
+        join_campaign(campaign=campaign, annotator=made)
+    names = {row[0].split()[0] for row in people_page(desk, campaign)}
+    assert names == {"anna", "ben", "cara", "emil"}
+    assert "People 4" in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    assert person_page(desk, campaign, "lou").count(b"There is no such annotator.") > 0
+
+
+def test_a_gate_that_nobody_can_pass_is_said(campaign: Campaign, desk: Client) -> None:
+    Campaign.objects.update(gate_share="0.5", gate_last=4)
+    said = "it asks for 2 right answers in training, and 0 items are open there."
+    assert said in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    Campaign.objects.update(gate_last=0)
+    assert "cannot pass" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+
+
+def test_what_waits_at_the_desk_and_what_was_left_out(
+    campaign: Campaign, desk: Client, lead: User
+) -> None:
+    kinds = (EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY)
+    for one, kind in zip(claim(campaign, person("cara")), kinds, strict=False):
+        escalate_task(assignment_id=one.pk, annotator=person("cara"), kind=kind)
+    page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    assert "Cannot play 1" in page
+    assert "Handed on, undecided 1 wait at the desk" in page
+    cache.clear()
+    leave_out_task(task=campaign.tasks.get(state="unplayable"), by=lead)
+    page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    assert "Cannot play 0" in page
+    assert "Left out 1 the video cannot play" in page
 
 
 def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -> None:
@@ -545,6 +626,10 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     address = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/reopen/"
     page = text_of(desk.get(address).content)
     assert "2 pairs are concerned if you name no moment." in page
+    later = desk.post(address, {"reason": "guesses", "since": "2099-01-01T10:00"})
+    assert later.status_code == 422
+    assert list(later.context["form"].errors) == ["since"]
+    assert "guesses" in later.content.decode()
     assert desk.post(address, {"reason": ""}).status_code == 422
     desk.post(address, {"reason": "guesses", "pause": "on"})
     job = Job.objects.get()
@@ -568,6 +653,7 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)
     page = text_of(person_page(desk, campaign, "ben"))
     assert "2 answers taken back" in page
+    assert "Labels per hour no labels" in page
     assert "by lena : guesses" in page or "by lena: guesses" in page
     assert "Nothing that this person judged counts here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
@@ -690,7 +776,8 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     alphas = [figures["agreement"][name]["value"] for name in ("alpha", "ordinal")]
     assert alphas == pytest.approx([17 / 29, 0.37537537537537535])
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
-    assert "Scale nothing, a little | most, all" in page
+    assert "Scale nothing, a little, most, all; relevant from “most” on" in page
+    assert re.search("First labels equal 75.0 % .* Alpha, steps in order .* the one to quote", page)
     assert "Relevant 3" in page
     (row,) = [row for row in people_page(desk, campaign) if row[0].startswith("anna")]
     assert row[6] == "50.0 % 2 of 4"

@@ -12,11 +12,12 @@ from config.shared.errors import Conflict, InvalidInput
 TEXT_LENGTH = 50_000
 
 
-def write_consent_text(*, text: str, by: User) -> ConsentText:
+def write_consent_text(*, text: str, by: User, after: int | None = None) -> ConsentText:
     """A new version, which everybody is asked to agree to before they judge on.
 
-    Raises `InvalidInput` for no text and for that of the newest version, `Conflict` where somebody
-    else wrote one at the same moment.
+    `after` is the version that the writer began with, 0 for none. Raises `InvalidInput` for no text
+    and for that of the newest version, `Conflict` where somebody else has written one since then or
+    does so at the same moment.
     """
     check_can_administer(by)
     text = text.replace("\r\n", "\n").strip()
@@ -25,7 +26,10 @@ def write_consent_text(*, text: str, by: User) -> ConsentText:
     newest = newest_consent_text()
     if newest is not None and newest.text == text:
         raise InvalidInput(f"this is the text of version {newest.version} already")
-    version = 1 if newest is None else newest.version + 1
+    last = newest.version if newest else 0
+    if after is not None and after != last:
+        raise Conflict(f"Somebody has written version {last} meanwhile; look at that first.")
+    version = last + 1
     try:
         with transaction.atomic():
             return ConsentText.objects.create(version=version, text=text, written_by=by)

@@ -1,0 +1,59 @@
+"""The pages about people: what is counted of them, and what sending a form twice does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from annotation.models import Membership
+from config.accounts.models import Invitation
+from config.accounts.roles import Role
+from tests import factories
+from tests.factories import claim, make_annotator, submit
+
+
+@pytest.fixture
+def ada(client: Client, db: None) -> Client:
+    client.force_login(factories.make_user("ada", Role.ADMIN))
+    return client
+
+
+def test_judged_is_the_same_number_everywhere(ada: Client, tmp_path: Path) -> None:
+    """Pairs alone, as among the people of the campaign; answers to gold are told beside them."""
+    campaign = factories.make_campaign_with_gold(
+        tmp_path, captions=2, videos=4, gold=4, gold_share=1
+    )
+    anna = make_annotator("anna")
+    while held := claim(campaign, anna):
+        for one in held:
+            submit(one, 1)
+    membership = Membership.objects.get()
+    assert (membership.judged, membership.gold_judged) == (8, 4)
+    page = ada.get(f"/people/{anna.user_id}/")
+    assert page.context["judged"] == 8
+    assert '<td class="num">8</td>\n                <td class="num">4</td>' in page.content.decode()
+    (row,) = [person for person, _ in ada.get("/people/").context["rows"] if person.judged]
+    assert (row.username, row.judged) == ("anna", 8)
+    table = ada.get(f"/campaigns/{campaign.pk}/people/").context["rows"]
+    assert [one.numbers["judged"].value for one in table] == [8]
+
+
+def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
+    address = "/people/invitations/new/"
+    once = ada.get(address).context["once"]
+    given = {"role": "annotator", "scope": "*", "days": "7", "once": once}
+    assert "The link is made" in ada.post(address, given).content.decode()
+    again = ada.post(address, given)
+    assert (again["Location"], Invitation.objects.count()) == ("/people/invitations/", 1)
+    assert "is not shown again" in ada.get(again["Location"]).content.decode()
+    ada.post(address, given | {"once": ada.get(address).context["once"]})
+    assert Invitation.objects.count() == 2
+
+
+def test_a_role_that_somebody_has_is_not_given_again(ada: Client) -> None:
+    address = f"/people/{factories.make_user('emil').pk}/"
+    for said in ("The role of researcher is given.", "They have the role of researcher there"):
+        ada.post(f"{address}roles/grant/", {"role": "researcher", "scope": "*"})
+        assert said in ada.get(address).content.decode()
