@@ -126,8 +126,7 @@ def _tables(result: Result) -> list[Table]:
 
 def _charts(result: Result) -> list[Chart]:
     scores = _band(result["scores"], "score", result["measure"], "%", name_of("run"))
-    alpha = _band(result["agreement"], "alpha", "Krippendorff’s alpha", ".2f", None)
-    return [
+    charts = [
         Chart(
             "scores",
             f"{result['measure']} while the labels came in",
@@ -135,6 +134,12 @@ def _charts(result: Result) -> list[Chart]:
             "the lines run flat, more labels changed nothing.",
             scores,
         ),
+    ]
+    if all(row["alpha"] is None for row in result["agreement"]):
+        return charts
+    alpha = _band(result["agreement"], "alpha", "Krippendorff’s alpha", ".2f", None)
+    return [
+        *charts,
         Chart(
             "alpha",
             "Agreement while the labels came in",

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.enums import SETTLED_BY_LABELS, JudgmentState, TaskState
 from annotation.models import DECIDED, Campaign, Escalation, Judgment, JudgmentTask, Membership
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
+from config.shared.version import code_version
 from evaluation.core.agreement import (
     ValueCounts,
     agreement_by_label_count,
@@ -61,7 +62,9 @@ def measured_campaign(campaign: Campaign) -> Measured | None:
     answers = answers_given(campaign)
     if is_small(campaign, answers):
         return _measured_now(campaign, answers)
-    report = CampaignReport.objects.filter(campaign=campaign).first()
+    # Other code may have kept other figures.
+    reports = CampaignReport.objects.filter(code_version=code_version())
+    report = reports.filter(campaign=campaign).first()
     if report is None:
         return None
     behind = max(0, answers - report.answers)
@@ -92,7 +95,8 @@ def campaigns_to_measure() -> list[Campaign]:
     """Large campaigns of which the kept figures are missing or out of date."""
     sums = Sum(F("judged") + F("gold_judged"))
     given = dict(Membership.objects.values_list("campaign").annotate(n=sums))
-    kept = dict(CampaignReport.objects.values_list("campaign", "answers"))
+    reports = CampaignReport.objects.filter(code_version=code_version())
+    kept = dict(reports.values_list("campaign", "answers"))
     large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=_above(given, SMALL)))
     return [one for one in large if kept.get(one.pk) != given.get(one.pk, 0)]
 

@@ -85,9 +85,13 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         JobState.FAILED,
         "my.run, line 2: unknown video 'v9'",
     )
+    # What was uploaded is scored, by the original positives as long as there are no labels.
+    scored = wait_for(Job.objects.get(kind="evaluate"), ended, celery_worker_process)
+    assert scored.result == {"labels": "original", "runs": ["A"]}
     assert row_counts() == {
         **before,
-        "jobs.Job": 2,
+        "evaluation.Evaluation": 1,
+        "jobs.Job": 3,
         "pooling.Run": 1,
         "pooling.RankedList": 1,
         "pooling.System": 1,
