@@ -184,9 +184,12 @@ def test_scores_equal_ir_measures(highest: int, seed: int, monkeypatch: pytest.M
     peers = {ours: ir_measures.parse_measure(theirs) for ours, theirs in IR_MEASURES.items()}
     expected = {ours: np.zeros(len(ranked)) for ours in peers}
     back = {peer: ours for ours, peer in peers.items()}
-    for metric in ir_measures.iter_calc(peers.values(), qrels, run):
-        expected[back[metric.measure]][int(metric.query_id)] = metric.value
-    means = ir_measures.calc_aggregate(peers.values(), qrels, run)
+    means = {}
+    # One by one: asked for together, nDCG may overwrite nDCG with other gains, as hashes fall.
+    for peer in peers.values():
+        for metric in ir_measures.iter_calc([peer], qrels, run):
+            expected[back[metric.measure]][int(metric.query_id)] = metric.value
+        means |= ir_measures.calc_aggregate([peer], qrels, run)
 
     scores = score_run(ranked, judged, map(parse_measure, peers))
     for ours, peer in peers.items():
