@@ -146,7 +146,6 @@ def test_two_tabs_and_two_browsers(
     # The other tab goes on by itself, the other browser is told.
     second.get_by_text("You have answered this pair in another tab.").wait_for()
     rooms.until_ready(second)
-    assert second.inner_text("[data-part=judged]") == "1"
     elsewhere.get_by_text("Your last answers").click()
     rooms.press(elsewhere, "j")
     elsewhere.get_by_text("You have answered this pair before; that answer stands.").wait_for()
@@ -158,10 +157,10 @@ def test_two_tabs_and_two_browsers(
     rooms.until_sent(second)
     assert rooms.labels() == [(1, "live"), (0, "live")]
 
-    # What was judged in another browser is counted as soon as the server tells.
+    # What was judged in another browser, or in another tab while this one was asking for pairs, is
+    # counted as soon as the server tells.
     rooms.press(elsewhere, "k", "k", "k")
     rooms.until_sent(elsewhere)
-    assert first.inner_text("[data-part=judged]") == "2"
     rooms.press(first, "k")
     for page in (first, elsewhere):
         wait_until(page, "() => document.querySelector('[data-part=judged]').textContent === '4'")
