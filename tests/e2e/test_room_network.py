@@ -158,11 +158,13 @@ def test_two_tabs_and_two_browsers(
     assert rooms.labels() == [(1, "live"), (0, "live")]
 
     # What was judged in another browser, or in another tab while this one was asking for pairs, is
-    # counted as soon as the server tells.
+    # counted when the server tells: with the next claim.
     rooms.press(elsewhere, "k", "k", "k")
     rooms.until_sent(elsewhere)
     rooms.press(first, "k")
+    rooms.until_sent(first)
     for page in (first, elsewhere):
+        page.reload()
         wait_until(page, "() => document.querySelector('[data-part=judged]').textContent === '4'")
     assert len(rooms.labels()) == 4
     forget(page_problems, "409")
