@@ -22,7 +22,7 @@ from evaluation.analyses.base import (
     ends,
     seed_field,
 )
-from evaluation.analyses.specs import DOTS, RULES, name_of, quantity
+from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
 from evaluation.core.bounds import (
     bound_scores,
@@ -199,7 +199,7 @@ def _minus(value: float | None, other: float | None) -> float | None:
 
 
 def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, "low": row["bounds"][0], "high": row["bounds"][1]} for row in result["rows"]]
+    rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
     score = quantity("score", "Score", axis={"format": "%"}, scale={"zero": False})
     plot = {
         "width": 300,

@@ -23,7 +23,7 @@ from evaluation.analyses.base import (
     resamples_field,
     seed_field,
 )
-from evaluation.analyses.specs import name_of, quantity
+from evaluation.analyses.specs import low_high, name_of, quantity
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.history import Moment, look_back
 from evaluation.core.relevance import with_positives
@@ -153,10 +153,7 @@ def _band(
     rows: list[Result], key: str, title: str, form: str, colour: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Lines, each within the band of its interval."""
-    values = [
-        {**row, "low": (row["interval"] or [None])[0], "high": (row["interval"] or [None])[-1]}
-        for row in rows
-    ]
+    values = [{**row, **low_high(row["interval"])} for row in rows]
     height = quantity(key, title, axis={"format": form}, scale={"zero": False})
     return {
         "data": {"values": values},

@@ -22,7 +22,7 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.specs import DOTS, RULES, name_of, quantity
+from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity
 from evaluation.core.resampling import difference_interval, mean_interval
 
 BY = {"labelled": "By the labels", "original": "Original positives"}
@@ -99,8 +99,7 @@ def _charts(result: Result) -> list[Chart]:
             "measure": row["measure"],
             "positives": title,
             "score": row[by],
-            "low": (row[f"{by}_interval"] or [None])[0],
-            "high": (row[f"{by}_interval"] or [None])[-1],
+            **low_high(row[f"{by}_interval"]),
         }
         for row in result["rows"]
         for by, title in BY.items()

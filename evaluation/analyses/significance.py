@@ -22,7 +22,7 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.specs import DOTS, RULES, name_of, quantity, spec, step
+from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity, spec, step
 from evaluation.core.significance import (
     Comparison,
     check_saturation,
@@ -159,8 +159,7 @@ def _charts(result: Result) -> list[Chart]:
         {
             "pair": f"{row['first']} − {row['second']}",
             "difference": row["difference"],
-            "low": (row["interval"] or [None])[0],
-            "high": (row["interval"] or [None])[-1],
+            **low_high(row["interval"]),
         }
         for row in result["comparisons"]
     ]

@@ -23,7 +23,7 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.specs import RULES, name_of, offset, quantity, step
+from evaluation.analyses.specs import RULES, low_high, name_of, offset, quantity, step
 from evaluation.core.arrays import IntArray
 from evaluation.core.positives import positives_per_query
 from evaluation.core.slices import cut_by_quantiles, kendall_tau_b, slice_means, spearman
@@ -119,14 +119,7 @@ def _tables(result: Result) -> list[Table]:
 
 
 def _charts(result: Result) -> list[Chart]:
-    rows = [
-        {
-            **row,
-            "low": (row["interval"] or [None])[0],
-            "high": (row["interval"] or [None])[-1],
-        }
-        for row in result["rows"]
-    ]
+    rows = [{**row, **low_high(row["interval"])} for row in result["rows"]]
     run = name_of("run")
     score = quantity("mean", result["measure"], axis={"format": "%"})
     return [

@@ -37,6 +37,12 @@ def offset(encoding: Encoding) -> Encoding:
     return {key: value for key, value in encoding.items() if key != "title"}
 
 
+def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
+    """The ends of an interval as fields of a row; null where it is undefined."""
+    low, high = interval or (None, None)
+    return {"low": low, "high": high}
+
+
 def spec(rows: list[dict[str, Any]], mark: Any, **encoding: Encoding) -> dict[str, Any]:
     """One view of rows."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
