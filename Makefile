@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
 # Two processes share the tests; `make test PYTEST_ARGS=-x` runs them in one.
-PYTEST_ARGS ?= --numprocesses=2
+PYTEST_ARGS ?= --numprocesses=2 --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
 # Another project's, left in a shell, would be used instead of config.settings.
@@ -83,12 +83,13 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST)
 
+# Neither the core nor the drawing of charts knows which database there is.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob='*/core'  # which knows no database
+	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" --ignore=tests/e2e/test_lab_charts.py
 
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
-BENCHMARKS ?= scoring commands sqlite-commands lists resampling replay judging sqlite-judging desk sqlite-desk first_frame
+BENCHMARKS ?= scoring commands sqlite-commands lists resampling replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
 bench: install-dev  ## Measure times and memory (DATA=folder: on the real input there)

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.enums import (
@@ -31,6 +31,7 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
     Membership,
+    Withdrawal,
 )
 from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
@@ -317,22 +318,15 @@ def pseudonym(place: int) -> str:
 
 def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
     """All live judgments of the benchmark's campaigns; linear in judgments and pairs."""
-    task_ids, task_pairs, task_campaigns = read_columns(
-        JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0),
-        "pk",
-        "pair_id",
-        "campaign_id",
-    )
-    tasks, annotators, labels, ids = read_columns(
+    pairs, campaigns, annotators, labels, ids = read_columns(
         Judgment.objects.filter(task__campaign__benchmark=benchmark, state=JudgmentState.LIVE),
-        "task_id",
+        "task__pair_id",
+        "task__campaign_id",
         "annotator_id",
         "label",
         "pk",
     )
-    by_id = np.argsort(task_ids, kind="stable")
-    task = by_id[np.searchsorted(task_ids, tasks, sorter=by_id)]
-    codes = _codes_of_pairs(benchmark, task_pairs)[task]
+    codes = _codes_of_pairs(benchmark, pairs)
     order = np.lexsort((ids, annotators, codes))
     codes = codes[order]
     first = np.diff(codes, prepend=-1) != 0
@@ -340,17 +334,34 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
         codes=codes[first],
         pair_of=np.cumsum(first) - 1,
         annotators=annotators[order],
-        labels=_grades(benchmark, labels, task_campaigns[task])[order],
+        labels=_grades(benchmark, labels, campaigns)[order],
         ids=ids[order],
-        campaigns=task_campaigns[task][order],
+        campaigns=campaigns[order],
     )
 
 
-def newest_judgment(benchmark: Benchmark) -> int:
-    """The primary key of the benchmark's last judgment, 0 where there is none."""
-    made = Judgment.objects.filter(task__campaign__benchmark=benchmark)
-    # Backwards from the end of the table, and no further than to the first that fits.
-    return made.order_by("-pk").values_list("pk", flat=True).first() or 0
+def labels_moment(benchmark: Benchmark) -> list[int]:
+    """Numbers that are others whenever the labels of the benchmark may be others: its last label,
+    how many rulings, how many labels a lead took back, and how many pairs were handed on, which
+    takes a label back, too. The first two are 0 where there are no labels."""
+    newest = newest_judgment(benchmark)
+    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    taken_back = Withdrawal.objects.filter(campaign__benchmark=benchmark)
+    withdrawn: int = taken_back.aggregate(n=Sum("judgments", default=0))["n"]
+    handed_on = Escalation.objects.filter(task__campaign__benchmark=benchmark)
+    return [newest.pk if newest else 0, rulings.count(), withdrawn, handed_on.count()]
+
+
+def newest_judgment(benchmark: Benchmark) -> Judgment | None:
+    """The label that came last of those that count; answers to gold are none."""
+    labelled = JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0)
+    if not labelled.exists():  # else all judgments of others would be looked through
+        return None
+    # Backwards from the end of the table, and no further than to the first that fits; of a join,
+    # SQLite would read all judgments and sort them.
+    of_benchmark = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
+    made = Judgment.objects.filter(Exists(of_benchmark), state=JudgmentState.LIVE)
+    return made.only("created_at").order_by("-pk").first()
 
 
 def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:

@@ -15,6 +15,12 @@ urlpatterns = [
     path("benchmarks/", pooling.BenchmarkList.as_view(), name="api-benchmarks"),
     path("benchmarks/<str:key>/", pooling.BenchmarkDetail.as_view(), name="api-benchmark"),
     path("benchmarks/<str:key>/runs/", pooling.Runs.as_view(), name="api-runs"),
+    path(
+        "benchmarks/<str:key>/train-splits/",
+        pooling.TrainSplits.as_view(),
+        name="api-train-splits",
+    ),
+    path("benchmarks/<str:key>/tags/", pooling.Tags.as_view(), name="api-tags"),
     path("benchmarks/<str:key>/pools/", pooling.Pools.as_view(), name="api-pools"),
     path("benchmarks/<str:key>/agreement/", evaluation.Agreement.as_view(), name="api-agreement"),
     path("benchmarks/<str:key>/scores/", evaluation.Scores.as_view(), name="api-scores"),
@@ -23,6 +29,13 @@ urlpatterns = [
         "benchmarks/<str:key>/analyses/<str:name>/",
         evaluation.AnalysisResult.as_view(),
         name="api-analysis",
+    ),
+    path("benchmarks/<str:key>/draft/", evaluation.DraftOfLabels.as_view(), name="api-draft"),
+    path("benchmarks/<str:key>/compare/", evaluation.Compare.as_view(), name="api-compare"),
+    path(
+        "benchmarks/<str:key>/compare/caption/",
+        evaluation.CompareCaption.as_view(),
+        name="api-compare-caption",
     ),
     path("benchmarks/<str:key>/label-sets/", evaluation.LabelSets.as_view(), name="api-label-sets"),
     path(

@@ -166,6 +166,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
+    "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
     "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
 }
 

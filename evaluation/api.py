@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -18,30 +20,49 @@ from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
 from config.jobs.api import JobSerializer, accepted
 from config.shared.errors import InvalidInput, NotFound
+from config.shared.paging import BoundedPages
 from evaluation.analyses import KINDS, Kind, get_kind
 from evaluation.analyses.asked import ask
+from evaluation.analyses.compare_form import CompareForm
+from evaluation.analyses.comparison import Comparison, compare_lists, look_up_caption
+from evaluation.analyses.ranked_lists import WORDS, caption_told
 from evaluation.exports import FORMATS, file_stem, open_export
-from evaluation.models import LabelSet
-from evaluation.selectors import LATEST, find_label_set, latest_agreement, stored_scores
-from evaluation.services import begin_analysis
+from evaluation.models import Draft, LabelSet
+from evaluation.selectors import (
+    LATEST,
+    find_label_set,
+    latest_agreement,
+    latest_draft,
+    stored_scores,
+)
+from evaluation.services import begin_analysis, begin_draft
 from pooling.api import OfBenchmark
+from pooling.models import Benchmark
 from pooling.selectors import find_runs
+
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+
+SUMMARY = (
+    "sha256",
+    "n_pairs",
+    "n_relevant",
+    "n_conflicted",
+    "n_judgments",
+    "code_version",
+    "created_at",
+)
 
 
 class LabelSetSerializer(serializers.ModelSerializer[LabelSet]):
     class Meta:
         model = LabelSet
-        fields = [
-            "version",
-            "sha256",
-            "judgments_sha256",
-            "n_pairs",
-            "n_relevant",
-            "n_conflicted",
-            "n_judgments",
-            "code_version",
-            "created_at",
-        ]
+        fields = ("version", "judgments_sha256", *SUMMARY)
+
+
+class DraftSerializer(serializers.ModelSerializer[Draft]):
+    class Meta:
+        model = Draft
+        fields = SUMMARY
 
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
@@ -79,6 +100,22 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
     def post(self, request: Request, key: str) -> Response:
         """Publish the labels of this moment as the next version, and score all runs by it."""
         return self.enqueue(request, "publish_labels", "Publish labels", {})
+
+
+class DraftOfLabels(OfBenchmark):
+    """What a label set would hold that was published at that moment."""
+
+    @extend_schema(responses=DraftSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        draft = latest_draft(self.benchmark)
+        if draft is None:
+            raise NotFound("There is no draft yet; POST makes one.")
+        return Response(DraftSerializer(draft).data)
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Draft the labels of this moment; analyses by the draft before are computed anew."""
+        return accepted(begin_draft(benchmark=self.benchmark, created_by=cast(User, request.user)))
 
 
 class LabelSetFile(OfBenchmark):
@@ -120,6 +157,8 @@ class Scores(OfBenchmark):
                 "original": by_original.scores if by_original else None,
                 "labelled": by_labels.scores if by_labels else None,
                 "judged": best.judged if best else None,
+                "unjudged": best.unjudged if best else None,
+                "bounds": best.bounds if best else None,
             }
         return Response(
             {
@@ -171,6 +210,114 @@ class AnalysisResult(OfBenchmark):
         return accepted(begin_analysis(asked=asked, given=given, created_by=by))
 
 
+class StandingSerializer(serializers.Serializer[dict[str, Any]]):
+    rank = serializers.IntegerField(
+        allow_null=True, help_text="of the first positive; null where the list holds none"
+    )
+    right = serializers.BooleanField(help_text="whether it is within the cut-off")
+
+
+class ShownVideoSerializer(serializers.Serializer[dict[str, Any]]):
+    rank = serializers.IntegerField()
+    video_id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=list(WORDS))
+    label = serializers.IntegerField(  # type: ignore[assignment]
+        allow_null=True, help_text="null where nobody judged it"
+    )
+    counts = serializers.BooleanField(help_text="whether it is a positive")
+    also = serializers.DictField(
+        child=serializers.IntegerField(), help_text="its rank in the other lists"
+    )
+
+
+class StandingsSerializer(serializers.Serializer[dict[str, Any]]):
+    original = StandingSerializer(help_text="by the original positives")
+    labelled = StandingSerializer(allow_null=True, help_text="by the labels")
+
+
+class ListSerializer(StandingsSerializer):
+    videos = ShownVideoSerializer(many=True)
+
+
+class ComparedSerializer(serializers.Serializer[dict[str, Any]]):
+    caption_id = serializers.CharField()
+    caption = serializers.CharField()
+    words = serializers.IntegerField()
+    new = serializers.IntegerField(
+        help_text="places in the tops of all runs that hold positives which the labels brought"
+    )
+    runs = serializers.DictField(child=StandingsSerializer())
+
+
+class ComparedPageSerializer(serializers.Serializer[dict[str, Any]]):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = ComparedSerializer(many=True)
+    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+
+
+class ComparedCaptionSerializer(ComparedSerializer):
+    runs = serializers.DictField(child=ListSerializer())
+    place = serializers.IntegerField(
+        allow_null=True, help_text="among the captions chosen; null where it is not one of them"
+    )
+    count = serializers.IntegerField(help_text="captions chosen")
+    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+
+
+PAGING = ("limit", "offset")
+COMPARE_PARAMETERS = [
+    OpenApiParameter(
+        name,
+        str,
+        many=name == "runs",
+        enum=[value for value, _ in getattr(field, "choices", [])] or None,
+        description=f"{field.label}. {field.help_text}".strip(),
+    )
+    for name, field in CompareForm.base_fields.items()
+]
+
+
+class Compare(OfBenchmark):
+    """Ranked lists side by side: the captions that a choice selects."""
+
+    @extend_schema(
+        parameters=[
+            *COMPARE_PARAMETERS,
+            *(OpenApiParameter(name, int, description="paging") for name in PAGING),
+        ],
+        responses=ComparedPageSerializer,
+    )
+    def get(self, request: Request, key: str) -> Response:
+        """By default all captions of the benchmark, and all runs by the latest labels."""
+        comparison = comparison_asked(self.benchmark, request)
+        pages = BoundedPages()
+        # Of a list DRF takes a part as of a queryset.
+        queries: Any = comparison.queries.tolist()
+        page: list[int] = pages.paginate_queryset(queries, request) or []
+        rows = [comparison.row(query) for query in page]
+        found = pages.get_paginated_response(rows).data
+        return Response({**found, "inputs": comparison.provenance})
+
+
+class CompareCaption(OfBenchmark):
+    """The ranked lists of one caption, the one named or the one at a place among those chosen."""
+
+    @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparedCaptionSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        comparison = comparison_asked(self.benchmark, request)
+        return Response(caption_told(comparison, look_up_caption(comparison)))
+
+
+def comparison_asked(benchmark: Benchmark, request: Request) -> Comparison:
+    sent = request.query_params
+    given: dict[str, Any] = {name: sent[name] for name in sent if name not in PAGING}
+    if "runs" in given:
+        given["runs"] = sent.getlist("runs")
+    return compare_lists(benchmark, given)
+
+
 def _described(kind: Kind) -> dict[str, Any]:
     return {
         "name": kind.name,
@@ -188,4 +335,18 @@ def given_of(data: Any) -> dict[str, Any]:
     """Texts and lists of texts by name, as a form takes them."""
     if not isinstance(data, Mapping):
         raise InvalidInput("what is chosen is given as an object of names and values")
-    return {str(name): value for name, value in data.items()}
+    given = {str(name): value for name, value in data.items()}
+    for name, value in given.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(map(_can_be_typed, (name, *values))):
+            raise InvalidInput(
+                "a choice is a text or number that can be written, or a list of these"
+            )
+    return given
+
+
+def _can_be_typed(value: Any) -> bool:
+    """Whether a form could have sent it: a job keeps it, and PostgreSQL keeps no NUL."""
+    if isinstance(value, str):
+        return not _UNWRITABLE.search(value)
+    return isinstance(value, int | None) or (isinstance(value, float) and math.isfinite(value))

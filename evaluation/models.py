@@ -13,12 +13,29 @@ from django.utils import timezone
 from annotation.models import Campaign
 from pooling.models import Benchmark, Run
 
+DRAFT = "draft"
+
 
 def label_set_storage() -> Storage:
     return storages["label_sets"]
 
 
-class LabelSet(models.Model):
+class LabelSummary(models.Model):
+    """What label sets and drafts tell of themselves; the hash is that of the uncompressed text."""
+
+    sha256 = models.CharField(max_length=64)
+    n_pairs = models.PositiveIntegerField()
+    n_relevant = models.PositiveIntegerField()
+    n_conflicted = models.PositiveIntegerField()
+    n_judgments = models.PositiveIntegerField()
+    code_version = models.CharField(max_length=50)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        abstract = True
+
+
+class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
     `file` holds one line per judged pair with its label and counts; its hash is that of the
@@ -29,16 +46,9 @@ class LabelSet(models.Model):
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="label_sets")
     version = models.PositiveIntegerField()
-    sha256 = models.CharField(max_length=64)
     judgments_sha256 = models.CharField(max_length=64)
     file = models.FileField(storage=label_set_storage)
     judgments_file = models.FileField(storage=label_set_storage)
-    n_pairs = models.PositiveIntegerField()
-    n_relevant = models.PositiveIntegerField()
-    n_conflicted = models.PositiveIntegerField()
-    n_judgments = models.PositiveIntegerField()
-    code_version = models.CharField(max_length=50)
-    created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     # A job that is done again after its worker died finds the set that it had published.
     request = models.UUIDField(null=True, unique=True, editable=False)
@@ -56,6 +66,43 @@ class LabelSet(models.Model):
         if self.pk is not None:
             raise TypeError("a label set is frozen")
         super().save(*args, **kwargs)
+
+    @property
+    def reference(self) -> int:
+        """What names it among the benchmark's labels."""
+        return self.version
+
+    @property
+    def title(self) -> str:
+        return f"Label set {self.version}"
+
+
+class Draft(LabelSummary):
+    """What a label set published at that moment would hold: the labels while they come in.
+
+    A newer draft takes its place. It has no number, and nothing that is published rests on it.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="drafts")
+    text = models.BinaryField(help_text="what the label set's file would be, in gzip")
+    moment = models.JSONField(help_text="of the labels, as annotation.selectors tells it")
+
+    class Meta:
+        ordering = ["benchmark", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.title} of {self.benchmark_id}"
+
+    @property
+    def reference(self) -> str:
+        return DRAFT
+
+    @property
+    def title(self) -> str:
+        return f"Draft of {timezone.localtime(self.created_at):%d %b %Y, %H:%M}"
+
+
+LabelSource = LabelSet | Draft
 
 
 class AgreementReport(models.Model):
@@ -103,6 +150,12 @@ class Evaluation(models.Model):
     )
     scores = models.JSONField(help_text="measure name to value, or to {undefined: reason}")
     judged = models.JSONField(help_text="depth to the share of the top that was judged")
+    unjudged = models.PositiveIntegerField(
+        null=True, help_text="pairs of the top ten that were not judged"
+    )
+    bounds = models.JSONField(
+        default=dict, help_text="measure name to the lowest and highest score that these allow"
+    )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
 

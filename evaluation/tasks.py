@@ -69,13 +69,32 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 @shared_task
+def renew_drafts_task() -> None:
+    services.renew_drafts()
+
+
+@job_kind(services.DRAFT_JOB)
+def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
+    benchmark = get_benchmark(params["benchmark"])
+    draft = services.make_draft(benchmark=benchmark, progress=progress)
+    return {
+        "sha256": draft.sha256,
+        "pairs": draft.n_pairs,
+        "analyses": services.renew_draft_analyses(benchmark=benchmark),
+    }
+
+
+@shared_task
 def renew_analyses_task() -> None:
     services.renew_analyses()
 
 
 @job_kind(JOB_KIND)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), analysis (its name), given (what was chosen, by field), key."""
+    """params: benchmark (key), analysis (its name), given (what was chosen, by field), key,
+    code_version (of who asked)."""
+    services.check_same_code(params["code_version"])
     asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
     analysis = services.analyse(asked=asked, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

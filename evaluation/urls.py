@@ -2,7 +2,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.views import actions, analyses, annotators, campaigns, compare, overview, results
+from evaluation.views import (
+    actions,
+    analyses,
+    annotators,
+    campaigns,
+    compare,
+    overview,
+    results,
+    runs,
+)
 
 urlpatterns = [
     path("", overview.home, name="home"),
@@ -13,6 +22,8 @@ urlpatterns = [
         results.results_download,
         name="results-download",
     ),
+    path("benchmarks/<str:key>/runs/<int:pk>/", runs.run, name="run"),
+    path("benchmarks/<str:key>/runs/<int:pk>/pool/", runs.run_pool, name="run-pool"),
     path("benchmarks/<str:key>/analyses/", analyses.analyses, name="analyses"),
     path("benchmarks/<str:key>/analyses/<str:name>/", analyses.analysis, name="analysis"),
     path(
@@ -36,8 +47,14 @@ urlpatterns = [
         name="analysis-chart",
     ),
     path("benchmarks/<str:key>/compare/", compare.compare, name="compare"),
+    path(
+        "benchmarks/<str:key>/compare/<str:format>/",
+        compare.compare_download,
+        name="compare-download",
+    ),
     path("benchmarks/<str:key>/agreement/", actions.agreement_compute, name="agreement-compute"),
     path("benchmarks/<str:key>/labels/publish/", actions.labels_publish, name="labels-publish"),
+    path("benchmarks/<str:key>/labels/draft/", actions.draft_make, name="draft-make"),
     path("benchmarks/<str:key>/evaluate/", actions.evaluate, name="evaluate"),
     path(
         "benchmarks/<str:key>/labels/<int:version>/<str:format>/",

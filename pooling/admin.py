@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from config.shared.admin import ReadOnlyAdmin
-from pooling.models import Benchmark, Pool, Run, System, Video
+from pooling.models import Benchmark, Pool, Run, System, Tag, TrainSplit, Video
 
 
 @admin.register(Benchmark)
@@ -25,6 +27,26 @@ class RunAdmin(ReadOnlyAdmin):
     list_display = ["name", "benchmark", "system", "depth", "n_queries", "created_at"]
     list_select_related = ["benchmark", "system"]
     list_filter = ["benchmark"]
+
+
+@admin.register(TrainSplit)
+class TrainSplitAdmin(ReadOnlyAdmin):
+    list_display = ["name", "benchmark", "n_captions", "sha256", "created_at"]
+    list_select_related = ["benchmark"]
+    list_filter = ["benchmark"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TrainSplit]:
+        return super().get_queryset(request).defer("texts")
+
+
+@admin.register(Tag)
+class TagAdmin(ReadOnlyAdmin):
+    list_display = ["name", "benchmark", "n_queries", "created_at"]
+    list_select_related = ["benchmark"]
+    list_filter = ["benchmark"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tag]:
+        return super().get_queryset(request).defer("queries")
 
 
 @admin.register(Pool)

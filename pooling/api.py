@@ -1,4 +1,4 @@
-"""Benchmarks, runs and pools over the API."""
+"""Benchmarks, runs, train splits, tags and pools over the API."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from config.shared.errors import NotFound
 from config.shared.limits import DEPTH_MAX, SEED_MAX
 from config.shared.uploads import store_upload
 from pooling.core.run_file import FORMATS
-from pooling.models import Benchmark, Pool, Run
+from pooling.models import Benchmark, Pool, Run, Tag, TrainSplit
 from pooling.policies import benchmarks_seen_by
+from pooling.selectors import tags_of, train_splits_of
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -54,6 +55,27 @@ class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
     depth = serializers.IntegerField(
         min_value=1, max_value=DEPTH_MAX, required=False, allow_null=True, default=None
     )
+
+
+class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
+    class Meta:
+        model = TrainSplit
+        fields = ["name", "sha256", "n_captions", "created_at"]
+
+
+class TrainCaptionsUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField()
+    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+
+
+class TagSerializer(serializers.ModelSerializer[Tag]):
+    class Meta:
+        model = Tag
+        fields = ["name", "sha256", "n_queries", "created_at"]
+
+
+class TagsUploadSerializer(serializers.Serializer[dict[str, Any]]):
+    file = serializers.FileField()
 
 
 class PoolSerializer(serializers.ModelSerializer[Pool]):
@@ -140,11 +162,48 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         return self.enqueue(request, "import_run", f"Run {file.name}", params)
 
 
-class Pools(OfBenchmark, generics.ListAPIView[Pool]):
-    serializer_class = PoolSerializer
+class ReadByResearchers(OfBenchmark):
+    """What researchers read and leads bring."""
 
     def get_permissions(self) -> list[BasePermission]:
         return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
+
+
+class TrainSplits(ReadByResearchers, generics.ListAPIView[TrainSplit]):
+    serializer_class = TrainSplitSerializer
+
+    def get_queryset(self) -> QuerySet[TrainSplit]:
+        return train_splits_of(self.benchmark)
+
+    @extend_schema(request=TrainCaptionsUploadSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload the captions that systems were trained on; a job reads and stores them."""
+        shape = TrainCaptionsUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        file, name = shape.validated_data["file"], shape.validated_data["name"]
+        params = {"upload": store_upload(file), "source": file.name, "name": name}
+        title = f"Train captions {file.name}"
+        return self.enqueue(request, "import_train_captions", title, params)
+
+
+class Tags(ReadByResearchers, generics.ListAPIView[Tag]):
+    serializer_class = TagSerializer
+
+    def get_queryset(self) -> QuerySet[Tag]:
+        return tags_of(self.benchmark)
+
+    @extend_schema(request=TagsUploadSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Upload tags; a job reads them, and those of the file replace those of their names."""
+        shape = TagsUploadSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        file = shape.validated_data["file"]
+        params = {"upload": store_upload(file), "source": file.name}
+        return self.enqueue(request, "import_tags", f"Tags {file.name}", params)
+
+
+class Pools(ReadByResearchers, generics.ListAPIView[Pool]):
+    serializer_class = PoolSerializer
 
     def get_queryset(self) -> QuerySet[Pool]:
         return Pool.objects.filter(benchmark=self.benchmark).prefetch_related("runs")

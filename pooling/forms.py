@@ -10,7 +10,8 @@ from config.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.core.run_file import FORMATS
 from pooling.models import Benchmark
 from pooling.selectors import find_runs
-from pooling.services.runs import SYSTEM_LENGTH
+from pooling.services.metadata import TRAIN
+from pooling.services.names import NAME_LENGTH
 
 FORMAT_CHOICES = [("auto", "Told by the content")] + [
     (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))
@@ -22,13 +23,13 @@ class RunUploadForm(forms.Form):
     file = forms.FileField(label="File", help_text="Text may be gzipped.")
     system = forms.CharField(
         label="System",
-        max_length=SYSTEM_LENGTH,
+        max_length=NAME_LENGTH,
         help_text="The retrieval model that made the run.",
         widget=forms.TextInput(attrs={"list": "known-systems", "autocomplete": "off"}),
     )
     name = forms.CharField(
         label="Name of the run",
-        max_length=SYSTEM_LENGTH,
+        max_length=NAME_LENGTH,
         required=False,
         help_text="The system's name, unless it has several runs here.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
@@ -47,6 +48,24 @@ class RunUploadForm(forms.Form):
 
     def clean_name(self) -> str:
         return _printable(self.cleaned_data["name"])
+
+
+class TrainCaptionsForm(forms.Form):
+    file = forms.FileField(label="File", help_text="CSV, may be gzipped.")
+    name = forms.CharField(
+        label="Name of the split",
+        max_length=NAME_LENGTH,
+        required=False,
+        help_text=f"Such as 7k, where systems were trained on several. Empty: {TRAIN}.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def clean_name(self) -> str:
+        return _printable(self.cleaned_data["name"])
+
+
+class TagsForm(forms.Form):
+    file = forms.FileField(label="File", help_text="CSV, may be gzipped.")
 
 
 class PoolForm(forms.Form):

@@ -8,6 +8,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from pooling.core.tag_file import MAX_TAG
 from pooling.enums import MediaState, PoolStrategy
 
 KEY_LENGTH = 255
@@ -104,6 +105,49 @@ class OriginalPositive(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.video_id}"
+
+
+class TrainSplit(models.Model):
+    """Captions that systems were trained on. Written once, never changed.
+
+    Beside the benchmark's own captions, which are for testing. One value holds all of them: nobody
+    asks for a single one.
+    """
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="train_splits")
+    name = models.CharField(max_length=150)
+    sha256 = models.CharField(max_length=64, help_text="of the file's content")
+    n_captions = models.PositiveIntegerField()
+    texts = models.BinaryField(help_text="UTF-8 with a NUL between two captions")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "name"], name="train_split_name"),
+            models.UniqueConstraint(fields=["benchmark", "sha256"], name="train_split_content"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tag(models.Model):
+    """A word of the benchmark's metadata, with the captions that it holds for."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="tags")
+    name = models.CharField(max_length=MAX_TAG)
+    queries = models.BinaryField(help_text="query numbers, ascending, int32 little-endian")
+    n_queries = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64, help_text="of the packed query numbers")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["benchmark", "-n_queries", "name"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "name"], name="tag_name")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class System(models.Model):

@@ -50,6 +50,16 @@ def check_can_build_pool(user: Any, benchmark: Benchmark) -> None:
         raise NotPermitted("Only leads and admins build pools.")
 
 
+def can_bring_metadata(user: Any, benchmark: Benchmark) -> bool:
+    """Train captions and tags."""
+    return is_lead(user, benchmark.key)
+
+
+def check_can_bring_metadata(user: Any, benchmark: Benchmark) -> None:
+    if not can_bring_metadata(user, benchmark):
+        raise NotPermitted("Only leads and admins bring train captions and tags.")
+
+
 def can_watch_videos(user: Any) -> bool:
     """Some: whoever is signed in."""
     return bool(user.is_authenticated and user.is_active)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
-from pooling.core.packing import unpack_many
-from pooling.models import Benchmark, OriginalPositive, Pair, Pool, Query, RankedList, Run, Video
+from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
+from pooling.models import (
+    Benchmark,
+    OriginalPositive,
+    Pair,
+    Pool,
+    Query,
+    RankedList,
+    Run,
+    Tag,
+    TrainSplit,
+    Video,
+)
 
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
@@ -48,6 +61,39 @@ def get_latest_pool(benchmark: Benchmark) -> Pool:
 def get_run(benchmark: Benchmark, name: str) -> Run:
     (run,) = find_runs(benchmark, [name])
     return run
+
+
+def train_splits_of(benchmark: Benchmark) -> QuerySet[TrainSplit]:
+    """Without their texts, in the order of their names."""
+    return TrainSplit.objects.filter(benchmark=benchmark).defer("texts")
+
+
+def get_train_split(benchmark: Benchmark, name: str) -> TrainSplit:
+    """One that is there; its texts are read when they are asked for."""
+    return train_splits_of(benchmark).get(name=name)
+
+
+def train_texts(split: TrainSplit) -> list[str]:
+    """The captions of a split, in the order of its file."""
+    return unpack_texts(bytes(split.texts))
+
+
+def tags_of(benchmark: Benchmark) -> QuerySet[Tag]:
+    """Without their captions' numbers, those of most captions first."""
+    return Tag.objects.filter(benchmark=benchmark).defer("queries")
+
+
+def tagged_queries(benchmark: Benchmark) -> dict[str, Int32Array]:
+    """Query numbers by tag, ascending."""
+    rows = Tag.objects.filter(benchmark=benchmark).values_list("name", "queries")
+    return {name: unpack_numbers(bytes(packed)) for name, packed in rows.iterator(100)}
+
+
+def tags_sha256(benchmark: Benchmark) -> str:
+    """A hash of all tags with their captions: the same on every database."""
+    rows = Tag.objects.filter(benchmark=benchmark).values_list("name", "sha256")
+    lines = sorted(f"{sha256} {name}\n" for name, sha256 in rows)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def query_ids(benchmark: Benchmark) -> Int64Array:
@@ -121,6 +167,16 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
         n_queries=run.benchmark.n_queries,
         depth=width,
     )
+
+
+def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:
+    """The numbers of the first `depth` videos of one query, best first, by the primary key of the
+    run; a run without a list for it is left out."""
+    rows = RankedList.objects.filter(run__in=runs, query__number=number)
+    return {
+        run: unpack_list(bytes(videos), b"")[0][:depth].tolist()
+        for run, videos in rows.values_list("run_id", "videos")
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,46 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         run_uploaded.send(Run, run=done.run, by=job.created_by)
     return {
         "run": done.run.name,
+        "pk": done.run.pk,
         "queries": done.run.n_queries,
         "depth": done.run.depth,
         "sha256": done.run.sha256,
         "created": done.created,
         "warnings": done.run.warnings,
     }
+
+
+@job_kind("import_train_captions")
+def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), upload and source (see `uploaded_file`), name."""
+    with uploaded_file(params["upload"]) as path:
+        done = services.import_train_captions(
+            benchmark=get_benchmark(params["benchmark"]),
+            path=path,
+            source=params["source"],
+            name=params["name"],
+            progress=progress,
+        )
+    return {
+        "split": done.split.name,
+        "captions": done.split.n_captions,
+        "sha256": done.split.sha256,
+        "created": done.created,
+        "notes": list(done.notes),
+    }
+
+
+@job_kind("import_tags")
+def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), upload and source (see `uploaded_file`)."""
+    with uploaded_file(params["upload"]) as path:
+        done = services.import_tags(
+            benchmark=get_benchmark(params["benchmark"]),
+            path=path,
+            source=params["source"],
+            progress=progress,
+        )
+    return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
 
 
 @job_kind("build_pool")

@@ -1,4 +1,4 @@
-"""Pages of runs and pools, and the videos themselves."""
+"""Pages of runs, pools, train captions and tags, and the videos themselves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from config.jobs.views import start_job
 from config.shared.pages import form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
 from config.shared.uploads import store_upload
-from pooling.forms import PoolForm, RunUploadForm
+from pooling.forms import PoolForm, RunUploadForm, TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,
     can_see_benchmarks,
     can_upload_run,
     can_watch_videos,
+    check_can_bring_metadata,
     check_can_build_pool,
     systems_seen_by,
     videos_watched_by,
@@ -73,6 +74,55 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
         )
     context = {"benchmark": benchmark, "form": form}
     return render(request, "pooling/pool_build.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(["GET", "HEAD", "POST"])
+def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_bring_metadata(request.user, benchmark)
+    form = TrainCaptionsForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        return start_job(
+            request,
+            kind="import_train_captions",
+            title=f"Bring train captions into {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "upload": store_upload(given["file"]),
+                "source": given["file"].name,
+                "name": given["name"],
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(
+        request, "pooling/train_captions_upload.html", context, status=form_status(request)
+    )
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(["GET", "HEAD", "POST"])
+def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_bring_metadata(request.user, benchmark)
+    form = TagsForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        return start_job(
+            request,
+            kind="import_tags",
+            title=f"Bring tags into {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "upload": store_upload(file),
+                "source": file.name,
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form}
+    return render(request, "pooling/tags_upload.html", context, status=form_status(request))
 
 
 def _known_systems(request: HttpRequest) -> list[str]:

@@ -36,7 +36,16 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
 from pooling.models import Benchmark, Pair, Run
-from pooling.services import ImportedRun, build_pool, import_benchmark, import_run
+from pooling.services import (
+    ImportedRun,
+    ImportedTags,
+    ImportedTrainSplit,
+    build_pool,
+    import_benchmark,
+    import_run,
+    import_tags,
+    import_train_captions,
+)
 
 Result = TypeVar("Result")
 
@@ -114,6 +123,21 @@ def make_run(
     folder: Path, benchmark: Benchmark, lists: Mapping[str, Sequence[str]], **options: Any
 ) -> Run:
     return bring_run(folder, benchmark, lists, **options).run
+
+
+def bring_train_captions(
+    folder: Path, benchmark: Benchmark, *texts: str, **options: Any
+) -> ImportedTrainSplit:
+    path = write_csv(folder / f"{uuid.uuid4().hex}.csv", "caption", [(text,) for text in texts])
+    return import_train_captions(benchmark=benchmark, path=path, **options)
+
+
+def bring_tags(
+    folder: Path, benchmark: Benchmark, *rows: tuple[str, str], of: str = "caption_id"
+) -> ImportedTags:
+    """Rows of key, tag."""
+    path = write_csv(folder / f"{uuid.uuid4().hex}.csv", f"{of},tag", rows)
+    return import_tags(benchmark=benchmark, path=path)
 
 
 def all_pairs(captions: int, videos: int) -> dict[str, list[str]]:

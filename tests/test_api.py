@@ -71,12 +71,18 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "post", RESEARCH, 400),
+    ("benchmarks/tiny/train-splits/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/train-splits/", "post", LEADS, 400),
+    ("benchmarks/tiny/tags/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/tags/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
     ("benchmarks/tiny/pools/", "post", LEADS, 400),
     ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),
     ("benchmarks/tiny/agreement/", "post", RESEARCH, 202),
     ("benchmarks/tiny/scores/", "get", RESEARCH, 200),
     ("benchmarks/tiny/scores/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/draft/", "get", RESEARCH, 404),
+    ("benchmarks/tiny/draft/", "post", RESEARCH, 202),
     ("benchmarks/tiny/label-sets/", "get", RESEARCH, 200),
     ("benchmarks/tiny/label-sets/", "post", LEADS, 202),
     ("benchmarks/tiny/label-sets/1/csv/", "get", RESEARCH, 200),
@@ -84,6 +90,8 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/analyses/", "get", RESEARCH, 200),
     ("benchmarks/tiny/analyses/positives/", "get", RESEARCH, 404),
     ("benchmarks/tiny/analyses/positives/", "post", RESEARCH, 202),
+    ("benchmarks/tiny/compare/", "get", RESEARCH, 200),
+    ("benchmarks/tiny/compare/caption/", "get", RESEARCH, 200),
     ("campaigns/", "get", JUDGES, 200),
     ("campaigns/0/claim/", "post", JUDGES, 404),
     ("campaigns/0/release/", "post", JUDGES, 404),
@@ -217,7 +225,16 @@ def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
         "depth": 2,
         "format": "trec",
     }
-    for path in ("", "runs/", "pools/", "scores/", "label-sets/", "agreement/"):
+    for path in (
+        "",
+        "runs/",
+        "train-splits/",
+        "tags/",
+        "pools/",
+        "scores/",
+        "label-sets/",
+        "agreement/",
+    ):
         assert client.get(f"{API}benchmarks/nothing/{path}").status_code == 404
 
 
@@ -240,6 +257,8 @@ def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -
                 "original": result.original,
                 "labelled": result.labelled,
                 "judged": result.judged,
+                "unjudged": result.unjudged,
+                "bounds": result.bounds,
             }
         },
     }
@@ -251,7 +270,7 @@ def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -
 
 def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
-    for labels in ("2", "-1", "x", "1.0", "9" * 30, "١"):
+    for labels in ("2", "-1", "x", "1.0", "9" * 30, "9" * 5000, "١"):
         answer = client.get(API + "benchmarks/tiny/scores/", {"labels": labels})
         assert (labels, answer.status_code) == (labels, 400)
         posted = client.post(API + "benchmarks/tiny/scores/", {"labels": labels}, format="json")
@@ -291,6 +310,7 @@ def test_a_run_is_uploaded_checked_and_stored(benchmark: Benchmark) -> None:
     assert (done["state"], done["error"]) == ("done", "")
     assert done["result"] == {
         "run": "B",
+        "pk": run.pk,
         "queries": 1,
         "depth": 1,
         "sha256": run.sha256,

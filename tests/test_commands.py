@@ -19,13 +19,14 @@ from annotation.enums import Joining, Order, Priority, Scale
 from annotation.models import Campaign
 from annotation.services import Policy, policy_of
 from config.shared.version import code_version
-from pooling.models import Benchmark, Run
+from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
     caption_rows,
     make_benchmark,
     row_counts,
     write_captions,
+    write_csv,
     write_gold,
     write_judgments,
     write_run,
@@ -218,6 +219,32 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     )
 
 
+def test_import_train_captions(folder: Path, manage: Manage) -> None:
+    make_benchmark(folder, captions=3, videos=4)
+    path = write_csv(folder / "train.csv", "caption,video", [("a dog", "x"), ("a cat", "x")])
+    expected = {
+        "split": "train",
+        "captions": 2,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "notes": ["columns not used: 'video'"],
+    }
+    words = ("import_train_captions", "tiny", path)
+    assert manage(*words) == {**expected, "created": True}
+    assert manage(*words, "--name", "7k") == {**expected, "created": False}
+    other = write_csv(folder / "other.csv", "caption", [("a dog",)])
+    named = manage("import_train_captions", "tiny", other, "--name", "train")
+    assert (named["split"], named["captions"]) == ("train@2", 1)
+
+
+def test_import_tags(folder: Path, manage: Manage) -> None:
+    make_benchmark(folder, captions=3, videos=4)
+    path = write_csv(folder / "tags.csv", "video_id,tag", [("v0", "food"), ("v2", "a b")])
+    expected = {"tags": 2, "captions": 2, "notes": []}
+    assert manage("import_tags", "tiny", path) == expected
+    assert manage("import_tags", "tiny", path) == expected
+    assert Tag.objects.count() == 2
+
+
 def test_agreement(judged: Path, manage: Manage) -> None:
     result = manage("agreement", "tiny", "--resamples", "20")
     interval, people = result.pop("alpha_interval"), result.pop("annotators")
@@ -346,6 +373,16 @@ def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> No
             "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
             ("import_benchmark", "other", "--captions", bad),
             "line 3: caption 'c0' has another text here than in line 2",
+        ),
+        (
+            "caption\na dog\n \n",
+            ("import_train_captions", "tiny", bad),
+            "line 3: the caption is empty",
+        ),
+        (
+            "caption_id,tag\nc0,food\nc0,food\n",
+            ("import_tags", "tiny", bad),
+            "line 3: caption 'c0' has the tag 'food' already in line 2",
         ),
         (
             "video_id,file\nv0,../x.mp4\n",

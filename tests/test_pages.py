@@ -61,6 +61,20 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
     ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
     ("pool-build", "POST", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, 422, 422)),
+    (
+        "train-captions-upload",
+        "GET",
+        "/benchmarks/tiny/train-captions/new/",
+        (OUT, NONE, 403, IN, IN),
+    ),
+    (
+        "train-captions-upload",
+        "POST",
+        "/benchmarks/tiny/train-captions/new/",
+        (OUT, NONE, 403, 422, 422),
+    ),
+    ("tags-upload", "GET", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, IN, IN)),
+    ("tags-upload", "POST", "/benchmarks/tiny/tags/new/", (OUT, NONE, 403, 422, 422)),
     ("campaign-open", "GET", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, IN, IN)),
     ("campaign-open", "POST", "/benchmarks/tiny/campaigns/new/", (OUT, NONE, 403, 422, 422)),
     ("judgments-upload", "GET", "/benchmarks/tiny/judgments/new/", (OUT, NONE, 403, IN, IN)),
@@ -131,13 +145,28 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
         "/benchmarks/tiny/analyses/positives/charts/other/",
         (OUT, NONE, NONE, NONE, NONE),
     ),
+    ("run", "GET", "/benchmarks/tiny/runs/0/", (OUT, NONE, NONE, NONE, NONE)),
+    ("run-pool", "GET", "/benchmarks/tiny/runs/0/pool/", (OUT, NONE, 405, 405, 405)),
+    ("run-pool", "POST", "/benchmarks/tiny/runs/0/pool/", (OUT, NONE, NONE, NONE, NONE)),
     ("compare", "GET", "/benchmarks/tiny/compare/", (OUT, NONE, IN, IN, IN)),
     ("compare", "GET", "/benchmarks/tiny/compare/?show=best", (OUT, NONE, 422, 422, 422)),
+    ("compare-download", "GET", "/benchmarks/tiny/compare/csv/", (OUT, NONE, IN, IN, IN)),
+    ("compare-download", "GET", "/benchmarks/tiny/compare/json/", (OUT, NONE, IN, IN, IN)),
+    ("compare-download", "GET", "/benchmarks/tiny/compare/caption/", (OUT, NONE, IN, IN, IN)),
+    ("compare-download", "GET", "/benchmarks/tiny/compare/xml/", (OUT, NONE, NONE, NONE, NONE)),
+    (
+        "compare-download",
+        "GET",
+        "/benchmarks/tiny/compare/csv/?show=best",
+        (OUT, NONE, 400, 400, 400),
+    ),
     ("agreement-compute", "POST", "/benchmarks/tiny/agreement/", (OUT, NONE, OUT, OUT, OUT)),
     ("agreement-compute", "GET", "/benchmarks/tiny/agreement/", (OUT, NONE, 405, 405, 405)),
     ("labels-publish", "POST", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 403, OUT, OUT)),
     ("labels-publish", "GET", "/benchmarks/tiny/labels/publish/", (OUT, NONE, 405, 405, 405)),
     ("evaluate", "POST", "/benchmarks/tiny/evaluate/", (OUT, NONE, OUT, OUT, OUT)),
+    ("draft-make", "POST", "/benchmarks/tiny/labels/draft/", (OUT, NONE, OUT, OUT, OUT)),
+    ("draft-make", "GET", "/benchmarks/tiny/labels/draft/", (OUT, NONE, 405, 405, 405)),
     ("label-set-export", "GET", "/benchmarks/tiny/labels/1/csv/", (OUT, NONE, IN, IN, IN)),
     ("label-set-export", "GET", "/benchmarks/tiny/labels/1/fire/", (OUT, NONE, IN, IN, IN)),
     ("label-set-export", "GET", "/benchmarks/tiny/labels/1/exe/", (OUT, NONE, NONE, NONE, NONE)),
@@ -312,6 +341,8 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
         tmp_path, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
     )
     factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
+    factories.bring_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
+    factories.bring_tags(tmp_path, benchmark, ("c0", HOSTILE))
     build_pool(benchmark=benchmark, depth=2)
     opened = open_campaign(benchmark=benchmark, name=HOSTILE, policy=Policy(double_share=0.5))
     anna = factories.make_annotator("<b>anna</b>")
@@ -644,7 +675,7 @@ def test_queries_do_not_grow_with_the_rows(
     add_rows(1)
     add_rows(2)
     # Of these, the session, the person and the groups are three.
-    assert with_one == {"home": 14, "benchmark": 15, "results": 8, "jobs": 6, "campaign": 14}
+    assert with_one == {"home": 14, "benchmark": 24, "results": 8, "jobs": 6, "campaign": 14}
     assert count() == with_one
 
 
@@ -661,6 +692,8 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     """The run of this number has videos at its top that those before it have not."""
     videos = [f"v{(place + number) % 8}" for place in range(8)]
     factories.make_run(folder, benchmark, {"c0": videos}, system=f"system {number}")
+    factories.bring_train_captions(folder, benchmark, f"a caption of {number}")
+    factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original")

@@ -91,13 +91,16 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale) -> Campaign:
     task_ids = _copy_tasks(
         campaign, pair_ids, given, _majority(pair_of, labels, len(starts), scale)
     )
+    # In the order of the file, which is that in which the labels came.
+    came = np.empty_like(order)
+    came[order] = np.arange(len(order))
     copy_columns(
         Judgment,
         {
-            "task_id": task_ids[pair_of],
-            "annotator_id": _annotator_ids(benchmark, file)[file.annotators[order]],
-            "label": labels,
-            "slot": np.arange(len(codes)) - starts[pair_of],
+            "task_id": task_ids[pair_of[came]],
+            "annotator_id": _annotator_ids(benchmark, file)[file.annotators],
+            "label": file.labels,
+            "slot": came - starts[pair_of[came]],
             "created_at": timezone.now(),
         },
     )

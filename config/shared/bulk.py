@@ -50,15 +50,28 @@ def lock_row(row: models.Model) -> None:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Several reads that see one state of the database.
-
-    On SQLite the transaction is IMMEDIATE like all others, so writers wait for its end.
-    """
-    with long_transaction():
+    """Several reads that see one state of the database, while others go on writing."""
+    with _deferred_on_sqlite(), long_transaction():
         if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         yield
+
+
+@contextmanager
+def _deferred_on_sqlite() -> Iterator[None]:
+    """A transaction begun here takes no lock until it writes, where all others take it at once."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    sqlite: Any = connection
+    sqlite.ensure_connection()  # which sets the mode
+    mode = sqlite.transaction_mode
+    sqlite.transaction_mode = "DEFERRED"
+    try:
+        yield
+    finally:
+        sqlite.transaction_mode = mode
 
 
 def reserve_ids(model: type[models.Model], count: int) -> IntArray:

@@ -9,6 +9,7 @@ from evaluation.analyses.bounds import BOUNDS
 from evaluation.analyses.coverage import COVERAGE
 from evaluation.analyses.history import HISTORY
 from evaluation.analyses.labels import LABELS
+from evaluation.analyses.leaderboard import LEADERBOARD
 from evaluation.analyses.leave_one_out import LEAVE_ONE_OUT
 from evaluation.analyses.length import LENGTH
 from evaluation.analyses.matching import MATCHING
@@ -20,11 +21,12 @@ from evaluation.analyses.replay import REPLAY
 from evaluation.analyses.scores import SCORES
 from evaluation.analyses.significance import SIGNIFICANCE
 from evaluation.analyses.slices import SLICES
+from evaluation.analyses.train_overlap import TRAIN_OVERLAP
 from evaluation.analyses.wording import WORDING
 
 # In the order in which pages list them, by what they are about.
 SECTIONS: dict[str, tuple[Kind, ...]] = {
-    "Scores": (SCORES, SIGNIFICANCE, SLICES, WORDING),
+    "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Systems side by side": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, RANKS),
     "How far the labels can be trusted": (LABELS, COVERAGE, LEAVE_ONE_OUT, BOUNDS, MATCHING),

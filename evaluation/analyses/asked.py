@@ -14,13 +14,15 @@ from config.jobs.models import Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.analyses.base import AnalysisForm, Inputs, Kind
-from evaluation.models import Analysis, LabelSet
-from evaluation.selectors import ORIGINAL
+from evaluation.models import DRAFT, Analysis, LabelSet, LabelSource
+from evaluation.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark
-from pooling.selectors import find_runs
+from pooling.selectors import find_runs, train_splits_of
 
 JOB_KIND = "analyse"
 COMMON = ("labels", "only", "runs")
+# What changes of a question by itself while people judge.
+MOVING = ("labels_sha256", "moment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,18 @@ class Asked:
     @property
     def provenance(self) -> dict[str, Any]:
         """What the result hangs on, as a JSON object."""
-        label_set = self.inputs.label_set
+        benchmark, label_set = self.inputs.benchmark, self.inputs.label_set
+        judgments = {"moment": self.inputs.moment} if self.kind.reads_judgments else {}
         return {
             "analysis": self.kind.name,
-            "benchmark": self.inputs.benchmark.key,
-            "captions_sha256": self.inputs.benchmark.captions_sha256,
-            "labels": label_set.version if label_set else ORIGINAL,
+            "benchmark": benchmark.key,
+            "captions_sha256": benchmark.captions_sha256,
+            "labels": label_set.reference if label_set else ORIGINAL,
             "labels_sha256": label_set.sha256 if label_set else None,
             "labels_only": self.inputs.labels_only,
             "runs": {run.name: run.sha256 for run in self.inputs.runs},
             "chosen": self.chosen,
+            **judgments,
             "code_version": code_version(),
         }
 
@@ -60,7 +64,27 @@ class Asked:
         return (jobs.filter(state__in=states) if states else jobs).first()
 
     def stored(self) -> Analysis | None:
-        return Analysis.objects.filter(benchmark=self.inputs.benchmark, key=self.key).first()
+        return stored_result(self.inputs.benchmark, self.key)
+
+    def earlier(self) -> Analysis | None:
+        """The newest result of the same question from before the latest labels came in."""
+        fixed = _without_moving(self.provenance)
+        known = Analysis.objects.filter(benchmark=self.inputs.benchmark, kind=self.kind.name)
+        for pk, inputs in known.values_list("pk", "inputs"):
+            if _without_moving(inputs) == fixed:
+                return known.get(pk=pk)
+        return None
+
+
+def stored_result(benchmark: Benchmark, key: str) -> Analysis | None:
+    """key: a hash, or whatever came in its place."""
+    if not key.isalnum():  # PostgreSQL takes no NUL
+        return None
+    return Analysis.objects.filter(benchmark=benchmark, key=key).first()
+
+
+def _without_moving(provenance: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in provenance.items() if name not in MOVING}
 
 
 def form_given(form: type[AnalysisForm], benchmark: Benchmark, sent: QueryDict) -> AnalysisForm:
@@ -80,13 +104,22 @@ def filled_form(
 ) -> AnalysisForm:
     versions = LabelSet.objects.filter(benchmark=benchmark).values_list("version", flat=True)
     names = [run.name for run in find_runs(benchmark)]
-    return form(given, versions=list(versions), runs=names)
+    splits = train_splits_of(benchmark).order_by("-pk").values_list("name", flat=True)
+    return form(
+        given,
+        versions=list(versions),
+        runs=names,
+        splits=list(splits),
+        draft=latest_draft(benchmark),
+    )
 
 
-def labels_asked(benchmark: Benchmark, labels: str) -> LabelSet | None:
+def labels_asked(benchmark: Benchmark, labels: str) -> LabelSource | None:
     """What a valid form's `labels` names."""
     if labels == ORIGINAL:
         return None
+    if labels == DRAFT:
+        return latest_draft(benchmark)
     return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
 
 

@@ -11,18 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from django import forms
 
+from annotation.selectors import JudgmentArrays, judgment_arrays, labels_moment
+from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from evaluation.core.alpha import Interval
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.relevance import Judged, with_positives
+from evaluation.core.resampling import why_undefined
 from evaluation.core.scoring import score_run
-from evaluation.models import LabelSet
+from evaluation.models import DRAFT, Draft, LabelSource
 from evaluation.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
 from pooling.models import Benchmark, Run
 from pooling.selectors import query_keys, query_texts, ranked_matrix, video_keys
@@ -32,7 +36,14 @@ Result = dict[str, Any]
 MEASURES_MAX = 20
 NUMBERS_MAX = 12
 CAPTIONS, VIDEOS = "captions", "videos"
+SPLIT = "split"
 SEED_MAX = 2**31 - 1
+# Of analyses of pooled lists, beside those that read whole lists.
+CUT = (
+    "Lists are cut at the depth: AP divides by all known positives of a caption, and is lower here "
+    "than by whole lists, as the results and the analysis scores have it."
+)
+MEASURES_SAID = "C@5: is a positive in the top 5? Also R@5, P@5, AP, RR, nDCG@10."
 RANK_MEASURES = ("MedR", "MeanR")
 # More rows than that make a page slow and nobody wiser.
 ROWS_SHOWN = 500
@@ -44,8 +55,21 @@ class Inputs:
 
     benchmark: Benchmark
     runs: Sequence[Run]
-    label_set: LabelSet | None
+    label_set: LabelSource | None
     labels_only: bool = False
+
+    @cached_property
+    def moment(self) -> list[int]:
+        """Of the judgments: when they were read, or before that when it was first asked for."""
+        return labels_moment(self.benchmark)
+
+    @cached_property
+    def judgments(self) -> JudgmentArrays:
+        """All that count by now, for the kinds that read the judgments themselves."""
+        with snapshot():
+            vars(self).pop("moment", None)  # more may have come since
+            _ = self.moment
+            return judgment_arrays(self.benchmark)
 
     @cached_property
     def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -60,17 +84,28 @@ class Inputs:
     @cached_property
     def judged(self) -> Judged:
         """The labels that were asked for, with the original positives unless without them."""
-        if self.label_set is None:
-            return self.original
-        labels = label_set_judged(self.label_set)
+        return self.original if self.label_set is None else self.judged_by(self.label_set)
+
+    def judged_by(self, source: LabelSource) -> Judged:
+        """Labels, with the original positives unless they were to be left out."""
+        labels = label_set_judged(source)
         return labels if self.labels_only else with_positives(labels, self.original)
 
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
         """Per-query values by the name of the run, float64 [n_queries]."""
-        wanted = parse_measure(measure)
+        return self.values_of(judged, [measure])[measure]
+
+    def values_of(
+        self, judged: Judged, measures: Sequence[str]
+    ) -> dict[str, dict[str, FloatArray]]:
+        """The same of several measures, by measure: each run is looked up once for all of them."""
+        wanted = {measure: parse_measure(measure) for measure in measures}
+        scores = {
+            name: score_run(ranked, judged, wanted.values()) for name, ranked in self.ranked.items()
+        }
         return {
-            name: score_run(ranked, judged, [wanted]).per_query(wanted)
-            for name, ranked in self.ranked.items()
+            text: {name: score.per_query(measure) for name, score in scores.items()}
+            for text, measure in wanted.items()
         }
 
     @cached_property
@@ -86,6 +121,13 @@ class Inputs:
     def clusters(self, unit: str) -> IntArray | None:
         """What is drawn together when queries are resampled by `unit`."""
         return self.first_videos if unit == VIDEOS else None
+
+    def varied_clusters(self, unit: str) -> IntArray | None:
+        """The same. Raises `InvalidInput` where too few of them are there to vary."""
+        clusters = self.clusters(unit)
+        if unable := why_undefined(self.benchmark.n_queries, clusters):
+            raise InvalidInput(unable)
+        return clusters
 
     @cached_property
     def query_keys(self) -> list[str]:
@@ -109,12 +151,16 @@ class Inputs:
 class Column:
     """A column of a table: the key of its cells, its head, and how a value is written there.
 
-    kind: text, count, number, percent (of a share), points (a difference of shares, signed), p.
+    kind: text, count, number, percent (of a share), points (a difference of shares, signed), asked
+    (such a difference as somebody chose it, with all its digits), p.
+    compared: of a row, what its cell chooses where ranked lists are compared, by the names of that
+    form's fields; nothing where there is nothing to look at.
     """
 
     key: str
     title: str
     kind: str = "text"
+    compared: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     @property
     def is_number(self) -> bool:
@@ -129,13 +175,21 @@ class Column:
         return WRITTEN[self.kind](value)
 
 
-def _cell(column: Column, value: Any) -> tuple[Column, Any, str]:
+def _cell(column: Column, row: dict[str, Any]) -> tuple[Column, Any, str, str]:
     """An interval is sorted by its lower end."""
-    return column, value[0] if isinstance(value, list) else value, column.written(value)
+    value = row[column.key]
+    compared = urlencode(column.compared(row), doseq=True) if column.compared else ""
+    sorted_by = value[0] if isinstance(value, list) else value
+    return column, sorted_by, column.written(value), compared
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+    text = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+    return text.replace("-", "−")
+
+
+def _asked(share: float) -> str:
+    return f"{100 * share:.4g}"
 
 
 def _points(value: float) -> str:
@@ -149,6 +203,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "number": _number,
     "percent": lambda share: f"{100 * share:.1f}",
     "points": _points,
+    "asked": _asked,
     "p": lambda p: f"{p:.3f}" if p >= 0.001 else "< 0.001",
 }
 
@@ -164,9 +219,9 @@ class Table:
     note: str = ""
 
     @property
-    def written_rows(self) -> list[list[tuple[Column, Any, str]]]:
-        """Column, value to sort by and text of each cell."""
-        return [[_cell(column, row[column.key]) for column in self.columns] for row in self.shown]
+    def written_rows(self) -> list[list[tuple[Column, Any, str, str]]]:
+        """Column, value to sort by, text of each cell, and where its captions are compared."""
+        return [[_cell(column, row) for column in self.columns] for row in self.shown]
 
     @property
     def shown(self) -> Sequence[dict[str, Any]]:
@@ -210,14 +265,29 @@ class AnalysisForm(forms.Form):
     )
 
     def __init__(
-        self, given: Mapping[str, Any], *, versions: Sequence[int], runs: Sequence[str]
+        self,
+        given: Mapping[str, Any],
+        *,
+        versions: Sequence[int],
+        runs: Sequence[str],
+        splits: Sequence[str] = (),
+        draft: Draft | None = None,
     ) -> None:
-        """given: texts, or lists of texts, by the names of fields."""
+        """given: texts, or lists of texts, by the names of fields. versions, splits: newest
+        first."""
         super().__init__()
-        sets = [(str(version), f"Label set {version}") for version in versions]
-        self._offer("labels", [*sets, (ORIGINAL, "Original positives")])
+        offered = [(str(version), f"Label set {version}") for version in versions]
+        if draft is not None:
+            offered.append((DRAFT, f"{draft.title}, not published"))
+        offered.append((ORIGINAL, "Original positives"))
+        self._offer("labels", offered)
         self._offer("runs", [(name, name) for name in runs])
-        newest = sets[0][0] if sets else ORIGINAL
+        if SPLIT in self.fields:
+            self._offer(SPLIT, [(name, name) for name in splits])
+            self.fields[SPLIT].initial = next(iter(splits), None)
+            # Without any, the analysis itself says what is missing.
+            self.fields[SPLIT].required = bool(splits)
+        newest = offered[0][0]
         self.data = {name: field.initial for name, field in self.fields.items()} | dict(given)
         if self.data["labels"] in (None, "", LATEST):
             self.data["labels"] = newest
@@ -237,11 +307,24 @@ class MeasureField(forms.CharField):
     """One measure by its name."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"label": "Measure", "initial": "C@5", "max_length": 30, **options})
+        super().__init__(
+            **{
+                "label": "Measure",
+                "initial": "C@5",
+                "max_length": 30,
+                "help_text": MEASURES_SAID,
+                **options,
+            }
+        )
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
         return str(_checked(text)) if text else text
+
+
+def _in_one_line(value: Any) -> Any:
+    """A list, as the API may send one, as it would be typed."""
+    return " ".join(map(str, value)) if isinstance(value, list) else value
 
 
 class MeasuresField(forms.CharField):
@@ -254,13 +337,13 @@ class MeasuresField(forms.CharField):
                 "label": "Measures",
                 "initial": "C@1 C@5 C@10 AP",
                 "max_length": 300,
-                "help_text": "Separated by blanks.",
+                "help_text": f"Separated by blanks. {MEASURES_SAID}",
                 **options,
             }
         )
 
     def clean(self, value: Any) -> list[str]:
-        names = (" ".join(value) if isinstance(value, list) else super().clean(value)).split()
+        names = super().clean(_in_one_line(value)).split()
         if len(names) > MEASURES_MAX:
             raise forms.ValidationError(f"At most {MEASURES_MAX} measures.")
         found = [str(_checked(name)) for name in dict.fromkeys(names)]
@@ -275,9 +358,7 @@ class NumbersField(forms.CharField):
         self.highest = highest
 
     def clean(self, value: Any) -> list[int]:
-        words = (
-            " ".join(map(str, value)) if isinstance(value, list) else super().clean(value)
-        ).split()
+        words = super().clean(_in_one_line(value)).split()
         if not all(word.isascii() and word.isdigit() for word in words):
             raise forms.ValidationError("Whole numbers, separated by blanks.")
         numbers = sorted({int(word) for word in words})
@@ -306,6 +387,11 @@ def _share(name: str) -> str:
     if name in RANK_MEASURES:
         raise forms.ValidationError(f"{name} is a rank and no share.")
     return name
+
+
+def split_field() -> forms.ChoiceField:
+    """To be called `SPLIT` in a form, which then offers the benchmark's train splits."""
+    return forms.ChoiceField(label="Train split")
 
 
 def unit_field() -> forms.ChoiceField:
@@ -372,16 +458,21 @@ class Kind:
     compute: Compute
     tables: Callable[[Result], list[Table]]
     charts: Callable[[Result], list[Chart]] = lambda _: []
+    # What nobody is to overlook, a sentence each.
+    warnings: Callable[[Result], list[str]] = lambda _: []
     fill: Fill = _as_it_is
     source: str = ""
     # How the numbers are to be read, one paragraph each.
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     needs_labels: bool = False
+    # It reads the judgments themselves, besides the labels that were chosen.
+    reads_judgments: bool = False
 
     def check(self, inputs: Inputs) -> None:
         """Raises `InvalidInput` where the analysis says nothing about these inputs."""
         if len(inputs.runs) < self.runs_needed:
-            raise InvalidInput(f"{self.name} needs {self.runs_needed} runs or more")
+            runs = "a run" if self.runs_needed == 1 else f"{self.runs_needed} runs"
+            raise InvalidInput(f"it needs {runs} or more")
         if self.needs_labels and inputs.label_set is None:
-            raise InvalidInput(f"{self.name} needs a label set, not the original positives alone")
+            raise InvalidInput("it needs labels, not the original positives alone")

@@ -23,7 +23,7 @@ from evaluation.analyses.base import (
     resamples_field,
     seed_field,
 )
-from evaluation.analyses.specs import LINES, name_of, quantity, spec
+from evaluation.analyses.specs import PERCENT, dashed_lines, name_of, quantity
 from evaluation.core.arrays import FloatArray
 from evaluation.core.resampling import (
     SubSamples,
@@ -33,6 +33,7 @@ from evaluation.core.resampling import (
 )
 
 PARTS = 60
+ROUNDING = 1e-9
 BY = {"labelled": "By the labels", "original": "Original positives"}
 
 
@@ -62,7 +63,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 | _pair(values[one], values[other], size, chosen, rng)
                 for one, other in combinations(values, 2)
             ]
-    return {"measure": chosen["measure"], "rows": rows, "pairs": pairs}
+    return {
+        "measure": chosen["measure"],
+        "confidence": chosen["confidence"],
+        "rows": rows,
+        "pairs": pairs,
+    }
 
 
 def _sampled(
@@ -85,7 +91,8 @@ def _histogram(drawn: SubSamples) -> Result:
     has no values, and other parts would hold now one of them and now two."""
     span = float(drawn.means.max() - drawn.means.min())
     width = max(1, math.ceil(span * drawn.size / PARTS)) / drawn.size
-    places = np.floor(drawn.means / width + 0.5).astype(np.int64)
+    # Half of an even width is a score, too: rounding errors must not send it to either side.
+    places = np.floor(drawn.means / width + 0.5 + ROUNDING).astype(np.int64)
     first = int(places.min())
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
@@ -108,11 +115,13 @@ def _tables(result: Result) -> list[Table]:
                 Column("by", "Positives"),
                 Column("size", "Captions", "count"),
                 Column("mean", "Mean, %", "percent"),
-                Column("interval", "Between, %", "percent"),
+                Column("interval", f"{100 * result['confidence']:g} % of samples, %", "percent"),
                 Column("smallest", "Smallest significant difference, points", "percent"),
             ],
             [{**row, "by": BY[row["by"]]} for row in result["rows"]],
-            note="Of two systems that vary like this one, each scored on captions of its own.",
+            note="Of two systems that vary like this one, each scored on captions of its own."
+            if _varies(result)
+            else "Every sample scores the same: all captions do, or there is but one.",
         ),
         Table(
             "pairs",
@@ -122,7 +131,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("second", "and run"),
                 Column("by", "Positives"),
                 Column("size", "Captions", "count"),
-                Column("difference", "Difference", "points"),
+                Column("difference", "Difference, points", "points"),
                 Column("smallest", "Smallest significant difference, points", "percent"),
             ],
             [{**row, "by": BY[row["by"]]} for row in result["pairs"]],
@@ -130,7 +139,13 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
+def _varies(result: Result) -> bool:
+    return any(row["deviation"] > 0 for row in result["rows"])
+
+
 def _charts(result: Result) -> list[Chart]:
+    if not _varies(result):
+        return []
     labelled = [row for row in result["rows"] if row["by"] == "labelled"]
     run = name_of("run")
     sampled = {
@@ -138,14 +153,15 @@ def _charts(result: Result) -> list[Chart]:
         "height": 160,
         "mark": {"type": "area", "opacity": 0.45, "line": True, "interpolate": "monotone"},
         "encoding": {
-            "x": quantity("score", result["measure"], axis={"format": "%"}, scale={"zero": False}),
+            "x": quantity(
+                "score", result["measure"], axis={"format": PERCENT}, scale={"zero": False}
+            ),
             "y": quantity("density", "", axis=None, stack=None),
             "color": run,
         },
     }
     smallest = quantity("smallest", "Smallest significant difference", axis={"format": ".1%"})
     captions = quantity("size", "Captions (log)", scale={"type": "log", "nice": False})
-    by = {"strokeDash": name_of("by", "Positives", order=list(BY.values()))}
     return [
         Chart(
             "sub-samples",
@@ -164,13 +180,12 @@ def _charts(result: Result) -> list[Chart]:
             "The smallest difference that is significant",
             "Falling lines: the smallest significant difference over the number of captions, for "
             "each run.",
-            spec(
+            dashed_lines(
                 [{**row, "by": BY[row["by"]]} for row in result["rows"]],
-                LINES,
+                name_of("by", "Positives", order=list(BY.values())),
                 x=captions,
                 y=smallest,
                 color=run,
-                **by,
             ),
         ),
     ]

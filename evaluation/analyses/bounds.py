@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
+    CUT,
     AnalysisForm,
     Chart,
     Column,
@@ -22,16 +23,11 @@ from evaluation.analyses.base import (
     ends,
     seed_field,
 )
-from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity
+from evaluation.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
-from evaluation.core.bounds import (
-    bound_scores,
-    bpref,
-    check_expectations,
-    condense,
-    expect_scores,
-    pool_chances,
-)
+from evaluation.core.bounds import bound_scores
+from evaluation.core.expectations import check_expectations, expect_scores, pool_chances
+from evaluation.core.incomplete import bpref, condense
 from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.resampling import mean_interval
@@ -185,9 +181,9 @@ def _tables(result: Result) -> list[Table]:
                 Column("measure", "Measure"),
                 Column("truth", "True score, %", "percent"),
                 Column("known", "Without its own pairs, %", "percent"),
-                Column("without", "Error", "points"),
+                Column("without", "Error, points", "points"),
                 Column("expected", "Estimate, %", "percent"),
-                Column("error", "Its error", "points"),
+                Column("error", "Its error, points", "points"),
             ],
             checks,
         ),
@@ -200,7 +196,7 @@ def _minus(value: float | None, other: float | None) -> float | None:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
-    score = quantity("score", "Score", axis={"format": "%"}, scale={"zero": False})
+    score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
     plot = {
         "width": 300,
         "height": {"step": 26},
@@ -242,6 +238,7 @@ BOUNDS = Kind(
         "The estimate takes each unjudged pair to be relevant as often as, at the same rank, pairs "
         "were that only one pooled system found. Its interval covers the choice of captions, not "
         "that a new system may find better videos than the pooled ones; how wrong it is for the "
-        "systems that are known stands below.",
+        "systems that are known stands in the last table.",
+        CUT,
     ),
 )

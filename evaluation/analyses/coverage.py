@@ -16,7 +16,7 @@ from evaluation.analyses.base import (
     Table,
     depth_field,
 )
-from evaluation.analyses.specs import LINES, name_of, quantity, spec, step
+from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
 from evaluation.core.coverage import cover_ranks, pool_depths
 
 COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
@@ -86,7 +86,7 @@ def _charts(result: Result) -> list[Chart]:
         for pool in result["pools"]
         for key, title in COUNTED.items()
     ]
-    share = quantity("share", "Judged", axis={"format": "%"}, scale={"domain": [0, 1]})
+    share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})
     return [
         Chart(
             "ranks",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from django import forms
 
-from annotation.selectors import judgment_arrays, newest_judgment
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
     AnalysisForm,
@@ -23,11 +22,18 @@ from evaluation.analyses.base import (
     resamples_field,
     seed_field,
 )
-from evaluation.analyses.specs import low_high, name_of, quantity
+from evaluation.analyses.specs import PERCENT, low_high, name_of, quantity, spans
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
-from evaluation.core.history import Moment, look_back
+from evaluation.core.arrays import IntArray
+from evaluation.core.history import Moment, look_back, order_settled_from, settled_from
 from evaluation.core.relevance import with_positives
 from evaluation.core.resampling import mean_interval
+
+# More bands over each other hide the lines; their numbers stand in the table.
+BANDS_MAX = 8
+# Within so much of what they came to be.
+NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
+BAND = {"type": "area", "opacity": 0.25, "aria": False}
 
 
 class HistoryForm(AnalysisForm):
@@ -38,13 +44,8 @@ class HistoryForm(AnalysisForm):
     seed = seed_field()
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """With every judgment there is more history: an earlier result is another one."""
-    return chosen | {"newest_judgment": newest_judgment(inputs.benchmark)}
-
-
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    judgments = judgment_arrays(inputs.benchmark)
+    judgments = inputs.judgments
     arrived = np.argsort(judgments.ids, kind="stable")
     total = len(arrived)
     moments = np.unique(np.linspace(0, total, chosen["moments"] + 1).round().astype(np.int64))
@@ -62,7 +63,25 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         rng = np.random.default_rng(chosen["seed"])
         rows += _scores(moment, inputs, chosen, rng)
         agreement.append(_agreement(moment, chosen, rng))
-    return {"measure": chosen["measure"], "scores": rows, "agreement": agreement}
+    return {
+        "measure": chosen["measure"],
+        "confidence": chosen["confidence"],
+        "scores": rows,
+        "agreement": agreement,
+        "settled": _settled(moments, rows, len(inputs.runs)),
+    }
+
+
+def _settled(moments: IntArray, rows: list[Result], n_runs: int) -> list[Result]:
+    """From how many labels on scores and order stayed; null where there is no score."""
+    if not rows or rows[0]["score"] is None:
+        return []
+    scores = np.array([row["score"] for row in rows]).reshape(len(moments), n_runs)
+    found = [(what, settled_from(moments, scores, near)) for what, near in NEAR.items()]
+    if n_runs > 1:
+        found.append(("same order", order_settled_from(moments, scores)))
+    total = max(1, int(moments[-1]))
+    return [{"what": what, "labels": at, "share": at / total} for what, at in found]
 
 
 def _scores(
@@ -97,7 +116,20 @@ def _agreement(moment: Moment, chosen: dict[str, Any], rng: np.random.Generator)
 
 
 def _tables(result: Result) -> list[Table]:
+    percent = f"{100 * result['confidence']:g} % interval"
     return [
+        Table(
+            "settled",
+            "When one could have stopped",
+            [
+                Column("what", f"{result['measure']} of all runs"),
+                Column("labels", "From so many labels on", "count"),
+                Column("share", "Share of all labels, %", "percent"),
+            ],
+            result["settled"],
+            note="From there to the end, at the moments looked at, scores were as near as that to "
+            "what they came to be, and the runs in the order in which they came to stand.",
+        ),
         Table(
             "scores",
             f"{result['measure']} after so many labels",
@@ -105,7 +137,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("labels", "Labels", "count"),
                 Column("run", "Run"),
                 Column("score", "Score, %", "percent"),
-                Column("interval", "Interval", "percent"),
+                Column("interval", percent, "percent"),
             ],
             result["scores"],
         ),
@@ -117,7 +149,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("pairs", "Pairs", "count"),
                 Column("several", "Labelled several times", "count"),
                 Column("alpha", "Krippendorff’s alpha", "number"),
-                Column("interval", "Interval", "number"),
+                Column("interval", percent, "number"),
             ],
             result["agreement"],
         ),
@@ -125,7 +157,10 @@ def _tables(result: Result) -> list[Table]:
 
 
 def _charts(result: Result) -> list[Chart]:
-    scores = _band(result["scores"], "score", result["measure"], "%", name_of("run"))
+    rows = result["scores"]
+    if len({row["run"] for row in rows}) > BANDS_MAX:
+        rows = [{**row, "interval": None} for row in rows]
+    scores = _band(rows, "score", result["measure"], PERCENT, name_of("run"))
     charts = [
         Chart(
             "scores",
@@ -162,10 +197,7 @@ def _band(
             **({"color": colour} if colour else {}),
         },
         "layer": [
-            {
-                "mark": {"type": "area", "opacity": 0.25, "aria": False},
-                "encoding": {"y": {**height, "field": "low"}, "y2": {"field": "high"}},
-            },
+            *spans(values, {"y": {**height, "field": "low"}, "y2": {"field": "high"}}, BAND),
             {
                 "mark": {"type": "line", "point": True, "tooltip": True},
                 "encoding": {"y": height},
@@ -182,8 +214,8 @@ HISTORY = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
-    fill=_fill,
     needs_labels=True,
+    reads_judgments=True,
     notes=(
         "Of all judgments that count by now, in the order in which they came, whatever label set "
         "is chosen above; a pair is what more than half of its labels said by then. Original "

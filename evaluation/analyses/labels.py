@@ -20,7 +20,7 @@ from evaluation.analyses.base import (
     resamples_field,
     seed_field,
 )
-from evaluation.analyses.specs import BARS, name_of, offset, quantity, spec, step
+from evaluation.analyses.specs import BARS, count, name_of, offset, spec, step
 from evaluation.core.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.label_file import NO_LABEL
@@ -59,6 +59,8 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         **_agreement(everything, chosen, rng),
         "confidence": chosen["confidence"],
         "by_number": rows,
+        "originals": _outcomes(labels[np.isin(counted.codes, inputs.original.codes)])
+        | {"known": len(inputs.original.codes)},
     }
 
 
@@ -110,6 +112,18 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table("all", "The label set", whole, [result]),
         Table(
+            "originals",
+            "Original positives that people judged",
+            [
+                Column("known", "Original positives", "count"),
+                Column("pairs", "Judged", "count"),
+                *outcomes,
+            ],
+            [result["originals"]],
+            note="Scores count all of them as positive, also those that people find not relevant, "
+            "unless the labels stand alone.",
+        ),
+        Table(
             "by-number",
             "By the number of labels",
             by_number,
@@ -137,7 +151,7 @@ def _charts(result: Result) -> list[Chart]:
                 rows,
                 BARS,
                 x=step("labels", "Labels of the pair"),
-                y=quantity("pairs", "Pairs (log)", scale={"type": "symlog"}),
+                y=count("pairs", "Pairs (log)"),
                 color=outcome,
                 xOffset=offset(outcome),
             ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
+    CUT,
     AnalysisForm,
     Chart,
     Column,
@@ -25,6 +26,7 @@ from evaluation.core.leave_out import Growth, LeftOut, gather_pool, grow_pool, l
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.scoring import RunScores
 
+NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
 POINTS = {"axis": {"format": "+.1%"}}
 
 
@@ -101,11 +103,12 @@ def _tables(result: Result) -> list[Table]:
                 Column("measure", "Measure"),
                 Column("all", "All labels, %", "percent"),
                 Column("left_out", "Left out, %", "percent"),
-                Column("bias", "Difference", "points"),
+                Column("bias", "Difference, points", "points"),
                 Column("pairs", "Pairs it alone brought", "count"),
                 Column("positives", "Relevant of these", "count"),
             ],
             _rows(result),
+            note="" if _loses(result) else NOTHING_LOST,
         ),
         Table(
             "growth",
@@ -115,7 +118,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("pooled", "Others pooled", "count"),
                 Column("pools", "Pools looked at", "count"),
                 Column("measure", "Measure"),
-                Column("bias", "Mean difference", "points"),
+                Column("bias", "Mean difference, points", "points"),
             ],
             _growth_rows(result),
         ),
@@ -130,7 +133,14 @@ def _growth_rows(result: Result) -> list[dict[str, Any]]:
     ]
 
 
+def _loses(result: Result) -> bool:
+    """Whether any pool of fewer systems changes a score."""
+    return any(row["bias"] for row in (*_rows(result), *_growth_rows(result)))
+
+
 def _charts(result: Result) -> list[Chart]:
+    if not _loses(result):
+        return []
     run = name_of("run")
     first = next(iter(next(iter(result["runs"].values()))["all"]))
     growth = [row for row in _growth_rows(result) if row["measure"] == first]
@@ -174,5 +184,6 @@ LEAVE_ONE_OUT = Kind(
         "Each system is scored twice: with all labels, and as if nobody had judged the pairs that "
         "only its own top predictions brought. The difference is what a new system, which no pool "
         "has seen, may lose. Original positives always count.",
+        CUT,
     ),
 )

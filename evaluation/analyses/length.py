@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -9,7 +10,9 @@ from django import forms
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
-from evaluation.analyses.specs import BARS, name_of, quantity, step
+from evaluation.analyses.specs import BARS, PERCENT, name_of, quantity, step
+from evaluation.core.compare import EVERY, FIRST, SECOND
+from evaluation.core.compare import NEITHER as NONE_RIGHT
 from evaluation.core.positives import (
     BOTH,
     NEITHER,
@@ -55,13 +58,28 @@ def _tables(result: Result) -> list[Table]:
         Column("second", "Second run"),
         Column("by", "Positives"),
         Column("words", "Words", "count"),
-        Column("both", "Both right", "count"),
-        Column("only_first", "Only the first", "count"),
-        Column("only_second", "Only the second", "count"),
-        Column("neither", "Neither", "count"),
+        Column("both", "Both right", "count", _captions("both", EVERY, result)),
+        Column("only_first", "Only the first", "count", _captions("only_first", FIRST, result)),
+        Column("only_second", "Only the second", "count", _captions("only_second", SECOND, result)),
+        Column("neither", "Neither", "count", _captions("neither", NONE_RIGHT, result)),
     ]
     rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
     return [Table("who", "Captions by who is right", columns, rows)]
+
+
+def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]:
+    """The captions that a cell counts, where ranked lists are compared."""
+
+    def compared(row: Result) -> Result:
+        if not row[key]:
+            return {}
+        two = {name: row[name] for name in ("first", "second")}
+        by = next(name for name, title in BY.items() if title == row["by"])
+        words = {"least": row["words"], "most": row["words"]}
+        chosen = {"runs": list(two.values()), "show": show, "by": by}
+        return {**two, **chosen, "cutoff": result["cutoff"], **words}
+
+    return compared
 
 
 def _charts(result: Result) -> list[Chart]:
@@ -95,7 +113,7 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
         "height": 200,
         "encoding": {
             "x": step("words", "Words in the caption"),
-            "y": quantity("captions", "Captions", stack="normalize", axis={"format": "%"}),
+            "y": quantity("captions", "Captions", stack="normalize", axis={"format": PERCENT}),
             "color": name_of("right", "Right", order=colours),
             "order": {"field": "height", "type": "quantitative"},
         },
@@ -127,6 +145,6 @@ LENGTH = Kind(
     needs_labels=True,
     notes=(
         f"Of more than {RUNS_MAX} runs the first are compared; tick those you want to see. Long "
-        "captions are few: their shares rest on some ten captions.",
+        "captions are few: their shares rest on a handful.",
     ),
 )

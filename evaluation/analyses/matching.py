@@ -19,7 +19,7 @@ from evaluation.analyses.base import (
     Result,
     Table,
 )
-from evaluation.analyses.specs import LINES, name_of, quantity, spec
+from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec
 from evaluation.core.measures import parse_measure
 from evaluation.core.relevance import Judged, with_positives
 from evaluation.core.scoring import score_run
@@ -118,17 +118,22 @@ def _tables(result: Result) -> list[Table]:
                 Column("correct", "Rightly", "count"),
                 *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
             ],
-            result["curve"],
+            _curve(result),
             note=f"{result['pairs']:,} judged pairs without the original positives, "
             f"{result['relevant']:,} of them relevant.",
         ),
     ]
 
 
+def _curve(result: Result) -> list[Result]:
+    """Where nothing is called relevant there is no precision, which is stored as 0."""
+    return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
+
+
 def _charts(result: Result) -> list[Chart]:
     rows = [
         {"threshold": row["threshold"], "share": row[key], "what": title}
-        for row in result["curve"]
+        for row in _curve(result)
         for key, title in CURVES.items()
     ]
     return [
@@ -141,7 +146,7 @@ def _charts(result: Result) -> list[Chart]:
                 rows,
                 LINES,
                 x=quantity("threshold", "Similarity from which captions match"),
-                y=quantity("share", "Share", axis={"format": "%"}),
+                y=quantity("share", "Share", axis={"format": PERCENT}),
                 color=name_of("what", order=list(CURVES.values())),
             ),
         )

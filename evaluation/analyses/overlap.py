@@ -20,6 +20,9 @@ from evaluation.analyses.base import (
 from evaluation.analyses.specs import CELLS, name_of, quantity
 from evaluation.core.overlap import PairOverlap, compare_all_runs
 
+# So many columns of a matrix fit on a phone.
+FITTING = 4
+
 
 class OverlapForm(AnalysisForm):
     depth = depth_field()
@@ -80,16 +83,20 @@ def _charts(result: Result) -> list[Chart]:
     ]
     names = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["runs"]))
     return [
-        _matrix(rows, names, "overlap", "Videos in common"),
-        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks alone"),
+        _matrix(rows, names, "overlap", f"Videos in common of the top {result['depth']}", ".1%"),
+        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks alone", ".3f"),
     ]
 
 
-def _matrix(rows: list[dict[str, Any]], names: list[str], value: str, title: str) -> Chart:
+def _matrix(
+    rows: list[dict[str, Any]], names: list[str], value: str, title: str, written: str
+) -> Chart:
     """A square of cells with their numbers written in them."""
     colours = quantity(value, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
     ink = {"condition": {"test": f"datum['{value}'] > 0.6", "value": "white"}, "value": "#25211c"}
-    numbers = {"text": quantity(value, title, format=".3f"), "color": ink}
+    numbers = {"text": quantity(value, title, format=written), "color": ink}
+    # Numbers need their room: where there are many, the chart is wider than the page, and scrolls.
+    size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
     return Chart(
         value.lower(),
         title,
@@ -97,6 +104,7 @@ def _matrix(rows: list[dict[str, Any]], names: list[str], value: str, title: str
         {
             "data": {"values": rows},
             "height": {"step": 40},
+            **size,
             "encoding": {
                 "x": {**name_of("run", order=names), "axis": {"labelAngle": -30}},
                 "y": name_of("and run", order=names),

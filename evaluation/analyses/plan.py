@@ -20,7 +20,7 @@ from evaluation.analyses.base import (
     Table,
     confidence_field,
 )
-from evaluation.analyses.specs import LINES, name_of, quantity, spec
+from evaluation.analyses.specs import dashed_lines, name_of, quantity
 from evaluation.core.planner import (
     Design,
     Rates,
@@ -28,10 +28,12 @@ from evaluation.core.planner import (
     difference_deviation,
     estimate_effort,
 )
-from evaluation.selectors import measured_rates
+from evaluation.selectors import USUAL, measured_rates
 
 # Differences shown around the one that is asked for.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
+# More lines could not be told apart.
+PAIRS_DRAWN = 15
 DESIGNS: dict[Design, str] = {
     "paired": "the same captions",
     "independent": "captions of its own each",
@@ -60,7 +62,7 @@ class PlanForm(AnalysisForm):
         required=False,
         min_value=0.01,
         max_value=10_000,
-        help_text="Empty: as pooled here.",
+        help_text=f"Empty: as pooled here, or {USUAL['pairs']:g}.",
     )
     double = forms.FloatField(label="Share labelled twice", initial=0.1, min_value=0, max_value=1)
     disagreement = forms.FloatField(
@@ -68,14 +70,14 @@ class PlanForm(AnalysisForm):
         required=False,
         min_value=0,
         max_value=1,
-        help_text="Empty: as measured here.",
+        help_text=f"Empty: as measured here, or {USUAL['disagreement']:g}.",
     )
     seconds = forms.FloatField(
         label="Seconds a judgment",
         required=False,
         min_value=0.01,
         max_value=3600,
-        help_text="Empty: the median measured here.",
+        help_text=f"Empty: the median measured here, or {USUAL['seconds']:g}.",
     )
     money = forms.FloatField(label="Money an hour", initial=15, min_value=0, max_value=1_000_000)
 
@@ -137,10 +139,11 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table(
             "plan",
-            f"To show a difference of {100 * result['difference']:g} points in {result['measure']}",
+            f"To show a difference of {_points(result['difference'])} in {result['measure']}",
             [*who, *effort],
             _named(asked),
-            note=f"{rates['pairs_per_caption']:.1f} pairs a caption, "
+            note=_unknown(result)
+            or f"{rates['pairs_per_caption']:.1f} pairs a caption, "
             f"{100 * rates['double_share']:g} % of them labelled twice, "
             f"{100 * rates['disagreement']:.1f} % of these with a third label, "
             f"{rates['seconds_per_judgment']:.1f} seconds a judgment, "
@@ -149,10 +152,21 @@ def _tables(result: Result) -> list[Table]:
         Table(
             "differences",
             "To show other differences",
-            [*who, Column("difference", "Difference", "points"), *effort],
+            [*who, Column("difference", "Difference, points", "asked"), *effort],
             _named(result["rows"]),
         ),
     ]
+
+
+def _points(difference: float) -> str:
+    points = f"{100 * difference:g}"
+    return f"{points} point" if points == "1" else f"{points} points"
+
+
+def _unknown(result: Result) -> str:
+    if result["rows"]:
+        return ""
+    return "Of a single caption it cannot be told how much scores vary, and so not what is needed."
 
 
 def _named(rows: list[Result]) -> list[dict[str, Any]]:
@@ -160,21 +174,29 @@ def _named(rows: list[Result]) -> list[dict[str, Any]]:
 
 
 def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, "pair": f"{row['first']}, {row['second']}"} for row in _named(result["rows"])]
+    pairs = list(dict.fromkeys((row["first"], row["second"]) for row in result["rows"]))
+    if not pairs:
+        return []
+    drawn = pairs[:PAIRS_DRAWN]
+    rows = [
+        {**row, "pair": f"{row['first']}, {row['second']}"}
+        for row in _named(result["rows"])
+        if (row["first"], row["second"]) in drawn
+    ]
+    left = f" The first {PAIRS_DRAWN} pairs of runs are drawn." if len(pairs) > len(drawn) else ""
     log = {"type": "log", "nice": False}
     return [
         Chart(
             "captions",
-            "Captions needed",
+            "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left else ""),
             "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            "be shown, for every two runs.",
-            spec(
+            f"be shown, for every two runs.{left}",
+            dashed_lines(
                 rows,
-                LINES,
+                name_of("design", "Scored on", order=list(DESIGNS.values())),
                 x=quantity("difference", "Difference (log)", axis={"format": ".1%"}, scale=log),
                 y=quantity("captions", "Captions (log)", scale=log),
                 color=name_of("pair", "Runs"),
-                strokeDash=name_of("design", "Scored on", order=list(DESIGNS.values())),
             ),
         )
     ]
@@ -195,6 +217,8 @@ PLAN = Kind(
         "From the variance of the runs’ scores here: captions = ((z of the confidence + z of the "
         "power) × standard deviation ÷ difference)². Similar systems vary together, so that the "
         "same captions for both need far fewer.",
+        "What was left empty is as measured here. Imported judgments have no times: where no "
+        "answer has one, the seconds are an assumption.",
         "It takes the captions as drawn at random and alike; captions of one video are not.",
     ),
 )

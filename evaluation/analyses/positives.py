@@ -9,9 +9,10 @@ from django import forms
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
-from evaluation.analyses.specs import BARS, CELLS, name_of, offset, quantity, spec, step
+from evaluation.analyses.specs import BARS, CELLS, count, name_of, offset, quantity, spec, step
 from evaluation.core.arrays import IntArray
 from evaluation.core.positives import at_the_ends, length_table, positives_per_query
+from evaluation.core.slices import kendall_tau_b, spearman
 
 MOST_SHOWN = 50
 SOURCES = {"original": "Original positives", "labelled": "With the labels"}
@@ -38,6 +39,13 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "sources": {name: _summary(found) for name, found in counts.items()},
         "per_caption": {name: np.bincount(found).tolist() for name, found in counts.items()},
         "by_length": {name: _cells(length_table(lengths, found)) for name, found in counts.items()},
+        "correlations": {
+            name: {
+                "spearman": spearman(lengths, found).value,
+                "kendall": kendall_tau_b(lengths, found).value,
+            }
+            for name, found in counts.items()
+        },
         "examples": _examples(inputs, lengths, counts, chosen["examples"]),
     }
 
@@ -78,7 +86,10 @@ def _examples(
 
 
 def _tables(result: Result) -> list[Table]:
-    sources = [{"source": SOURCES[name], **row} for name, row in result["sources"].items()]
+    sources = [
+        {"source": SOURCES[name], **row, **result["correlations"][name]}
+        for name, row in result["sources"].items()
+    ]
     return [
         Table(
             "sources",
@@ -90,6 +101,8 @@ def _tables(result: Result) -> list[Table]:
                 Column("median", "Median", "number"),
                 Column("most", "Most", "count"),
                 Column("without", "Captions without", "count"),
+                Column("spearman", "Spearman’s rho with length", "number"),
+                Column("kendall", "Kendall’s tau-b", "number"),
             ],
             sources,
         ),
@@ -107,7 +120,7 @@ def _tables(result: Result) -> list[Table]:
             "Captions at the short, the middle and the long end",
             [
                 Column("end", "End"),
-                Column("caption_id", "Key"),
+                Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
                 Column("caption", "Caption"),
                 Column("words", "Words", "count"),
                 *(Column(name, title, "count") for name, title in SOURCES.items()),
@@ -137,7 +150,7 @@ def _charts(result: Result) -> list[Chart]:
         if captions
     ]
     source = name_of("source", order=list(SOURCES.values()))
-    captions = quantity("captions", "Captions (log)", aggregate="sum", scale={"type": "symlog"})
+    captions = count("captions", "Captions (log)", aggregate="sum")
     return [
         Chart(
             "per-caption",

@@ -50,7 +50,25 @@ def _tables(result: Result) -> list[Table]:
         Column("rank", "Rank", "count"),
         *(Column(key, title, "count") for key, title in SOURCES.items()),
     ]
-    return [Table("ranks", "Positives at each rank", columns, _rows(result))]
+    return [
+        Table(
+            "totals",
+            "Positives within the depth",
+            [
+                Column("run", "Run"),
+                *(Column(key, title, "count") for key, title in SOURCES.items()),
+                Column("share", "Of these from the labels, %", "percent"),
+            ],
+            [_totals(name, counts) for name, counts in result["runs"].items()],
+        ),
+        Table("ranks", "Positives at each rank", columns, _rows(result)),
+    ]
+
+
+def _totals(name: str, counts: dict[str, list[int]]) -> dict[str, Any]:
+    original, new = sum(counts["original"]), sum(counts["new"])
+    share = new / (original + new) if original + new else None
+    return {"run": name, "original": original, "new": new, "share": share}
 
 
 def _charts(result: Result) -> list[Chart]:

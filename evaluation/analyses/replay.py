@@ -21,7 +21,7 @@ from evaluation.analyses.base import (
     depth_field,
     seed_field,
 )
-from evaluation.analyses.specs import LINES, name_of, quantity, spec
+from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec
 from evaluation.core.leave_out import gather_pool
 from evaluation.core.measures import parse_measure
 from evaluation.core.replay import STRATEGIES, Replay, replay
@@ -127,7 +127,7 @@ def _tables(result: Result) -> list[Table]:
 def _charts(result: Result) -> list[Chart]:
     rows = _named(result["rows"])
     strategy = name_of("strategy", "Order", order=list(STRATEGY.values()))
-    share = quantity("share", "Share of the pool judged", axis={"format": "%"})
+    share = quantity("share", "Share of the pool judged", axis={"format": PERCENT})
     return [
         Chart(
             "error",

@@ -22,8 +22,10 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity
+from evaluation.analyses.saturation import disagreement_of, saturation_warnings
+from evaluation.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans
 from evaluation.core.resampling import difference_interval, mean_interval
+from evaluation.core.saturation import judge_saturation
 
 BY = {"labelled": "By the labels", "original": "Original positives"}
 
@@ -38,18 +40,36 @@ class ScoresForm(AnalysisForm):
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     rows = []
+    labelled = inputs.values_of(inputs.judged, chosen["measures"])
+    original = inputs.values_of(inputs.original, chosen["measures"])
+    disagreement = disagreement_of(inputs)
     for number, measure in enumerate(chosen["measures"]):
         progress(number, len(chosen["measures"]), "drawing captions")
-        labelled = inputs.values(inputs.judged, measure)
-        original = inputs.values(inputs.original, measure)
         rows += [
-            {"run": name, "measure": measure, **_row(values, original[name], inputs, chosen)}
-            for name, values in labelled.items()
+            {
+                "run": name,
+                "measure": measure,
+                **_row(values, by_original, inputs, chosen, disagreement),
+            }
+            for (name, values), by_original in zip(
+                labelled[measure].items(), original[measure].values(), strict=True
+            )
         ]
-    return {"confidence": chosen["confidence"], "unit": chosen["unit"], "rows": rows}
+    return {
+        "confidence": chosen["confidence"],
+        "unit": chosen["unit"],
+        "rows": rows,
+        "disagreement": disagreement,
+    }
 
 
-def _row(labelled: Any, original: Any, inputs: Inputs, chosen: dict[str, Any]) -> Result:
+def _row(
+    labelled: Any,
+    original: Any,
+    inputs: Inputs,
+    chosen: dict[str, Any],
+    disagreement: float | None,
+) -> Result:
     """Means with their intervals; the difference is of the same captions, and so its own."""
     drawn = {
         "confidence": chosen["confidence"],
@@ -57,9 +77,13 @@ def _row(labelled: Any, original: Any, inputs: Inputs, chosen: dict[str, Any]) -
         "clusters": inputs.clusters(chosen["unit"]),
     }
     rng = np.random.default_rng(chosen["seed"])
+    mean, interval = _mean(labelled), mean_interval(labelled, rng=rng, **drawn)
+    saturation = None if mean is None else judge_saturation(mean, interval, disagreement)
     return {
-        "labelled": _mean(labelled),
-        "labelled_interval": ends(mean_interval(labelled, rng=rng, **drawn)),
+        "labelled": mean,
+        "labelled_interval": ends(interval),
+        "gap": saturation and saturation.gap,
+        "saturated_by": saturation and saturation.by,
         "original": _mean(original),
         "original_interval": ends(mean_interval(original, rng=rng, **drawn)),
         "difference": _mean(labelled - original),
@@ -104,7 +128,7 @@ def _charts(result: Result) -> list[Chart]:
         for row in result["rows"]
         for by, title in BY.items()
     ]
-    score = quantity("score", "Score", axis={"format": "%"}, scale={"zero": False})
+    score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
     bounds = {"x": {**score, "field": "low"}, "x2": {"field": "high"}}
     plot = {
         "width": 300,
@@ -113,10 +137,7 @@ def _charts(result: Result) -> list[Chart]:
             "y": name_of("run"),
             "color": name_of("positives", order=list(BY.values())[::-1]),
         },
-        "layer": [
-            {"mark": RULES, "encoding": bounds},
-            {"mark": DOTS, "encoding": {"x": score}},
-        ],
+        "layer": [*spans(rows, bounds), {"mark": DOTS, "encoding": {"x": score}}],
     }
     return [
         Chart(
@@ -139,6 +160,10 @@ def _measures(rows: list[Result]) -> list[str]:
     return list(dict.fromkeys(row["measure"] for row in rows))
 
 
+def _warnings(result: Result) -> list[str]:
+    return saturation_warnings(result["rows"], result["disagreement"])
+
+
 SCORES = Kind(
     name="scores",
     title="Scores, before and after",
@@ -148,6 +173,7 @@ SCORES = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     notes=(
         "A is the score by the labels, B by the original positives alone, C what the labels "
         "change. AP divides by all known positives of a caption; AP(found), as the published code "

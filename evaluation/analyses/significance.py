@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,14 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
+from evaluation.analyses.saturation import disagreement_of, saturation_warnings
 from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity, spec, step
-from evaluation.core.significance import (
-    Comparison,
-    check_saturation,
-    compare_systems,
-    rank_stability,
-)
+from evaluation.core.compare import FIRST, SECOND
+from evaluation.core.rank_stability import rank_stability
+from evaluation.core.saturation import DISAGREEMENT, INTERVAL, check_saturation
+from evaluation.core.significance import Comparison, compare_systems
+
+SATURATED = {None: "no", INTERVAL: "yes, by the interval", DISAGREEMENT: "yes, by disagreement"}
 
 
 class SignificanceForm(AnalysisForm):
@@ -46,9 +48,10 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     rng = np.random.default_rng(chosen["seed"])
     drawn = {
         "confidence": chosen["confidence"],
-        "clusters": inputs.clusters(chosen["unit"]),
+        "clusters": inputs.varied_clusters(chosen["unit"]),
         "rng": rng,
     }
+    disagreement = disagreement_of(inputs)
     progress(0, 3, "comparing systems")
     compared = compare_systems(labelled, chosen["resamples"], **drawn)
     progress(1, 3, "ranking systems")
@@ -70,10 +73,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 "original_interval": list(rank.original_interval),
                 "labelled": rank.labelled,
                 "labelled_interval": list(rank.labelled_interval),
-                **_saturation(values, chosen, drawn),
+                "measure": chosen["measure"],
+                **_saturation(values, chosen, drawn | {"disagreement": disagreement}),
             }
             for name, rank, values in zip(names, stability.ranks, labelled, strict=True)
         ],
+        "disagreement": disagreement,
     }
 
 
@@ -96,13 +101,13 @@ def _comparison(one: Comparison, names: list[str]) -> Result:
 
 def _saturation(values: Any, chosen: dict[str, Any], drawn: dict[str, Any]) -> Result:
     found = check_saturation(values, chosen["resamples"], **drawn)
-    return {"mean": found.mean, "gap": found.gap, "saturated": found.is_saturated}
+    return {"mean": found.mean, "gap": found.gap, "saturated_by": found.by}
 
 
 def _tables(result: Result) -> list[Table]:
     percent = f"{100 * result['confidence']:g} % interval"
     ranking = result["ranking"]
-    ranks = [{**row, "saturated": "yes" if row["saturated"] else "no"} for row in result["ranks"]]
+    ranks = [{**row, "saturated_by": SATURATED[row["saturated_by"]]} for row in result["ranks"]]
     return [
         Table(
             "comparisons",
@@ -110,15 +115,15 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("first", "Run"),
                 Column("second", "minus run"),
-                Column("difference", "Difference", "points"),
+                Column("difference", "Difference, points", "points"),
                 Column("interval", percent, "points"),
                 Column("p_holm", "p (Holm)", "p"),
                 Column("p_randomisation", "p, randomisation", "p"),
                 Column("p_bootstrap", "p, bootstrap", "p"),
                 Column("effect", "Effect size d", "number"),
-                Column("wins", "Wins", "count"),
+                Column("wins", "Wins", "count", _captions("wins", FIRST, result["measure"])),
                 Column("ties", "Ties", "count"),
-                Column("losses", "Losses", "count"),
+                Column("losses", "Losses", "count", _captions("losses", SECOND, result["measure"])),
             ],
             result["comparisons"],
         ),
@@ -132,13 +137,27 @@ def _tables(result: Result) -> list[Table]:
                 Column("labelled", "By the labels", "count"),
                 Column("labelled_interval", percent, "count"),
                 Column("mean", "Score, %", "percent"),
-                Column("gap", "Left to gain", "points"),
-                Column("saturated", "Saturated"),
+                Column("gap", "Left to gain, points", "points"),
+                Column("saturated_by", "Saturated"),
             ],
             ranks,
             note=_said(ranking),
         ),
     ]
+
+
+def _captions(key: str, show: str, measure: str) -> Callable[[Result], Result] | None:
+    """The captions that a cell counts, where ranked lists are compared; those of C@k alone, for
+    only there a win is that one system is right and the other wrong."""
+    name, _, cutoff = measure.partition("@")
+    if name != "C":
+        return None
+
+    def compared(row: Result) -> Result:
+        two = {place: row[place] for place in ("first", "second")}
+        return {**two, "show": show, "cutoff": cutoff} if row[key] else {}
+
+    return compared
 
 
 def _said(ranking: Result) -> str:
@@ -164,6 +183,7 @@ def _charts(result: Result) -> list[Chart]:
         for row in result["comparisons"]
     ]
     points = quantity("difference", "Difference", axis={"format": "+.1%"})
+    pair = name_of("pair")
     places = [
         {"run": row["run"], "positives": title, "rank": row[by]}
         for row in result["ranks"]
@@ -173,26 +193,30 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "differences",
-            "Differences with their intervals",
+            f"Differences in {result['measure']} with their intervals",
             "A dot for every two runs on a line that is its interval; where the line crosses zero "
             "they cannot be told apart.",
             {
                 "data": {"values": rows},
                 "height": {"step": 26},
-                "encoding": {"y": name_of("pair")},
                 "layer": [
+                    # Without a place on the other axis, or it would have no length.
                     {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
                     {
                         "mark": RULES,
-                        "encoding": {"x": {**points, "field": "low"}, "x2": {"field": "high"}},
+                        "encoding": {
+                            "y": pair,
+                            "x": {**points, "field": "low"},
+                            "x2": {"field": "high"},
+                        },
                     },
-                    {"mark": DOTS, "encoding": {"x": points}},
+                    {"mark": DOTS, "encoding": {"y": pair, "x": points}},
                 ],
             },
         ),
         Chart(
             "ranks",
-            "Rank before and after the labels",
+            f"Rank by {result['measure']} before and after the labels",
             "A line for each run from its rank by the original positives to that by the labels.",
             spec(
                 places,
@@ -205,6 +229,10 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
+def _warnings(result: Result) -> list[str]:
+    return saturation_warnings(result["ranks"], result["disagreement"])
+
+
 SIGNIFICANCE = Kind(
     name="significance",
     title="Significance and ranking",
@@ -213,10 +241,12 @@ SIGNIFICANCE = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     notes=(
         "Fisher’s randomisation test, exact where the measure is 0 or 1; Holm’s correction is for "
         "looking at all pairs of systems at once. With thousands of captions nearly every "
         "difference is significant: look at its size, and draw by videos, which are fewer.",
-        "Saturated: what is left to gain up to 100 per cent lies within the interval of the score.",
+        "Saturated: what is left to gain up to 100 per cent lies within the interval of the score, "
+        "or within the share of pairs on which annotators disagree.",
     ),
 )

@@ -1,12 +1,14 @@
-"""Scores by kinds of captions: by length, by the number of positives."""
+"""Scores by kinds of captions: length, number of positives, tags, agreement of annotators."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django import forms
 
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
     AnalysisForm,
@@ -23,28 +25,79 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.specs import RULES, low_high, name_of, offset, quantity, step
+from evaluation.analyses.specs import PERCENT, dots, lying, quantity, step
 from evaluation.core.arrays import IntArray
 from evaluation.core.positives import positives_per_query
-from evaluation.core.slices import cut_by_quantiles, kendall_tau_b, slice_means, spearman
+from evaluation.core.slices import (
+    Tagged,
+    annotator_agreement,
+    cut_by_quantiles,
+    group_by_tags,
+    kendall_tau_b,
+    slice_means,
+    spearman,
+)
+from evaluation.selectors import label_set_counts
+from pooling.core.tag_file import NO_TAG
+from pooling.selectors import tagged_queries, tags_sha256
 
-LENGTH, POSITIVES = "length", "positives"
-SLICED = {LENGTH: "Words in the caption", POSITIVES: "Positives of the caption"}
+LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
+SLICED = {
+    LENGTH: "Words in the caption",
+    POSITIVES: "Positives of the caption",
+    TAGS: "Tags of the caption",
+    AGREEMENT: "Agreement on the caption’s pairs",
+}
+# By AGREE, DIFFER and NOT_TOLD.
+AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
+TAGS_MAX = 30
 
 
 class SlicesForm(AnalysisForm):
     measure = ShareMeasureField()
     by = forms.ChoiceField(label="Sliced by", choices=list(SLICED.items()), initial=LENGTH)
-    bins = forms.IntegerField(label="Slices", initial=6, min_value=2, max_value=30)
+    bins = forms.IntegerField(
+        label="Slices",
+        initial=6,
+        min_value=2,
+        max_value=30,
+        help_text="Of tags and agreement: as many as there are.",
+    )
     unit = unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
+@dataclass(frozen=True, slots=True)
+class Slicing:
+    """Which captions stand in which slice, and the number behind it where it is one: [n_queries].
+
+    As in `Tagged`, a caption may stand in several slices, or in none.
+    """
+
+    places: Tagged
+    attribute: IntArray | None = None
+
+
+def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    """With the content of the tags, where they are asked for."""
+    if chosen["by"] == AGREEMENT and inputs.label_set is None:
+        raise InvalidInput("agreement is that of a label set; the original positives have none")
+    if chosen["by"] != TAGS:
+        return chosen
+    if not inputs.benchmark.tags.exists():
+        raise InvalidInput(
+            f"{inputs.benchmark.key} has no tags yet; a lead brings them on the page of the "
+            "benchmark, or import_tags does"
+        )
+    return chosen | {"tags_sha256": tags_sha256(inputs.benchmark)}
+
+
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    attribute = _attribute(inputs, chosen["by"])
-    bins = cut_by_quantiles(attribute, chosen["bins"])
+    slicing = _slicing(inputs, chosen)
+    places, attribute = slicing.places, slicing.attribute
+    clusters = inputs.clusters(chosen["unit"])
     rng = np.random.default_rng(chosen["seed"])
     rows, correlations = [], []
     for number, (name, values) in enumerate(
@@ -52,13 +105,13 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     ):
         progress(number, len(inputs.runs), "slicing")
         found = slice_means(
-            values,
-            bins.groups,
-            bins.names,
+            values[places.queries],
+            places.groups,
+            places.names,
             chosen["resamples"],
             rng=rng,
             confidence=chosen["confidence"],
-            clusters=inputs.clusters(chosen["unit"]),
+            clusters=None if clusters is None else clusters[places.queries],
         )
         rows += [
             {
@@ -70,78 +123,100 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             }
             for one in found
         ]
-        correlations.append(
-            {
-                "run": name,
-                "spearman": spearman(attribute, values).value,
-                "kendall": kendall_tau_b(attribute, values).value,
-            }
-        )
+        if attribute is not None:
+            correlations.append(
+                {
+                    "run": name,
+                    "spearman": spearman(attribute, values).value,
+                    "kendall": kendall_tau_b(attribute, values).value,
+                }
+            )
     return {
         "measure": chosen["measure"],
         "by": chosen["by"],
         "confidence": chosen["confidence"],
-        "slices": list(bins.names),
+        "slices": list(places.names),
+        "left_out": places.left_out,
         "rows": rows,
         "correlations": correlations,
     }
 
 
-def _attribute(inputs: Inputs, by: str) -> IntArray:
-    return inputs.caption_lengths if by == LENGTH else positives_per_query(inputs.judged)
+def _slicing(inputs: Inputs, chosen: dict[str, Any]) -> Slicing:
+    """Raises `Conflict` where the tags are not those any more that the result would name."""
+    by, n_queries = chosen["by"], inputs.benchmark.n_queries
+    if by == TAGS:
+        tags = tagged_queries(inputs.benchmark)
+        if tags_sha256(inputs.benchmark) != chosen["tags_sha256"]:
+            raise Conflict("the tags were replaced at this moment; ask again")
+        return Slicing(group_by_tags(tags, n_queries, TAGS_MAX, NO_TAG))
+    everybody = np.arange(n_queries)
+    if by == AGREEMENT:
+        return Slicing(Tagged(everybody, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
+    attribute = inputs.caption_lengths if by == LENGTH else positives_per_query(inputs.judged)
+    bins = cut_by_quantiles(attribute, chosen["bins"])
+    return Slicing(Tagged(everybody, bins.groups, bins.names, left_out=0), attribute)
+
+
+def _agreement(inputs: Inputs) -> IntArray:
+    assert inputs.label_set is not None  # noqa: S101 - checked before
+    counted = label_set_counts(inputs.label_set)
+    return annotator_agreement(
+        counted.codes // inputs.benchmark.n_videos,
+        counted.judgments,
+        counted.relevant,
+        inputs.benchmark.n_queries,
+    )
 
 
 def _tables(result: Result) -> list[Table]:
-    return [
-        Table(
-            "slices",
-            f"{result['measure']} by {SLICED[result['by']].lower()}",
-            [
-                Column("run", "Run"),
-                Column("slice", SLICED[result["by"]]),
-                Column("captions", "Captions", "count"),
-                Column("mean", "Mean, %", "percent"),
-                Column("interval", f"{100 * result['confidence']:g} % interval", "percent"),
-            ],
-            result["rows"],
-        ),
-        Table(
-            "correlations",
-            "Correlation with the score of the caption",
-            [
-                Column("run", "Run"),
-                Column("spearman", "Spearman’s rho", "number"),
-                Column("kendall", "Kendall’s tau-b", "number"),
-            ],
-            result["correlations"],
-        ),
-    ]
+    slices = Table(
+        "slices",
+        f"{result['measure']} by {SLICED[result['by']].lower()}",
+        [
+            Column("run", "Run"),
+            Column("slice", SLICED[result["by"]]),
+            Column("captions", "Captions", "count"),
+            Column("mean", "Mean, %", "percent"),
+            Column("interval", f"{100 * result['confidence']:g} % interval", "percent"),
+        ],
+        result["rows"],
+        note=_left_out(result["left_out"]),
+    )
+    correlations = Table(
+        "correlations",
+        "Correlation with the score of the caption",
+        [
+            Column("run", "Run"),
+            Column("spearman", "Spearman’s rho", "number"),
+            Column("kendall", "Kendall’s tau-b", "number"),
+        ],
+        result["correlations"],
+    )
+    # Tags and agreement are no numbers.
+    return [slices, correlations] if result["correlations"] else [slices]
+
+
+def _left_out(tags: int) -> str:
+    if not tags:
+        return ""
+    return f"The {TAGS_MAX} tags of most captions; {tags:,} more are left out."
 
 
 def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, **low_high(row["interval"])} for row in result["rows"]]
-    run = name_of("run")
-    score = quantity("mean", result["measure"], axis={"format": "%"})
+    title = SLICED[result["by"]]
+    if result["by"] in (TAGS, AGREEMENT):
+        runs = {row["run"] for row in result["rows"]}
+        place, at = "y", lying("slice", result["slices"], len(runs))
+    else:
+        place, at = "x", step("slice", title, sort=result["slices"])
+    score = quantity("mean", result["measure"], axis={"format": PERCENT})
     return [
         Chart(
             "slices",
-            f"{result['measure']} by {SLICED[result['by']].lower()}",
+            f"{result['measure']} by {title.lower()}",
             "Dots for each run over the slices, each on a line that is its interval.",
-            {
-                "data": {"values": rows},
-                "encoding": {
-                    "x": step("slice", SLICED[result["by"]], sort=result["slices"]),
-                    "xOffset": offset(run),
-                    "color": run,
-                },
-                "layer": [
-                    {
-                        "mark": RULES,
-                        "encoding": {"y": {**score, "field": "low"}, "y2": {"field": "high"}},
-                    },
-                    {"mark": {"type": "point", "tooltip": True}, "encoding": {"y": score}},
-                ],
-            },
+            dots(result["rows"], place, at, score),
         )
     ]
 
@@ -149,10 +224,19 @@ def _charts(result: Result) -> list[Chart]:
 SLICES = Kind(
     name="slices",
     title="Scores by kinds of captions",
-    question="Are systems better on short captions or long ones, with few matches or many?",
+    question="Are systems better on short captions or long ones, with few matches or many, on "
+    "some topics, where people agree?",
     form=SlicesForm,
     compute=_compute,
+    fill=_fill,
     tables=_tables,
     charts=_charts,
-    notes=("Slices hold about as many captions each, as far as equal values allow.",),
+    notes=(
+        "By a number, slices hold about as many captions each, as far as equal values allow.",
+        "By tags, a caption counts in the slice of each of its tags; captions without one are a "
+        "slice of their own.",
+        "By agreement: of the pairs of a caption that several people labelled, whether all said "
+        "the same of each, relevant or not. The more such pairs, the likelier is one on which "
+        "they differ.",
+    ),
 )

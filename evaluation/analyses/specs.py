@@ -15,9 +15,20 @@ RULES = {"type": "rule", "strokeWidth": 2, "opacity": 0.6, "aria": False}
 CELLS = {"type": "rect", "tooltip": True}
 
 
+# Of a share on an axis: left to itself, Vega writes six decimals where there is but one value.
+PERCENT = ".1~%"
+
+
 def quantity(name: str, title: str, **more: Any) -> Encoding:
     """A field of numbers on a scale."""
     return {"field": name, "type": "quantitative", "title": title, **more}
+
+
+def count(name: str, title: str, **more: Any) -> Encoding:
+    """A field of counts on a logarithmic scale that begins at 0, with a tick for each power of ten:
+    left to itself, Vega writes ticks at its upper end alone."""
+    axis = {"values": [0, *(10**power for power in range(7))], "format": ",d"}
+    return quantity(name, title, scale={"type": "symlog"}, axis=axis, **more)
 
 
 def step(name: str, title: str, **more: Any) -> Encoding:
@@ -32,6 +43,23 @@ def name_of(name: str, title: str | None = None, order: Sequence[str] | None = N
     return {"field": name, "type": "nominal", "title": title, "sort": sort}
 
 
+def lying(name: str, order: Sequence[str], side_by_side: int) -> Encoding:
+    """A field of long names, one below the other, each above its so many dots: beside them, on a
+    phone, names would leave no room for anything else."""
+    axis = {
+        "domain": False,
+        "labelAlign": "left",
+        "labelBaseline": "middle",
+        "labelLimit": 300,
+        # A dot takes 20 pixels; from the middle of them to above the first.
+        "labelOffset": -10 * side_by_side - 6,
+        "labelPadding": -6,
+        "ticks": False,
+    }
+    scale = {"paddingInner": 0.4, "paddingOuter": 0.4}
+    return {**name_of(name, order=order), "axis": axis, "scale": scale}
+
+
 def offset(encoding: Encoding) -> Encoding:
     """The same names side by side within one place."""
     return {key: value for key, value in encoding.items() if key != "title"}
@@ -43,6 +71,50 @@ def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
     return {"low": low, "high": high}
 
 
+def spans(
+    rows: Sequence[dict[str, Any]], encoding: dict[str, Encoding], mark: Encoding = RULES
+) -> list[dict[str, Any]]:
+    """The layer of the intervals of rows; none where all are undefined, which Vega cannot scale."""
+    return (
+        [{"mark": mark, "encoding": encoding}]
+        if any(row["low"] is not None for row in rows)
+        else []
+    )
+
+
 def spec(rows: list[dict[str, Any]], mark: Any, **encoding: Encoding) -> dict[str, Any]:
     """One view of rows."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+
+
+def dashed_lines(
+    rows: list[dict[str, Any]], dashes: Encoding, **encoding: Encoding
+) -> dict[str, Any]:
+    """Lines told apart by dashes, too. Their dots are a layer of their own: of lines with dots
+    Vega-Lite's legend of the dashes shows the dots, which are all alike."""
+    legend = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
+    return {
+        "data": {"values": rows},
+        "encoding": encoding,
+        "layer": [
+            {"mark": "line", "encoding": {"strokeDash": {**dashes, "legend": legend}}},
+            {"mark": {"type": "point", "tooltip": True}},
+        ],
+    }
+
+
+def dots(rows: list[dict[str, Any]], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
+    """A dot for the score of each row on a line that is its `interval`, at a place along the axis
+    `place` (x or y); those of several runs side by side."""
+    values = [{**row, **low_high(row["interval"])} for row in rows]
+    along = "y" if place == "x" else "x"
+    line = {along: {**score, "field": "low"}, f"{along}2": {"field": "high"}}
+    run = name_of("run")
+    return {
+        "data": {"values": values},
+        "encoding": {place: at, f"{place}Offset": offset(run), "color": run},
+        "layer": [
+            *spans(values, line),
+            {"mark": {"type": "point", "tooltip": True}, "encoding": {along: score}},
+        ],
+    }

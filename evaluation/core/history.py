@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.core.agreement import ValueCounts, count_opinions
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance import Judged
 
 
@@ -51,3 +51,24 @@ def look_back(
         yield Moment(
             moment, Judged(codes[known], gains, n_queries, n_videos), count_opinions(given, yes)
         )
+
+
+def settled_from(moments: IntArray, scores: FloatArray, within: float) -> int:
+    """From how many labels on no score is further than `within` from what it came to be.
+
+    moments: int64 [n], ascending numbers of labels. scores: float64 [n, n_systems].
+    """
+    return _last_run_begins(moments, (np.abs(scores - scores[-1]) <= within).all(axis=1))
+
+
+def order_settled_from(moments: IntArray, scores: FloatArray) -> int:
+    """From how many labels on the systems stand in the order in which they came to stand; those
+    with equal scores have no order. Arguments as above."""
+    signs = np.sign(scores[:, :, None] - scores[:, None, :])
+    return _last_run_begins(moments, (signs == signs[-1]).all(axis=(1, 2)))
+
+
+def _last_run_begins(moments: IntArray, holds: BoolArray) -> int:
+    """The first moment from which on it holds to the end, where it does."""
+    fails = np.flatnonzero(~holds)
+    return int(moments[fails[-1] + 1 if len(fails) else 0])

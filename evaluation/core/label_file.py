@@ -85,21 +85,29 @@ def parse_labels(
     return flat[:, 0].copy(), flat[:, 1].copy()
 
 
-def parse_counts(text: bytes) -> tuple[IntArray, IntArray, IntArray]:
-    """Label (-1 for a conflict), judgments and relevant judgments of each pair of what
+def parse_counts(
+    text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Code, label (-1 for a conflict), judgments and relevant judgments of each pair of what
     `render_labels` wrote, int64 [n] each, in the order of the file."""
     rows = csv.reader(io.StringIO(text.decode(), newline=""))
     next(rows)
+    n_videos = len(video_numbers)
     flat = np.fromiter(
         (
             number
-            for _, _, label, _, judgments, relevant in rows
-            for number in (int(label) if label else NO_LABEL, int(judgments), int(relevant))
+            for query, video, label, _, judgments, relevant in rows
+            for number in (
+                query_numbers[query] * n_videos + video_numbers[video],
+                int(label) if label else NO_LABEL,
+                int(judgments),
+                int(relevant),
+            )
         ),
         np.int64,
-    ).reshape(-1, 3)
-    labels, judgments, relevant = np.ascontiguousarray(flat.T)
-    return labels, judgments, relevant
+    ).reshape(-1, 4)
+    codes, labels, judgments, relevant = np.ascontiguousarray(flat.T)
+    return codes, labels, judgments, relevant
 
 
 def render_judgments(

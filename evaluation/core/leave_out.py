@@ -15,16 +15,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.agreement import Estimate
-from evaluation.core.arrays import BoolArray, IntArray
+from evaluation.core.arrays import BoolArray
 from evaluation.core.measures import Measure
 from evaluation.core.relevance import Judged, check_ranked, with_positives
 from evaluation.core.scoring import RunScores, score_run
+
+# As in `relevance`: a table of so many cells stays in a core's own cache.
+_TABLE_CELLS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +76,13 @@ class PooledLabels:
 
     def brought_alone(self, system: str) -> Judged:
         """The labels of the pairs that no other system brought, without the original positives."""
+        return _select(self.labels, self.is_alone(system))
+
+    def is_alone(self, system: str) -> BoolArray:
+        """Flags [J] of these labels; all others are those of `without(system)`."""
         place = list(self.runs).index(system)
-        alone = self.brought[place] & (np.count_nonzero(self.brought, axis=0) == 1)
-        return _select(self.labels, alone & ~self.is_original)
+        others = np.delete(self.brought, place, axis=0).any(axis=0)
+        return np.asarray(self.brought[place] & ~others & ~self.is_original)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +137,9 @@ def gather_pool(
     brought = np.zeros((len(runs), len(labels.codes)), dtype=np.bool_)
     for place, ranked in enumerate(runs.values()):
         check_ranked(ranked, labels)
-        brought[place] = _is_among(labels.codes, _codes(ranked[:, :depth], labels.n_videos))
-    is_original = _is_among(labels.codes, original.positives()[0])
+        brought[place] = _are_ranked(ranked[:, :depth], labels)
+    is_original = np.zeros(len(labels.codes), dtype=np.bool_)
+    is_original[np.searchsorted(labels.codes, original.positives()[0])] = True
     return PooledLabels(dict(runs), depth, labels, is_original, brought)
 
 
@@ -145,14 +153,14 @@ def leave_one_out(
     asked = tuple(measures)
     rows = []
     for system, ranked in pool.runs.items():
-        alone = pool.brought_alone(system)
+        alone = pool.is_alone(system)
         rows.append(
             LeftOut(
                 system,
-                pairs=len(alone.gains),
-                positives=int(np.count_nonzero(alone.gains >= rel)),
+                pairs=int(np.count_nonzero(alone)),
+                positives=int(np.count_nonzero(pool.labels.gains[alone] >= rel)),
                 with_all=score_run(ranked, pool.labels, asked, rel),
-                without=score_run(ranked, pool.without(system).labels, asked, rel),
+                without=score_run(ranked, _select(pool.labels, ~alone), asked, rel),
             )
         )
     return tuple(rows)
@@ -197,16 +205,23 @@ def _select(labels: Judged, kept: BoolArray) -> Judged:
     return Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
 
 
-def _codes(ranked: npt.NDArray[Any], n_videos: int) -> IntArray:
-    """Codes of all ranked pairs, ascending."""
-    codes = np.arange(len(ranked), dtype=np.int64)[:, None] * n_videos + ranked
-    return np.sort(codes[ranked >= 0])
+def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
+    """Flags [J] of the labels whose pairs these lists hold.
 
-
-def _is_among(codes: IntArray, others: IntArray) -> BoolArray:
-    """Flags of the codes that are among the others; both ascending, none twice."""
-    # Sorting two ascending sequences merges them; a table of all pairs would take their memory.
-    return np.isin(codes, others, assume_unique=True, kind="sort")
+    Block by block of queries, as in `relevance.look_up_gains`: ranked cells are marked in a small
+    dense table, and the labels read there.
+    """
+    found = np.zeros(len(labels.codes), dtype=np.bool_)
+    block = max(1, _TABLE_CELLS // max(1, labels.n_videos))
+    table = np.zeros(block * labels.n_videos, dtype=np.bool_)
+    for start in range(0, len(ranked), block):
+        part = ranked[start : start + block]
+        cells = (np.arange(len(part))[:, None] * labels.n_videos + part)[part >= 0]
+        known = labels.rows_of(start, start + len(part))
+        table[cells] = True
+        found[known] = table[labels.codes[known] - start * labels.n_videos]
+        table[cells] = False
+    return found
 
 
 def _choose_pools(

@@ -43,9 +43,9 @@ from evaluation.core.agreement import Estimate
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.leave_out import PooledLabels
 from evaluation.core.measures import Measure
+from evaluation.core.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.relevance import Judged
 from evaluation.core.scoring import score_run
-from evaluation.core.significance import NOT_TWO_SYSTEMS
 from evaluation.core.slices import kendall_tau_b
 
 Strategy: TypeAlias = Callable[[PooledLabels, np.random.Generator, int], IntArray]
@@ -127,7 +127,7 @@ def replay(
     if pooled.size == 0:
         raise ValueError("no pair of the pool has a label")
     sizes = sorted({*_as_pairs(shares, len(pooled)), *depth_sizes(pool).tolist()})
-    full = _score(pool, _known(pool, pooled), measure, rel)
+    full = _score(pool, _known(pool, pooled, measure), measure, rel)
     chosen = STRATEGIES if strategies is None else strategies
     # One seed for all, so that a replay does not hang on which others are asked for.
     seed = int(rng.integers(1 << 62))
@@ -156,7 +156,7 @@ def _reveal(
     rel: int,
 ) -> Budget:
     rows = order[:size]
-    scores = _score(pool, _known(pool, rows), measure, rel)
+    scores = _score(pool, _known(pool, rows, measure), measure, rel)
     undefined = Estimate(None, NOT_TWO_SYSTEMS)
     return Budget(
         pairs=size,
@@ -168,10 +168,16 @@ def _reveal(
     )
 
 
-def _known(pool: PooledLabels, rows: IntArray) -> Judged:
-    """The original positives and the labels in these rows."""
+def _known(pool: PooledLabels, rows: IntArray, measure: Measure) -> Judged:
+    """The original positives and the labels in these rows, as far as `measure` asks for them.
+
+    To all but Judged@k a pair that is not relevant is one without a label, and there are ten times
+    as many of these.
+    """
     labels, kept = pool.labels, pool.is_original.copy()
     kept[rows] = True
+    if measure.name != "Judged":
+        kept &= labels.gains >= 1
     return Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
 
 

@@ -7,10 +7,10 @@ agreement of its annotators; per-query values of a measure are float64 [n_querie
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,20 @@ class Bins:
 
     groups: IntArray
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagged:
+    """Groups of queries that may overlap, with a place for each query in each of its groups.
+
+    queries, groups: int64 [n_places], numbers of queries and into `names`. left_out: how many tags
+    are none of the groups.
+    """
+
+    queries: IntArray
+    groups: IntArray
+    names: tuple[str, ...]
+    left_out: int
 
 
 def slice_means(
@@ -146,6 +160,52 @@ def _name_bins(cuts: Sequence[float], whole: bool) -> tuple[str, ...]:
         return (f"up to {first - 1:.0f}", *between, f"{last:.0f} and more")
     between = [f"{a:.4g} to below {b:.4g}" for a, b in pairwise(cuts)]
     return (f"below {first:.4g}", *between, f"{last:.4g} and more")
+
+
+# --- Named groups ---------------------------------------------------------------------------------
+
+
+def group_by_tags(
+    tags: Mapping[str, npt.NDArray[Any]], n_queries: int, most: int, untagged: str
+) -> Tagged:
+    """A group for each of the `most` tags with the most queries, by their number, then by name.
+
+    At the end one called `untagged` for the queries that have no tag at all, if there are any.
+
+    tags: whole numbers of queries, each once, by tag. A query is in as many groups as it has tags.
+    """
+    ordered = sorted(tags, key=lambda tag: (-len(tags[tag]), tag))
+    groups = {tag: tags[tag] for tag in ordered[:most]}
+    without = np.setdiff1d(np.arange(n_queries), np.concatenate([*tags.values(), []]))
+    if len(without):
+        groups[untagged] = without
+    sizes = [len(queries) for queries in groups.values()]
+    return Tagged(
+        queries=np.concatenate([*groups.values(), []]).astype(np.int64),
+        groups=np.repeat(np.arange(len(sizes)), sizes),
+        names=tuple(groups),
+        left_out=max(0, len(tags) - most),
+    )
+
+
+AGREE, DIFFER, NOT_TOLD = range(3)
+
+
+def annotator_agreement(
+    queries: npt.ArrayLike, judgments: npt.ArrayLike, relevant: npt.ArrayLike, n_queries: int
+) -> IntArray:
+    """Whether the labels of each query's pairs agree, as far as a pair has several: [n_queries].
+
+    queries, judgments, relevant: whole numbers [n_pairs], the query of each pair, how many labels
+    it has, and how many of them say relevant. DIFFER where they are not unanimous for some pair,
+    AGREE where they are for each that has several, NOT_TOLD where none has.
+    """
+    query = whole_numbers(queries, "queries", n_queries - 1)
+    labels, yes = whole_numbers(judgments, "judgments", None), np.asarray(relevant)
+    several = np.bincount(query[labels > 1], minlength=n_queries) > 0
+    differ = np.bincount(query[(yes > 0) & (yes < labels)], minlength=n_queries) > 0
+    found = np.where(differ, DIFFER, np.where(several, AGREE, NOT_TOLD))
+    return np.asarray(found, dtype=np.int64)
 
 
 # --- Correlation ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """How alike captions are, by the runs of five characters that they share.
 
-Captions that repeat those of the training videos can be answered from memory: figure 8 and table 7
-of the FIRE study draw scores against `overlap_with_training`. And a caption that reads like one of
+Captions that repeat those of the train split can be answered from memory: figure 8 and table 7 of
+the FIRE study draw scores against `overlap_with_train`. And a caption that reads like one of
 another video's captions is likely to match that video, too: `match_captions` makes labels of that,
 which `score_matches` compares with people's.
 
@@ -29,11 +29,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse  # type: ignore[import-untyped]
 
+from config.shared.progress import Progress, no_progress
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.relevance import Judged
 
 Vectors: TypeAlias = Any
 """scipy's `csr_array` of float64, a row for each text; scipy carries no types."""
+
+NONE: Final = -1
 
 THRESHOLDS: Final[FloatArray] = np.arange(1, 51) / 50
 
@@ -58,30 +61,52 @@ def normalise(texts: Sequence[str]) -> list[str]:
 # --- overlap --------------------------------------------------------------------------------------
 
 
-def overlap_with_training(
-    test: Sequence[str], train: Sequence[str], nearest: int = 10
-) -> FloatArray:
-    """Mean similarity of each test text to the training texts most similar to it: [n_test].
+@dataclass(frozen=True, slots=True, eq=False)
+class TextOverlap:
+    """How similar each text is to those of a collection that are most similar to it.
 
-    df counts the training texts, so that a test text's overlap does not depend on what else is
-    tested; a gram that only test texts have weighs most of all. Of fewer training texts than
+    mean: mean similarity to the nearest ones, float64 [n]. closest: place in the collection of the
+    most similar text, the first of several, int64 [n]; NONE where no text shares a gram.
+    similarity: that of the closest one, float64 [n].
+    """
+
+    mean: FloatArray
+    closest: IntArray
+    similarity: FloatArray
+
+
+def overlap_with_train(
+    test: Sequence[str],
+    train: Sequence[str],
+    nearest: int = 10,
+    progress: Progress = no_progress,
+) -> TextOverlap:
+    """Overlap of each test text with the train texts most similar to it: [n_test].
+
+    df counts the train texts, so that a test text's overlap does not depend on what else is
+    tested; a gram that only test texts have weighs most of all. Of fewer train texts than
     `nearest`, the mean of all. Raises ValueError without any, and for nearest < 1.
+
+    Memory: 48 MB of similarities at a time, and the grams of all texts, some 2 kB a caption.
     """
     if not train:
-        raise ValueError("there are no training texts")
+        raise ValueError("there are no train texts")
     vectors = _unit_vectors([*train, *test], len(train))
-    return _means_of_nearest(vectors[len(train) :], vectors[: len(train)], nearest)
+    return _overlap(vectors[len(train) :], vectors[: len(train)], nearest, None, progress)
 
 
 def overlap_with_others(
-    texts: Sequence[str], groups: npt.ArrayLike, nearest: int = 10
-) -> FloatArray:
-    """Mean similarity of each text to those most similar to it in other groups: [n].
+    texts: Sequence[str],
+    groups: npt.ArrayLike,
+    nearest: int = 10,
+    progress: Progress = no_progress,
+) -> TextOverlap:
+    """Overlap of each text with those most similar to it in other groups: [n].
 
-    Stands in for `overlap_with_training` where the training texts are not at hand. groups: int64
-    [n], not negative, mostly the video that a caption was written for: its other captions are no
-    sign of overlap. df counts all texts. Where the other groups hold fewer texts than `nearest`,
-    the mean of all. Raises ValueError for less than two groups, and for nearest < 1.
+    Stands in for `overlap_with_train` where the train texts are not at hand. groups: int64 [n], not
+    negative, mostly the video that a caption was written for: its other captions are no sign of
+    overlap. df counts all texts. Where the other groups hold fewer texts than `nearest`, the mean
+    of all. Raises ValueError for less than two groups, and for nearest < 1.
     """
     group = whole_numbers(groups, "groups", None)
     if len(group) != len(texts):
@@ -89,31 +114,36 @@ def overlap_with_others(
     if len(group) == 0 or group.min() == group.max():
         raise ValueError("there are less than two groups")
     vectors = _unit_vectors(texts, len(texts))
-    return _means_of_nearest(vectors, vectors, nearest, group)
+    return _overlap(vectors, vectors, nearest, group, progress)
 
 
-def _means_of_nearest(
-    rows: Vectors, others: Vectors, nearest: int, group: IntArray | None = None
-) -> FloatArray:
-    """Mean of the `nearest` highest products of each row with `others`; of its group with none."""
+def _overlap(
+    rows: Vectors, others: Vectors, nearest: int, group: IntArray | None, progress: Progress
+) -> TextOverlap:
+    """Each row beside those of `others` with the highest products; of its own group with none."""
     if nearest < 1:
         raise ValueError("nearest must be at least 1")
-    n_others = others.shape[0]
+    n_rows, n_others = rows.shape[0], others.shape[0]
     available = n_others if group is None else n_others - np.bincount(group)[group]
     # Filled up with empty texts, which are similar to none, to whole stripes.
     stripes = nearest * _STRIPES
     width = -(-n_others // stripes) * stripes
     columns = others.T.tocsr()
     columns.resize(columns.shape[0], width)
-    sums = np.empty(rows.shape[0], dtype=np.float64)
+    sums, similarity = np.empty(n_rows), np.empty(n_rows)
+    closest = np.empty(n_rows, dtype=np.int64)
     block = max(1, _BLOCK_CELLS // width)
-    for start in range(0, len(sums), block):
+    for start in range(0, n_rows, block):
+        progress(start, n_rows)
         part = slice(start, start + block)
         cells = (rows[part] @ columns).toarray()
         if group is not None:
             cells[:, :n_others] *= group[part, None] != group
+        place = closest[part] = cells.argmax(axis=1)
+        similarity[part] = cells[np.arange(len(cells)), place]
         sums[part] = _sum_highest(cells.reshape(len(cells), -1, stripes), nearest)
-    return _tidy(sums / np.minimum(nearest, available))
+    closest[similarity == 0] = NONE
+    return TextOverlap(_tidy(sums / np.minimum(nearest, available)), closest, _tidy(similarity))
 
 
 def _sum_highest(cells: FloatArray, count: int) -> FloatArray:

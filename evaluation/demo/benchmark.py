@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.demo.captions import MAX_LEVEL, Meaning, demands_met, mean_something, write
-from evaluation.demo.shapes import Scene, draw_scene
+from evaluation.demo.shapes import Motion, Scene, draw_scene
 from evaluation.demo.wording import Author
 
 DEFAULT_SEED = 2
@@ -18,6 +18,11 @@ alone is not the best by complete labels, which is what the demo is to show."""
 
 _LEVEL_WEIGHTS = (6, 19, 30, 20, 14, 11)
 _TRIES_PER_LEVEL = 20
+_MOTION_TAGS = {
+    Motion.SPINS: "something spins",
+    Motion.GROWS: "something grows",
+    Motion.STILL: "something stands still",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,28 @@ def make_benchmark(
         ]
     met = _met_table(captions, scenes)
     return DemoBenchmark(seed, scenes, keys, tuple(captions), met, met == 1)
+
+
+def make_train_captions(
+    demo: DemoBenchmark, *, n_videos: int = 120, n_captions: int = 600
+) -> tuple[str, ...]:
+    """Captions about other scenes, as a system may have been trained on: none comes twice, but
+    some are captions of the benchmark, too."""
+    rng = random.Random(f"train captions beside {demo.seed}")
+    texts: set[str] = set()
+    said = [
+        text
+        for _ in range(n_videos)
+        for _, text in _say(rng, draw_scene(rng), n_captions // n_videos, texts)
+    ]
+    return tuple(said)
+
+
+def tags_of_scene(scene: Scene) -> tuple[str, ...]:
+    """How many shapes there are, and what a single frame does not show of them."""
+    shapes = ("one shape", "two shapes", "three shapes")[len(scene.figures) - 1]
+    motions = {figure.motion for figure in scene.figures}
+    return (shapes, *(tag for motion, tag in _MOTION_TAGS.items() if motion in motions))
 
 
 def _say(

@@ -1,4 +1,4 @@
-"""The demo benchmark as the files that a visitor would bring: captions, videos, runs."""
+"""The demo benchmark as the files that a visitor would bring: captions, videos, tags, runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.demo.benchmark import DemoBenchmark
+from evaluation.demo.benchmark import DemoBenchmark, make_train_captions, tags_of_scene
 from evaluation.demo.gold import GoldPair
 from evaluation.demo.render import render_all
 from evaluation.demo.systems import Scores, score_systems
@@ -25,6 +25,8 @@ class BenchmarkFiles:
 
     captions: Path
     videos: Path
+    train_captions: Path
+    tags: Path
     media: Path
     runs: Mapping[str, Path]
 
@@ -32,13 +34,16 @@ class BenchmarkFiles:
 def write_benchmark(
     demo: DemoBenchmark, folder: Path, progress: Callable[[int, int], None] | None = None
 ) -> BenchmarkFiles:
-    """Writes captions.csv, videos.csv, media/*.mp4 and runs/* into `folder`, made if missing.
+    """Writes captions.csv, videos.csv, train.csv, tags.csv, media/*.mp4 and runs/* into `folder`,
+    made if missing.
 
     `progress(done, total)` counts the videos, which take nearly all of the time.
     """
     files = BenchmarkFiles(
         captions=folder / "captions.csv",
         videos=folder / "videos.csv",
+        train_captions=folder / "train.csv",
+        tags=folder / "tags.csv",
         media=folder / "media",
         runs={
             "bag-of-words": folder / "runs" / "bag-of-words.trec",
@@ -53,8 +58,15 @@ def write_benchmark(
     _write_csv(files.videos, ("video_id", "file"), zip(demo.video_keys, names, strict=True))
     rows = ((c.key, c.text, demo.video_keys[c.source]) for c in demo.captions)
     _write_csv(files.captions, ("caption_id", "caption", "video_id"), rows)
+    _write_csv(files.train_captions, ("caption",), ((text,) for text in make_train_captions(demo)))
+    _write_csv(files.tags, ("video_id", "tag"), _tag_rows(demo))
     _write_runs(demo, files.runs)
     return files
+
+
+def _tag_rows(demo: DemoBenchmark) -> Iterable[Sequence[str]]:
+    for key, scene in zip(demo.video_keys, demo.scenes, strict=True):
+        yield from ((key, tag) for tag in tags_of_scene(scene))
 
 
 def write_trec(

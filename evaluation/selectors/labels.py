@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -14,13 +15,13 @@ from django.db.models import Sum
 from annotation.core.consensus import majority_labels
 from annotation.enums import JudgmentState
 from annotation.models import Judgment
-from annotation.selectors import JudgmentArrays, adjudicated
+from annotation.selectors import JudgmentArrays, adjudicated, labels_moment
 from config.shared.bulk import WholeThousandths, read_columns
 from config.shared.errors import InvalidInput
 from evaluation.core.label_file import NO_LABEL, Labels, parse_counts, parse_labels
 from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
-from evaluation.models import AgreementReport, Evaluation, LabelSet
+from evaluation.models import AgreementReport, Draft, Evaluation, LabelSet, LabelSource
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool
 from pooling.selectors import original_positives, query_numbers, video_numbers
@@ -28,6 +29,8 @@ from pooling.selectors import original_positives, query_numbers, video_numbers
 Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
+# No benchmark has more releases, and Python reads no number of some thousand digits.
+_VERSION = re.compile(r"[0-9]{1,18}")
 
 
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
@@ -43,7 +46,7 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
                 "and --labels original scores by the original positives"
             )
         return found
-    if not which.isascii() or not which.isdigit():
+    if not _VERSION.fullmatch(which):
         raise InvalidInput(f"labels are latest, original or a version number, not {which!r}")
     found = sets.filter(version=int(which)).first()
     if found is None:
@@ -91,20 +94,57 @@ def original_judged(benchmark: Benchmark) -> Judged:
     )
 
 
-def label_set_judged(label_set: LabelSet) -> Judged:
-    """The label set's own labels; a pair in conflict counts as unjudged."""
-    return _judged_of(label_set.pk, label_set.sha256)
+def latest_draft(benchmark: Benchmark) -> Draft | None:
+    """Without its text, which few ask for."""
+    return Draft.objects.filter(benchmark=benchmark).defer("text").first()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftState:
+    """The latest draft, if there is one, beside the labels of now; and the newest label set, if it
+    holds the same."""
+
+    draft: Draft | None
+    moment: list[int]
+    published: LabelSet | None
+
+    @property
+    def has_labels(self) -> bool:
+        last_label, rulings = self.moment[:2]
+        return last_label > 0 or rulings > 0
+
+    @property
+    def is_current(self) -> bool:
+        return self.draft is not None and self.draft.moment == self.moment
+
+
+def draft_state(benchmark: Benchmark) -> DraftState:
+    draft, newest = latest_draft(benchmark), LabelSet.objects.filter(benchmark=benchmark).first()
+    is_same = draft is not None and newest is not None and draft.sha256 == newest.sha256
+    return DraftState(draft, labels_moment(benchmark), newest if is_same else None)
+
+
+def label_text(source: LabelSource) -> bytes:
+    """What `evaluation.core.label_file` wrote."""
+    if isinstance(source, Draft):
+        return gzip.decompress(source.text)
+    with source.file.open("rb") as stream:
+        return gzip.decompress(stream.read())
+
+
+def label_set_judged(source: LabelSource) -> Judged:
+    """The labels of a label set or draft alone; a pair in conflict counts as unjudged."""
+    return _judged_of(source, source.sha256)
 
 
 @lru_cache(maxsize=4)
-def _judged_of(pk: int, sha256: str) -> Judged:
-    """Kept for the process: a label set never changes. By its hash, too, because a key that was
-    rolled back is given again."""
-    label_set = LabelSet.objects.select_related("benchmark").get(pk=pk)
-    benchmark = label_set.benchmark
-    with label_set.file.open("rb") as stream:
-        text = gzip.decompress(stream.read())
-    codes, labels = parse_labels(text, query_numbers(benchmark), video_numbers(benchmark))
+def _judged_of(source: LabelSource, sha256: str) -> Judged:
+    """Kept for the process: neither ever changes. By the hash, too, because a key that was rolled
+    back is given again."""
+    benchmark = source.benchmark
+    codes, labels = parse_labels(
+        label_text(source), query_numbers(benchmark), video_numbers(benchmark)
+    )
     kept = labels != NO_LABEL
     return Judged(
         codes[kept], labels[kept].astype(np.int8), benchmark.n_queries, benchmark.n_videos
@@ -113,17 +153,23 @@ def _judged_of(pk: int, sha256: str) -> Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelCounts:
-    """What a label set says of each pair, and of how many judgments: int64 [n] each."""
+    """What a label set says of each pair, and of how many judgments: int64 [n] each.
 
+    codes: query number * n_videos + video number.
+    """
+
+    codes: Int64Array
     labels: Int64Array
     judgments: Int64Array
     relevant: Int64Array
 
 
-def label_set_counts(label_set: LabelSet) -> LabelCounts:
+def label_set_counts(source: LabelSource) -> LabelCounts:
     """In the order of the file; a pair in conflict has the label -1."""
-    with label_set.file.open("rb") as stream:
-        return LabelCounts(*parse_counts(gzip.decompress(stream.read())))
+    benchmark = source.benchmark
+    return LabelCounts(
+        *parse_counts(label_text(source), query_numbers(benchmark), video_numbers(benchmark))
+    )
 
 
 def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:
@@ -140,10 +186,10 @@ def stored_scores(
     return {evaluation.run_id: evaluation for evaluation in found}
 
 
-# Before anything was measured: as in the study, 1.2 s at the least and some thought.
 # So many answers tell how fast people are now; where few have a time, finding them takes a while.
 NEWEST = 10_000
 RATES_FOR_SECONDS = 300
+# Before anything was measured: as in the study, 1.2 s at the least and some thought.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
 
 

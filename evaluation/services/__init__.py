@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from evaluation.services.agreement import compute_agreement
-from evaluation.services.analyses import analyse, begin_analysis, renew_analyses
+from evaluation.services.analyses import (
+    analyse,
+    begin_analysis,
+    check_same_code,
+    renew_analyses,
+    renew_draft_analyses,
+)
 from evaluation.services.figures import compute_figures, renew_figures
-from evaluation.services.label_sets import publish_label_set
+from evaluation.services.label_sets import (
+    DRAFT_JOB,
+    begin_draft,
+    make_draft,
+    publish_label_set,
+    renew_drafts,
+)
 from evaluation.services.scores import RunEvaluation, begin_scoring, evaluate_runs
 
 __all__ = [
+    "DRAFT_JOB",
     "RunEvaluation",
     "analyse",
     "begin_analysis",
+    "begin_draft",
     "begin_scoring",
+    "check_same_code",
     "compute_agreement",
     "compute_figures",
     "evaluate_runs",
+    "make_draft",
     "publish_label_set",
     "renew_analyses",
+    "renew_draft_analyses",
+    "renew_drafts",
     "renew_figures",
 ]

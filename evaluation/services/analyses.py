@@ -8,21 +8,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from config.accounts.models import User
 from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job
-from config.shared.errors import InvalidInput
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
 from evaluation.analyses import get_kind
 from evaluation.analyses.asked import JOB_KIND, Asked, ask
-from evaluation.models import Analysis, LabelSet
+from evaluation.models import DRAFT, Analysis, LabelSet
 from pooling.models import Benchmark, Run
 
-# Of one analysis of a benchmark so many results are kept, the newest.
-KEPT = 50
+# Of one analysis of a benchmark so many results are kept, the newest; fewer of drafts, which come
+# every few minutes and are not to push out what label sets gave.
+KEPT, KEPT_OF_DRAFTS = 50, 10
 SETTLED_FOR = datetime.timedelta(minutes=2)
 
 
@@ -51,10 +53,23 @@ def begin_analysis(*, asked: Asked, given: Mapping[str, Any], created_by: User |
             "analysis": asked.kind.name,
             "given": dict(given),
             "key": asked.key,
+            "code_version": code_version(),
         },
         benchmark_key=benchmark.key,
         created_by=created_by,
     )
+
+
+def check_same_code(asked_with: str) -> None:
+    """A worker with other code would store its result where the page that asked never looks.
+
+    Raises `Conflict`, which ends the job: begun again by itself it would go round in a circle.
+    """
+    if asked_with != code_version():
+        raise Conflict(
+            f"this was asked for by version {asked_with} and the worker runs {code_version()}; "
+            "the one that is older must be started anew"
+        )
 
 
 def renew_analyses() -> int:
@@ -68,21 +83,30 @@ def renew_analyses() -> int:
     for benchmark in Benchmark.objects.filter(analyses__isnull=False).distinct():
         if _newest_input(benchmark) > timezone.now() - SETTLED_FOR:
             continue
-        looked_at = Analysis.objects.filter(benchmark=benchmark).order_by()
-        for name in looked_at.values_list("kind", flat=True).distinct():
-            begun += _renew(benchmark, name)
+        begun += sum(_renew(benchmark, name, {}) for name in _looked_at(benchmark))
     return begun
 
 
-def _renew(benchmark: Benchmark, name: str) -> bool:
+def renew_draft_analyses(*, benchmark: Benchmark) -> int:
+    """The same, at once, for what somebody has looked at by the draft of the labels."""
+    names = _looked_at(benchmark, inputs__labels=DRAFT)
+    return sum(_renew(benchmark, name, {"labels": DRAFT}) for name in names)
+
+
+def _looked_at(benchmark: Benchmark, **inputs: Any) -> QuerySet[Analysis, str]:
+    found = Analysis.objects.filter(benchmark=benchmark, **inputs).order_by()
+    return found.values_list("kind", flat=True).distinct()
+
+
+def _renew(benchmark: Benchmark, name: str, given: dict[str, Any]) -> bool:
     """Whether it has to be computed, which is begun then."""
     try:
-        asked = ask(get_kind(name), benchmark, {})
+        asked = ask(get_kind(name), benchmark, given)
     except InvalidInput:  # it says nothing any more about these inputs
         return False
     if asked.stored() is not None or asked.job() is not None:
         return False
-    begin_analysis(asked=asked, given={}, created_by=None)
+    begin_analysis(asked=asked, given=given, created_by=None)
     return True
 
 
@@ -108,6 +132,14 @@ def _store(asked: Asked, result: dict[str, object], seconds: float) -> Analysis:
         },
     )
     of_kind = Analysis.objects.filter(benchmark=benchmark, kind=asked.kind.name)
-    kept = list(of_kind.order_by("-pk").values_list("pk", flat=True)[:KEPT])
-    of_kind.filter(pk__lt=kept[-1]).delete()
+    of_drafts = Q(inputs__labels=DRAFT)
+    _keep(of_kind.filter(of_drafts), KEPT_OF_DRAFTS)
+    _keep(of_kind.exclude(of_drafts), KEPT)
     return stored
+
+
+def _keep(results: QuerySet[Analysis], count: int) -> None:
+    """The newest, of one kind."""
+    oldest = results.order_by("-pk").values_list("pk", flat=True)[count - 1 : count].first()
+    if oldest is not None:
+        results.filter(pk__lt=oldest).delete()

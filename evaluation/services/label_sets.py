@@ -1,33 +1,50 @@
-"""Publishing: the labels of this moment, frozen under a number."""
+"""Publishing: the labels of this moment, frozen under a number; and drafts, before they are."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import secrets
 import uuid
+from typing import Any
 
 import numpy as np
 from django.core.files.base import ContentFile
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils import timezone
 
-from annotation.selectors import JudgmentArrays, judgment_arrays
+from annotation.selectors import (
+    JudgmentArrays,
+    judgment_arrays,
+    labels_moment,
+    newest_judgment,
+)
 from config.accounts.models import User
+from config.jobs.models import Job, JobState
+from config.jobs.services import enqueue_job
 from config.shared.bulk import snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.label_file import (
     NO_LABEL,
+    Labels,
     compress,
     pseudonyms_of,
     render_judgments,
     render_labels,
 )
-from evaluation.models import LabelSet, label_set_storage
-from evaluation.selectors import resolve_labels
+from evaluation.models import Draft, LabelSet, label_set_storage
+from evaluation.selectors import draft_state, latest_draft, resolve_labels
 from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
+
+DRAFT_JOB = "draft_labels"
+# Reading all labels of a large benchmark takes some seconds, and what was computed from the draft
+# is computed anew after it.
+SETTLED_FOR = datetime.timedelta(minutes=2)
+DRAFT_AFTER = datetime.timedelta(minutes=10)
 
 
 def publish_label_set(
@@ -48,11 +65,7 @@ def publish_label_set(
     if done is not None:
         return done
     progress(0, 3, "reading judgments")
-    with snapshot():
-        judgments = judgment_arrays(benchmark)
-        labels = resolve_labels(benchmark, judgments)
-    if not len(labels.codes):
-        raise InvalidInput(f"nothing of {benchmark.key} is judged yet")
+    judgments, labels, _ = _read_labels(benchmark)
     progress(1, 3, "writing the label set")
     queries, videos = query_keys(benchmark), video_keys(benchmark)
     text = render_labels(labels, queries, videos)
@@ -64,15 +77,10 @@ def publish_label_set(
     label_set = LabelSet(
         benchmark=benchmark,
         version=version,
-        sha256=hashlib.sha256(text).hexdigest(),
         judgments_sha256=hashlib.sha256(single).hexdigest(),
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
-        n_pairs=len(labels.codes),
-        n_relevant=int((labels.labels >= 1).sum()),
-        n_conflicted=int((labels.labels == NO_LABEL).sum()),
-        n_judgments=len(judgments.labels),
-        code_version=code_version(),
+        **_summary(text, labels, judgments),
         created_by=created_by,
         request=request,
     )
@@ -84,6 +92,91 @@ def publish_label_set(
             file.delete(save=False)
         raise Conflict("another label set was published at this moment; try again") from None
     return label_set
+
+
+def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Draft:
+    """The draft of the labels of this moment; where they are as in the last one, that with a later
+    time. Raises `InvalidInput` where nothing was judged."""
+    progress(0, 2, "reading judgments")
+    judgments, labels, moment = _read_labels(benchmark)
+    progress(1, 2, "writing the draft")
+    text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
+    summary = _summary(text, labels, judgments)
+    drafts = Draft.objects.filter(benchmark=benchmark)
+    with transaction.atomic():
+        known = latest_draft(benchmark)
+        if known is not None and known.sha256 == summary["sha256"]:
+            known.moment, known.created_at = moment, timezone.now()
+            known.save(update_fields=["moment", "created_at"])
+            return known
+        draft = Draft.objects.create(
+            benchmark=benchmark, moment=moment, text=compress(text), **summary
+        )
+        # The one before stays for those who are just computing from it.
+        kept = drafts.order_by("-pk").values_list("pk", flat=True)[:2]
+        drafts.filter(pk__lt=min(kept)).delete()
+    return draft
+
+
+def begin_draft(*, benchmark: Benchmark, created_by: User | None) -> Job:
+    """The job that makes a draft, and then computes anew what was computed from the one before; one
+    that is under way already is found, not begun again."""
+    under_way = Job.objects.filter(
+        kind=DRAFT_JOB,
+        benchmark_key=benchmark.key,
+        state__in=(JobState.QUEUED, JobState.RUNNING),
+    )
+    return under_way.first() or enqueue_job(
+        kind=DRAFT_JOB,
+        title=f"Draft of the labels of {benchmark.name}"[:300],
+        params={"benchmark": benchmark.key},
+        benchmark_key=benchmark.key,
+        created_by=created_by,
+    )
+
+
+def renew_drafts() -> int:
+    """Begin to draft anew the labels that have changed; returns how many jobs that makes.
+
+    Labels come in rows: it waits until none has come for a while, or the draft is old.
+    """
+    begun = 0
+    for benchmark in Benchmark.objects.all():
+        if _draft_is_due(benchmark):
+            begin_draft(benchmark=benchmark, created_by=None)
+            begun += 1
+    return begun
+
+
+def _draft_is_due(benchmark: Benchmark) -> bool:
+    found = draft_state(benchmark)
+    if found.is_current or not found.has_labels:
+        return False
+    newest, now = newest_judgment(benchmark), timezone.now()
+    has_settled = newest is None or newest.created_at < now - SETTLED_FOR
+    return has_settled or found.draft is None or found.draft.created_at < now - DRAFT_AFTER
+
+
+def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
+    """Judgments, what they come to, and the moment of both."""
+    with snapshot():
+        moment = labels_moment(benchmark)
+        judgments = judgment_arrays(benchmark)
+        labels = resolve_labels(benchmark, judgments)
+    if not len(labels.codes):
+        raise InvalidInput(f"nothing of {benchmark.key} is judged yet")
+    return judgments, labels, moment
+
+
+def _summary(text: bytes, labels: Labels, judgments: JudgmentArrays) -> dict[str, Any]:
+    return {
+        "sha256": hashlib.sha256(text).hexdigest(),
+        "n_pairs": len(labels.codes),
+        "n_relevant": int((labels.labels >= 1).sum()),
+        "n_conflicted": int((labels.labels == NO_LABEL).sum()),
+        "n_judgments": len(judgments.labels),
+        "code_version": code_version(),
+    }
 
 
 def _judgments_text(judgments: JudgmentArrays, queries: list[str], videos: list[str]) -> bytes:

@@ -13,6 +13,8 @@ from config.jobs.models import Job
 from config.jobs.services import enqueue_job
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
+from evaluation.core.bounds import bound_scores
+from evaluation.core.coverage import cover_ranks
 from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance import Judged, with_positives
 from evaluation.core.scoring import score_run
@@ -22,6 +24,9 @@ from pooling.models import Benchmark, Run
 from pooling.selectors import find_runs, ranked_matrix
 
 JUDGED_DEPTHS = (1, 5, 10)
+# As deep as pools usually are, and measures whose bounds take no longer than the scores.
+POOLED_DEPTH = 10
+BOUNDED = tuple(Measure("C", depth) for depth in JUDGED_DEPTHS)
 
 Scores = dict[str, float | None]
 
@@ -30,13 +35,17 @@ Scores = dict[str, float | None]
 class RunEvaluation:
     """One run's scores; a score that is undefined is None, and `undefined` has its reason.
 
-    labelled and the share judged are by the label set, or None where there is none.
+    labelled is by the label set, or None where there is none; so are `judged`, the share of the
+    top that is judged, `unjudged`, the pairs of the top ten that are not, and `bounds`, which
+    scores these allow, or else by the original positives.
     """
 
     run: Run
     original: Scores
     labelled: Scores | None
     judged: Scores
+    unjudged: int
+    bounds: dict[str, list[float | None]]
     undefined: dict[str, str]
 
 
@@ -106,6 +115,9 @@ def _evaluate(
     by_labels = (
         by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
     )
+    known = original if labelled is None else labelled
+    coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
+    bounds = bound_scores(ranked, known, BOUNDED)
     reasons: dict[str, str] = {}
     for scores in (by_original, by_labels):
         for measure in measures:
@@ -116,6 +128,8 @@ def _evaluate(
         original={str(m): by_original.mean(m).value for m in measures},
         labelled=None if labelled is None else {str(m): by_labels.mean(m).value for m in measures},
         judged={str(m.cutoff): by_labels.mean(m).value for m in depths},
+        unjudged=int((coverage.filled - coverage.judged).sum()),
+        bounds={str(m): [bounds.lower.mean(m).value, bounds.upper.mean(m).value] for m in BOUNDED},
         undefined=reasons,
     )
 
@@ -124,12 +138,17 @@ def _evaluate(
 def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_only: bool) -> None:
     for result in results:
         original = _with_reasons(result.original, result)
+        known = {
+            "judged": result.judged,
+            "unjudged": result.unjudged,
+            "bounds": result.bounds,
+        }
         if label_set is None or result.labelled is None:
-            _put(result.run, None, False, scores=original, judged=result.judged)
+            _put(result.run, None, False, scores=original, **known)
             continue
         _put(result.run, None, False, scores=original)
         labelled = _with_reasons(result.labelled, result)
-        _put(result.run, label_set, labels_only, scores=labelled, judged=result.judged)
+        _put(result.run, label_set, labels_only, scores=labelled, **known)
 
 
 def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
@@ -140,7 +159,7 @@ def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
 
 
 def _put(run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any) -> None:
-    """Store the values given; the share judged by the originals stays where it was computed."""
+    """Store the values given; what is judged by the originals stays where it was computed."""
     Evaluation.objects.update_or_create(
         run=run,
         label_set=label_set,

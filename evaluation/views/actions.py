@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from config.accounts.models import User
 from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
@@ -14,6 +17,7 @@ from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.forms import EvaluateForm
 from evaluation.models import LabelSet
 from evaluation.policies import can_evaluate, can_see_scores, check_can_publish_labels
+from evaluation.services import begin_draft
 from pooling.policies import benchmarks_seen_by
 
 
@@ -42,6 +46,14 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
         params={"benchmark": benchmark.key},
         benchmark_key=benchmark.key,
     )
+
+
+@only_for(can_evaluate)
+@require_POST
+def draft_make(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    job = begin_draft(benchmark=benchmark, created_by=cast(User, request.user))
+    return redirect("job", job.pk)
 
 
 @only_for(can_evaluate)

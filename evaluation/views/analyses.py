@@ -6,8 +6,9 @@ import csv
 import io
 import json
 from typing import Any, TypeVar, cast
+from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,10 +18,18 @@ from config.jobs.views import UNFINISHED
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.analyses import KINDS, SECTIONS, Kind
-from evaluation.analyses.asked import Asked, ask, asked_by, form_given, given_in
+from evaluation.analyses.asked import (
+    Asked,
+    ask,
+    asked_by,
+    form_given,
+    given_in,
+    stored_result,
+)
 from evaluation.analyses.base import AnalysisForm, Chart, Table
 from evaluation.models import Analysis
 from evaluation.policies import can_evaluate, can_see_scores
+from evaluation.selectors import draft_state
 from evaluation.services import begin_analysis
 from evaluation.views.tables import as_text
 from pooling.models import Benchmark
@@ -33,9 +42,14 @@ Part = TypeVar("Part", Table, Chart)
 @require_safe
 def analyses(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    return render(
-        request, "evaluation/analyses.html", {"benchmark": benchmark, "sections": SECTIONS}
-    )
+    labels = request.GET.get("labels", "")
+    context = {
+        "benchmark": benchmark,
+        "sections": SECTIONS,
+        "query": urlencode({"labels": labels}) if labels else "",
+        "drafted": draft_state(benchmark),
+    }
+    return render(request, "evaluation/analyses.html", context)
 
 
 @only_for(can_see_scores)
@@ -52,8 +66,11 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
     except InvalidInput as error:
         return render(request, "evaluation/analysis.html", context | {"refused": error.reason})
     found = asked.stored()
-    context |= {"asked": asked, "query": request.GET.urlencode()}
-    context |= _waiting(asked, form) if found is None else _shown(kind, found)
+    if found is None:
+        context |= {"asked": asked, **_waiting(asked, form)}
+        found = asked.earlier()
+    if found is not None:
+        context |= _shown(kind, found, request.GET.copy())
     return render(request, "evaluation/analysis.html", context)
 
 
@@ -76,28 +93,32 @@ def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """All that was found, with what it was computed from."""
     found = _found(request, key, name)
     body = json.dumps({**found.result, "inputs": found.inputs}, allow_nan=False, indent=1)
-    return _file(f"{body}\n", "application/json", f"{key}-{name}.json")
+    return _file(f"{body}\n", "application/json", f"{_file_stem(found)}.json")
 
 
 @only_for(can_see_scores)
 @require_safe
 def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    table = _part(KINDS[name].tables(_found(request, key, name).result), part)
+    found = _found(request, key, name)
+    table = _part(KINDS[name].tables(found.result), part)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.key for column in table.columns])
+    spread = {column.key for column in table.columns if _is_spread(table, column.key)}
+    writer.writerow([head for column in table.columns for head in _heads(column.key, spread)])
     for row in table.rows:
-        writer.writerow([_cell(row[column.key]) for column in table.columns])
-    return _file(out.getvalue(), "text/csv; charset=utf-8", f"{key}-{name}-{part}.csv")
+        cells = (_cells(row[column.key], column.key in spread) for column in table.columns)
+        writer.writerow([cell for pair in cells for cell in pair])
+    return _file(out.getvalue(), "text/csv; charset=utf-8", f"{_file_stem(found)}-{part}.csv")
 
 
 @only_for(can_see_scores)
 @require_safe
 def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    """The specification of a chart, complete with its data."""
-    chart = _part(KINDS[name].charts(_found(request, key, name).result), part)
+    """The specification of a chart, complete with its data and what that was computed from."""
+    found = _found(request, key, name)
+    chart = _part(KINDS[name].charts(found.result), part)
     spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **chart.spec}
-    return JsonResponse({**spec, "description": chart.text})
+    return JsonResponse({**spec, "description": chart.text, "usermeta": {"inputs": found.inputs}})
 
 
 def _named(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Kind]:
@@ -121,20 +142,35 @@ def _texts(value: Any) -> list[str]:
     return [str(one) for one in values if one not in (None, "", False)]
 
 
-def _shown(kind: Kind, found: Analysis) -> dict[str, Any]:
+def _shown(kind: Kind, found: Analysis, query: QueryDict) -> dict[str, Any]:
+    # Its charts and files are to be of this result, also when another has taken its place.
+    query["result"] = found.key
     return {
         "analysis": found,
+        "query": query.urlencode(),
+        "file_stem": _file_stem(found),
+        "warnings": kind.warnings(found.result),
         "tables": kind.tables(found.result),
         "charts": kind.charts(found.result),
     }
 
 
 def _found(request: HttpRequest, key: str, name: str) -> Analysis:
+    """The result that is named, or where it is gone or none is, that of what was chosen."""
     benchmark, kind = _named(request, key, name)
-    found = ask(kind, benchmark, given_in(kind.form, request.GET)).stored()
+    found = stored_result(benchmark, request.GET.get("result", ""))
+    if found is None or found.kind != kind.name:
+        found = ask(kind, benchmark, given_in(kind.form, request.GET)).stored()
     if found is None:
         raise Http404
     return found
+
+
+def _file_stem(found: Analysis) -> str:
+    """It tells the labels, and by the hash of all inputs which result this is."""
+    labels = found.inputs["labels"]
+    by = f"labels{labels}" if isinstance(labels, int) else labels
+    return f"{found.benchmark.key}-{found.kind}-{by}-{found.key[:12]}"
 
 
 def _part(parts: list[Part], name: str) -> Part:
@@ -144,11 +180,20 @@ def _part(parts: list[Part], name: str) -> Part:
     raise Http404
 
 
-def _cell(value: Any) -> Any:
-    """As a file holds it: numbers exact, intervals with a blank between, nothing for undefined."""
-    if isinstance(value, list):
-        return " ".join(repr(one) for one in value)
-    return as_text(value) if isinstance(value, str) else value
+def _is_spread(table: Table, key: str) -> bool:
+    """Whether a column holds intervals."""
+    return any(isinstance(row[key], list) for row in table.rows)
+
+
+def _heads(key: str, spread: set[str]) -> list[str]:
+    return [f"{key}_low", f"{key}_high"] if key in spread else [key]
+
+
+def _cells(value: Any, is_spread: bool) -> list[Any]:
+    """As a file holds it: numbers exact, an interval in two cells, nothing for undefined."""
+    if is_spread:
+        return [None, None] if value is None else value
+    return [as_text(value) if isinstance(value, str) else value]
 
 
 def _file(body: str, content_type: str, name: str) -> HttpResponse:

@@ -1,88 +1,43 @@
-"""One caption, and the ranked lists of several systems side by side."""
+"""One caption and the ranked lists of several runs side by side; the captions chosen as files."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
-import numpy as np
-from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.forms import BoundField
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
-from evaluation.analyses.asked import form_given, labels_asked
-from evaluation.analyses.base import AnalysisForm, Inputs
-from evaluation.core.arrays import IntArray
-from evaluation.core.compare import ALL, CHANGED, FIRST, NEITHER, SECOND, choose_queries
-from evaluation.core.relevance import Judged
+from evaluation.analyses.asked import form_given, given_in
+from evaluation.analyses.base import AnalysisForm
+from evaluation.analyses.compare_form import RUNS_MAX, CompareForm
+from evaluation.analyses.comparison import (
+    Comparison,
+    Row,
+    compare_lists,
+    comparison_of,
+    look_up_caption,
+)
+from evaluation.analyses.ranked_lists import caption_told, lists_of
+from evaluation.core.compare import LONG, SHORT
 from evaluation.policies import can_see_scores
-from pooling.models import Benchmark, Run, Video
+from evaluation.views.tables import as_text
 from pooling.policies import benchmarks_seen_by
-from pooling.selectors import find_runs, playable_address, ranked_matrix
 
-# So many lists fit side by side on a wide screen.
-RUNS_MAX = 6
-ORIGINAL, RELEVANT, IRRELEVANT, UNJUDGED = "original", "relevant", "irrelevant", "unjudged"
-WORDS = {
-    ORIGINAL: "original positive",
-    RELEVANT: "relevant by the labels",
-    IRRELEVANT: "not relevant",
-    UNJUDGED: "not judged",
-}
-
-
-class CompareForm(AnalysisForm):
-    """What to look at; the address holds all of it, so that a view can be shared."""
-
-    show = forms.ChoiceField(
-        label="Show",
-        initial=ALL,
-        choices=[
-            (ALL, "all captions"),
-            (FIRST, "the first run right, the second wrong"),
-            (SECOND, "the second right, the first wrong"),
-            (NEITHER, "none right"),
-            (CHANGED, "most changed by the labels"),
-        ],
-    )
-    cutoff = forms.IntegerField(
-        label="Right within the top", initial=1, min_value=1, max_value=1000
-    )
-    depth = forms.IntegerField(label="Ranks shown", initial=10, min_value=1, max_value=50)
-    text = forms.CharField(label="Words in it", required=False, max_length=200)
-    least = forms.IntegerField(
-        label="At least so many words", required=False, min_value=1, max_value=10_000
-    )
-    most = forms.IntegerField(
-        label="At most so many words", required=False, min_value=1, max_value=10_000
-    )
-    at = forms.IntegerField(initial=1, min_value=1, max_value=10**9, widget=forms.HiddenInput)
-
-    def clean_runs(self) -> list[str]:
-        names: list[str] = self.cleaned_data["runs"]
-        if len(names) > RUNS_MAX:
-            raise forms.ValidationError(f"At most {RUNS_MAX} lists side by side.")
-        return names
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A video at a rank of a list; `elsewhere`: in how many of the other lists it is, too."""
-
-    rank: int
-    video: Video
-    address: str | None
-    kind: str
-    elsewhere: int
-
-    @property
-    def words(self) -> str:
-        return WORDS[self.kind]
+# So many of the captions chosen stand below the lists.
+ROWS_SHOWN = 25
+# Fields of the form that stand open; the others are folded unless they say something.
+IN_FRONT = ("labels", "first", "second", "show", "cutoff", "order")
+FOLDED = ("by", "effect", "text", "least", "most", "depth", "only", "runs")
 
 
 @only_for(can_see_scores)
@@ -90,93 +45,125 @@ class Found:
 def compare(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = form_given(CompareForm, benchmark, request.GET)
-    context: dict[str, Any] = {"benchmark": benchmark, "form": form}
-    if not form.is_valid():
-        return render(request, "evaluation/compare.html", context, status=UNPROCESSABLE)
-    chosen = form.cleaned_data
-    runs = find_runs(benchmark, chosen["runs"])[:RUNS_MAX]
-    inputs = Inputs(benchmark, runs, labels_asked(benchmark, chosen["labels"]), chosen["only"])
-    ranked = {run.name: _ranked(run.pk, run.sha256) for run in runs}
-    queries = _chosen(inputs, ranked, chosen)
-    context |= {"runs": runs, "total": len(queries), "label_set": inputs.label_set}
-    if len(queries):
-        place = min(chosen["at"], len(queries))
-        query = int(queries[place - 1])
-        context |= {
-            "place": place,
-            "caption": inputs.captions[query],
-            "caption_id": inputs.query_keys[query],
-            "lists": _lists(inputs, ranked, query, chosen["depth"]),
-        }
-    return render(request, "evaluation/compare.html", context)
+    context: dict[str, Any] = {"benchmark": benchmark, "form": form} | _fields(form)
+    if form.is_valid():
+        comparison = comparison_of(benchmark, form)
+        context |= _chosen(comparison)
+        try:
+            context |= _looked_at(request, comparison, comparison.query())
+        except InvalidInput as error:
+            form.add_error("caption", error.reason)
+    status = UNPROCESSABLE if form.errors else 200
+    return render(request, "evaluation/compare.html", context, status=status)
 
 
-@lru_cache(maxsize=32)
-def _ranked(pk: int, sha256: str) -> np.ndarray[Any, Any]:
-    """Kept for the process: a run never changes. By its hash, too, for keys are given again."""
-    return ranked_matrix(Run.objects.select_related("benchmark").get(pk=pk))
+@only_for(can_see_scores)
+@require_safe
+def compare_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
+    """All captions chosen, as CSV or JSON, or the lists of one (`caption`)."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    if format not in DOWNLOADS:
+        raise Http404
+    content_type, suffix, body = DOWNLOADS[format]
+    comparison = compare_lists(benchmark, given_in(CompareForm, request.GET))
+    response = HttpResponse(body(comparison), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{benchmark.key}-{suffix}"'
+    return response
 
 
-def _chosen(inputs: Inputs, ranked: dict[str, Any], chosen: dict[str, Any]) -> IntArray:
-    show = chosen["show"]
-    if len(ranked) < 2 and show in (FIRST, SECOND):
-        return np.empty(0, np.int64)
-    queries = choose_queries(show, ranked, inputs.judged, inputs.original, chosen["cutoff"])
-    words = chosen["text"].lower().split()
-    if words:
-        has = [all(word in text.lower() for word in words) for text in inputs.captions]
-        queries = queries[np.array(has, np.bool_)[queries]]
-    if chosen["least"] or chosen["most"]:
-        lengths = inputs.caption_lengths[queries]
-        fits = lengths >= (chosen["least"] or 0)
-        queries = queries[fits & (lengths <= (chosen["most"] or lengths.max(initial=0)))]
-    return queries
+def _fields(form: AnalysisForm) -> dict[str, Any]:
+    folded = [form[name] for name in FOLDED]
+    return {
+        "in_front": [form[name] for name in IN_FRONT],
+        "folded": folded,
+        "unfold": any(field.errors or _says_something(field) for field in folded),
+    }
 
 
-def _lists(
-    inputs: Inputs, ranked: dict[str, Any], query: int, depth: int
-) -> list[tuple[str, list[Found]]]:
-    tops = {name: _top(lists[query], depth) for name, lists in ranked.items()}
-    videos = _videos(inputs.benchmark, {video for top in tops.values() for video in top})
-    original, judged = _gains(inputs.original, query), _gains(inputs.judged, query)
-    shared = Counter(video for top in tops.values() for video in top)
-    return [
-        (
-            name,
-            [
-                Found(
-                    rank,
-                    videos[video],
-                    playable_address(videos[video]),
-                    _kind(original.get(video, 0), judged.get(video)),
-                    shared[video] - 1,
-                )
-                for rank, video in enumerate(top, start=1)
-            ],
+def _says_something(field: BoundField) -> bool:
+    """Whether a value was chosen that is not the one it has by itself."""
+    usual = field.field.initial
+    return bool(field.data) and field.data != usual and str(field.data) != str(usual)
+
+
+def _chosen(comparison: Comparison) -> dict[str, Any]:
+    known = comparison.benchmark.runs.count()
+    address = urlencode(comparison.address(), doseq=True)
+    return {
+        "comparison": comparison,
+        "total": len(comparison.queries),
+        "left_out": known - RUNS_MAX,
+        "query": address,
+        "hidden": parse_qsl(address),
+        "inputs": comparison.provenance,
+    }
+
+
+def _looked_at(request: HttpRequest, comparison: Comparison, query: int | None) -> dict[str, Any]:
+    if query is None:
+        return {}
+    place = comparison.place(query)
+    start = ((place or 1) - 1) // ROWS_SHOWN * ROWS_SHOWN
+    row = comparison.row(query)
+    shared = urlencode(comparison.address(caption=row["caption_id"]), doseq=True)
+    page = reverse("compare", args=[comparison.benchmark.key])
+    return {
+        "place": place,
+        "row": row,
+        "lists": lists_of(comparison, query),
+        "rows": list(enumerate(comparison.rows(start, start + ROWS_SHOWN), start=start + 1)),
+        "shared": request.build_absolute_uri(f"{page}?{shared}"),
+        "caption_query": shared,
+        "by_words": LONG if comparison.chosen["order"] == SHORT else SHORT,
+    }
+
+
+def compare_csv(comparison: Comparison) -> str:
+    """For spreadsheets: a row per caption, columns for each run, and what all of it hangs on."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    names = [run.name for run in comparison.inputs.runs]
+    kinds = ("original", "labelled") if comparison.inputs.label_set else ("original",)
+    of_runs = [f"{what} {kind}" for kind in kinds for what in ("rank", "right")] + ["sha256"]
+    inputs = comparison.provenance
+    hashes = inputs["runs"]
+    of_all = [inputs["labels"], inputs["labels_sha256"] or "", int(inputs["labels_only"])]
+    of_all += [inputs["chosen"]["cutoff"], inputs["code_version"]]
+    writer.writerow(
+        ["caption_id", "caption", "words", "new"]
+        + [as_text(f"{name} {what}") for name in names for what in of_runs]
+        + ["labels", "labels_sha256", "labels_only", "cutoff", "code"]
+    )
+    for row in comparison.rows():
+        writer.writerow(
+            [as_text(row["caption_id"]), as_text(row["caption"]), row["words"], row["new"]]
+            + [cell for name in names for cell in (*_cells(row["runs"][name], kinds), hashes[name])]
+            + of_all
         )
-        for name, top in tops.items()
-    ]
+    return out.getvalue()
 
 
-def _top(row: Any, depth: int) -> list[int]:
-    return [video for video in row[:depth].tolist() if video >= 0]
+def _cells(run: Row, kinds: tuple[str, ...]) -> list[Any]:
+    """A rank that is not there is empty."""
+    return [cell for kind in kinds for cell in (run[kind]["rank"] or "", int(run[kind]["right"]))]
 
 
-def _gains(judged: Judged, query: int) -> dict[int, int]:
-    """Gains of the judged videos of one query."""
-    rows = judged.rows_of(query, query + 1)
-    videos = judged.codes[rows] - query * judged.n_videos
-    return dict(zip(videos.tolist(), judged.gains[rows].tolist(), strict=True))
+def compare_json(comparison: Comparison) -> Iterator[str]:
+    """The same as `manage.py compare --json`, a line for each caption as it is told."""
+    count, inputs = len(comparison.queries), json.dumps(comparison.provenance, allow_nan=False)
+    yield f'{{"count": {count}, "inputs": {inputs}, "captions": ['
+    for number, row in enumerate(comparison.rows()):
+        yield f"{',' if number else ''}\n{json.dumps(row, allow_nan=False)}"
+    yield "\n]}\n"
 
 
-def _kind(original: int, gain: int | None) -> str:
-    if original:
-        return ORIGINAL
-    if gain is None:
-        return UNJUDGED
-    return RELEVANT if gain >= 1 else IRRELEVANT
+def caption_json(comparison: Comparison) -> str:
+    found = caption_told(comparison, look_up_caption(comparison))
+    return json.dumps(found, allow_nan=False, indent=1) + "\n"
 
 
-def _videos(benchmark: Benchmark, numbers: Sequence[int] | set[int]) -> dict[int, Video]:
-    found = Video.objects.filter(benchmark=benchmark, number__in=numbers)
-    return {video.number: video for video in found}
+DOWNLOADS: dict[str, tuple[str, str, Callable[[Comparison], str | Iterator[str]]]] = {
+    "csv": ("text/csv; charset=utf-8", "compare.csv", compare_csv),
+    "json": ("application/json", "compare.json", compare_json),
+    "caption": ("application/json", "compare-caption.json", caption_json),
+}

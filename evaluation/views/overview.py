@@ -25,12 +25,12 @@ from config.jobs.policies import jobs_seen_by
 from config.jobs.views import UNFINISHED
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
-from evaluation.selectors import latest_agreement, stored_scores
+from evaluation.selectors import draft_state, latest_agreement, stored_scores
 from evaluation.views.figures import agreement_figures
 from evaluation.views.tables import ResultRow, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-from pooling.selectors import find_runs
+from pooling.selectors import find_runs, tags_of, train_splits_of
 
 JOBS_SHOWN = 8
 # Counting the judged pairs of MSVD takes a third of a second; half a minute later is soon enough.
@@ -81,6 +81,9 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
         "campaigns": campaigns,
         "label_sets": label_sets,
         "latest": label_sets[0] if label_sets else None,
+        "drafted": draft_state(found),
+        "splits": list(train_splits_of(found)),
+        "tags": list(tags_of(found)),
         "agreement": agreement,
         "figures": agreement_figures(agreement),
         "jobs": Job.objects.filter(benchmark_key=found.key).select_related("created_by")[

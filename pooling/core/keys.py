@@ -39,9 +39,9 @@ def text_fault(text: str, what: str, *, longest: int) -> str | None:
     return None
 
 
-def name_fault(name: str, what: str) -> str | None:
+def name_fault(name: str, what: str, *, longest: int = MAX_KEY) -> str | None:
     """Why `name` cannot be a name in one line of text, or None. Blanks inside are allowed."""
-    fault = text_fault(name, what, longest=MAX_KEY)
+    fault = text_fault(name, what, longest=longest)
     if fault is None and _BREAKING.search(name):
         return f"the {what} {shown(name)} has a control character or line separator"
     return fault

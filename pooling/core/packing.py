@@ -1,4 +1,4 @@
-"""Ranked lists as bytes, one binary value per caption, little-endian on every machine."""
+"""Ranked lists, numbers and texts as bytes, many in one binary value, alike on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pooling.core.arrays import Float32s, Int32s, Int64s
 from pooling.core.ordering import RunData
 
-_VIDEO = np.dtype("<i4")
+_VIDEO = _NUMBER = np.dtype("<i4")
 _SCORE = np.dtype("<f4")
 
 
@@ -62,3 +62,23 @@ def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
     kept = place < depth
     ranked[np.repeat(run.query_numbers, lengths)[kept], place[kept]] = run.videos[kept]
     return ranked
+
+
+def pack_numbers(numbers: Int32s) -> bytes:
+    """Numbers of captions, four bytes each."""
+    return numbers.astype(_NUMBER).tobytes()
+
+
+def unpack_numbers(packed: bytes) -> Int32s:
+    """What `pack_numbers` packed. Raises ValueError where the bytes are not whole numbers."""
+    return np.frombuffer(packed, _NUMBER).astype(np.int32)
+
+
+def pack_texts(texts: Sequence[str]) -> bytes:
+    """One text or more, without NUL, in UTF-8 with a NUL between them."""
+    return "\0".join(texts).encode()
+
+
+def unpack_texts(packed: bytes) -> list[str]:
+    """What `pack_texts` packed."""
+    return packed.decode().split("\0")

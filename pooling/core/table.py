@@ -17,7 +17,8 @@ class CsvTable:
 
     The header may name them in any order. Further columns are left out and named in `notes`; an
     optional column that is absent reads as "". Quoted fields may hold newlines: `line` is where a
-    record starts. Lines with nothing in them are skipped.
+    record starts. Lines with nothing in them are skipped. `header` is known from the first record
+    on.
 
     Raises `InvalidInput` for a missing or repeated column, a record of another length than the
     header, quotes that do not close, and all that `TextBlocks` refuses.
@@ -28,6 +29,7 @@ class CsvTable:
     ) -> None:
         self.blocks = blocks
         self.notes: tuple[str, ...] = ()
+        self.header: tuple[str, ...] = ()
         self._required = tuple(required)
         self._wanted = (*required, *optional)
         self._reader = csv.reader(blocks.text_lines(), strict=True)
@@ -67,6 +69,7 @@ class CsvTable:
         unused = [shown(name) for name in header if name not in self._wanted]
         if unused:
             self.notes = (f"columns not used: {', '.join(unused)}",)
+        self.header = tuple(header)
 
     def refuse(self, reason: str, line: int) -> NoReturn:
         raise InvalidInput(reason, source=self.blocks.source, line=line)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from pooling.services.benchmarks import ImportedBenchmark, import_benchmark
+from pooling.services.metadata import (
+    ImportedTags,
+    ImportedTrainSplit,
+    import_tags,
+    import_train_captions,
+)
 from pooling.services.pools import BuiltPool, build_pool
 from pooling.services.runs import ImportedRun, import_run
 
@@ -10,7 +16,11 @@ __all__ = [
     "BuiltPool",
     "ImportedBenchmark",
     "ImportedRun",
+    "ImportedTags",
+    "ImportedTrainSplit",
     "build_pool",
     "import_benchmark",
     "import_run",
+    "import_tags",
+    "import_train_captions",
 ]

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from config.shared.bulk import copy_columns, lock_row, long_transaction
-from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
 from pooling.core.packing import packed_lists
@@ -21,8 +20,7 @@ from pooling.selectors import (
     query_texts,
     video_numbers,
 )
-
-SYSTEM_LENGTH = 100
+from pooling.services.names import check_name, free_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,8 @@ def import_run(
     The same content at the same depth is the same run, whatever it is called. Another file
     under a taken name becomes `NAME@2`, and so on. Raises `InvalidInput`; then nothing is stored.
     """
-    _check_name(system, "system")
-    _check_name(name or system, "run")
+    check_name(system, "system")
+    check_name(name or system, "run")
     if depth is not None:
         check_depth(depth)
     data = read_run(
@@ -75,18 +73,11 @@ def import_run(
         return ImportedRun(_store(benchmark, data, system, name or system, depth), created=True)
 
 
-def _check_name(name: str, what: str) -> None:
-    if not 1 <= len(name) <= SYSTEM_LENGTH or not name.isprintable() or name != name.strip():
-        raise InvalidInput(
-            f"a {what} is called by 1 to {SYSTEM_LENGTH} printable characters, not {name!r}"
-        )
-
-
 def _store(benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None) -> Run:
     run = Run.objects.create(
         system=System.objects.get_or_create(key=system, defaults={"name": system})[0],
         benchmark=benchmark,
-        name=_free_name(benchmark, name),
+        name=free_name(Run.objects.filter(benchmark=benchmark), name),
         sha256=data.sha256,
         format=data.format,
         depth=data.depth,
@@ -112,13 +103,3 @@ def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:
     for query, video in zip(*(a.tolist() for a in original_positives(benchmark)), strict=True):
         positives.setdefault(query, set()).add(video)
     return positives
-
-
-def _free_name(benchmark: Benchmark, name: str) -> str:
-    taken = set(
-        Run.objects.filter(benchmark=benchmark, name__startswith=name).values_list(
-            "name", flat=True
-        )
-    )
-    candidates = (f"{name}@{version}" for version in range(2, len(taken) + 3))
-    return name if name not in taken else next(c for c in candidates if c not in taken)

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.enums import CampaignState, JudgmentState, Scale, TaskState
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask
-from annotation.selectors import campaign_progress
+from annotation.selectors import campaign_progress, judgment_arrays, newest_judgment
 from annotation.services import import_judgments
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
@@ -65,7 +65,8 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     stored = Judgment.objects.values_list(
         "task__pair__query__key", "task__pair__video__key", "annotator__key", "label"
     )
-    assert sorted(stored) == sorted(ROWS)
+    # In the order of the file: that of the labels is looked at later.
+    assert list(stored.order_by("pk")) == ROWS
     assert set(Judgment.objects.values_list("state", flat=True)) == {JudgmentState.LIVE}
     slots = Judgment.objects.filter(task__pair__query__key="c2").values_list("slot", flat=True)
     assert sorted(slots) == [0, 1, 2]
@@ -84,6 +85,34 @@ def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_
     assert (imported.strategy, imported.depth) == ("judged", None)
     assert (imported.n_pairs, imported.n_new_pairs) == (4, 3)
     assert list(pool.pairs.values_list("video__key", flat=True)) == ["v0", "v2"]
+
+
+def test_judgments_are_read_by_benchmark_over_its_campaigns(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    other = make_benchmark(tmp_path, key="OTHER", captions=3, videos=3)
+    assert newest_judgment(benchmark) is None
+    bring_judgments(tmp_path, benchmark, ROWS[:4])
+    bring_judgments(tmp_path, other, ROWS)
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
+    mine = Judgment.objects.filter(task__campaign__benchmark=benchmark)
+    last = mine.order_by("pk").last()
+    assert last is not None
+
+    arrays = judgment_arrays(benchmark)
+    # Pairs by code, three videos a caption: c0 v0, c0 v1, c1 v0.
+    assert arrays.codes.tolist() == [0, 1, 3]
+    assert arrays.pair_of.tolist() == [0, 1, 1, 1, 2]
+    rows = zip(
+        arrays.pair_of.tolist(), arrays.labels.tolist(), arrays.campaigns.tolist(), strict=True
+    )
+    old, new = (
+        Campaign.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", flat=True)
+    )
+    assert sorted(rows) == [(0, 0, old), (1, 0, new), (1, 1, old), (1, 1, old), (2, 1, old)]
+    assert sorted(arrays.ids.tolist()) == sorted(mine.values_list("pk", flat=True))
+    newest_of_other = Judgment.objects.get(pk=last.pk - 1)
+    assert (newest_judgment(benchmark), newest_judgment(other)) == (last, newest_of_other)
 
 
 def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Path) -> None:

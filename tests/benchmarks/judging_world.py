@@ -46,7 +46,8 @@ def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
     with long_transaction():
         benchmark = make_pairs(pairs)
     campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=double_share))
-    return {"campaign": campaign.pk, "sessions": [log_in(number) for number in range(people)]}
+    sessions = [log_in(f"person{number}", Role.ANNOTATOR) for number in range(people)]
+    return {"campaign": campaign.pk, "sessions": sessions}
 
 
 def make_pairs(pairs: int) -> Benchmark:
@@ -83,9 +84,9 @@ def make_pairs(pairs: int) -> Benchmark:
     return benchmark
 
 
-def log_in(number: int) -> str:
-    """The session key of a new annotator."""
-    user = create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
+def log_in(username: str, role: Role) -> str:
+    """The session key of a new person."""
+    user = create_user(username=username, password=None, roles=[role])
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = "config.accounts.backends.SignInBackend"

@@ -30,7 +30,7 @@ from evaluation.core.replay import STRATEGIES, Replay, replay
 from evaluation.core.texts import (
     match_captions,
     overlap_with_others,
-    overlap_with_training,
+    overlap_with_train,
     score_matches,
 )
 from tests.benchmarks.scoring import (
@@ -130,7 +130,7 @@ def draw_texts(rng: np.random.Generator) -> list[str]:
     return [" ".join(words[number] for number in row) for row in chosen.tolist()]
 
 
-def make_training(texts: list[str], rng: np.random.Generator) -> list[str]:
+def make_train_captions(texts: list[str], rng: np.random.Generator) -> list[str]:
     words = [text.split() for text in texts]
     pairs = rng.integers(0, len(words), (N_TRAINING, 2)).tolist()
     halves = ((words[one], words[other]) for one, other in pairs)
@@ -198,11 +198,11 @@ def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
 
 
 def time_texts(report: ReplayReport, data: Input, rng: np.random.Generator) -> None:
-    train = make_training(data.texts, rng)
+    train = make_train_captions(data.texts, rng)
     n_test = len(data.texts)
     group = f"overlap of {n_test:,} captions"
-    name = f"with {len(train):,} training captions"
-    report.time(group, name, lambda: overlap_with_training(data.texts, train), 1)
+    name = f"with {len(train):,} train captions"
+    report.time(group, name, lambda: overlap_with_train(data.texts, train), 1)
     own_video = np.zeros(n_test, dtype=np.int64)
     query, video = np.divmod(data.original.positives()[0], data.original.n_videos)
     own_video[query] = video

@@ -7,6 +7,7 @@ C@1, AP under new labels, and values that all differ, which no measure has; and 
 Django, no database, one thread. What is exact is compared with the peers', the rest within the
 error of the draws: exit code 1 if one differs. A peer that would take minutes or all of the memory
 draws fewer resamples; its row says how many, and its ratio is that of the times as they stand.
+scipy draws no fewer values than it is given: a sub-sample is one of its resamples of N values.
 """
 
 from __future__ import annotations
@@ -22,13 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.core.randomisation import randomisation_test
+from evaluation.core.rank_stability import rank_stability
 from evaluation.core.resampling import draw_sub_samples, mean_interval
-from evaluation.core.significance import (
-    compare_systems,
-    measure_difference,
-    randomisation_test,
-    rank_stability,
-)
+from evaluation.core.significance import compare_systems, measure_difference
 from evaluation.core.slices import cut_by_quantiles, kendall_tau_b, slice_means, spearman
 from tests.benchmarks.scoring import N_QUERIES, Report, print_table
 
@@ -36,6 +34,8 @@ Values = npt.NDArray[np.float64]
 
 SIZES = (500, 1000, 3000)
 RESAMPLES = 10_000
+# What was promised of three sizes at 27,763 queries.
+SUB_SAMPLES_MS = 1000
 # scipy holds batch x queries at a time; without a batch it would take gigabytes.
 SCIPY_BATCH = 200
 
@@ -117,25 +117,34 @@ def fresh(work: Callable[..., Any], *given: Any, **named: Any) -> Callable[[], A
     return lambda: work(*given, rng=np.random.default_rng(1), **named)
 
 
-def time_sub_samples(report: Report, name: str, values: Values, peers: int) -> None:
-    """Three sizes, 10,000 times each; the peers draw `peers` times."""
+def time_sub_samples(report: Report, name: str, values: Values) -> None:
+    """Three sizes, 10,000 times each, of all."""
     group = f"sub-samples of {name}, N = 500, 1,000, 3,000"
 
     def ours() -> list[float]:
         rng = np.random.default_rng(1)
         return [draw_sub_samples(values, size, RESAMPLES, rng=rng).deviation for size in SIZES]
 
-    deviations = report.time(group, f"Hearth, {RESAMPLES:,} resamples", ours, 5)
+    limit = SUB_SAMPLES_MS if len(values) == N_QUERIES else None
+    deviations = report.time(group, f"Hearth, {RESAMPLES:,} resamples", ours, 5, limit)
     plain = report.time(
         group,
-        f"a plain numpy loop, {peers:,} resamples",
-        lambda: [loop_deviation(values, size, peers) for size in SIZES],
+        f"a plain numpy loop, {RESAMPLES:,} resamples",
+        lambda: [loop_deviation(values, size, RESAMPLES) for size in SIZES],
         1,
     )
+    stats = report.load("scipy.stats")
+    if stats is not None:
+        report.time(
+            group,
+            f"scipy.stats.bootstrap, {RESAMPLES:,} resamples",
+            lambda: [scipy_interval(stats, values[:size], RESAMPLES) for size in SIZES],
+            1,
+        )
     for size, deviation, other in zip(SIZES, deviations, plain, strict=True):
         known = float(values.std()) / size**0.5
         report.check(f"{group}, N = {size}", deviation / known, 1.0, 0.035)
-        report.check(f"{group}, N = {size}, loop", other / known, 1.0, 3 / peers**0.5)
+        report.check(f"{group}, N = {size}, loop", other / known, 1.0, 0.035)
 
 
 def time_interval(report: Report, name: str, values: Values, peers: int) -> None:
@@ -239,12 +248,13 @@ def measure_all() -> Report:
             (f"{n_queries:,} C@1", correct, correct - other),
             (f"{n_queries:,} AP", precisions, shifted),
         ):
-            time_sub_samples(report, name, values, peers)
+            time_sub_samples(report, name, values)
             time_interval(report, name, values, peers)
             time_tests(report, name, differences, peers // 5)
         time_interval(report, f"{n_queries:,} distinct values", rng.random(n_queries), peers)
         time_systems(report, n_queries, rng)
         time_slices(report, precisions, rng)
+    report.grow(f"{N_QUERIES:,}", f"{10 * N_QUERIES:,}")
     report.notes = list(dict.fromkeys(report.notes))
     return report
 

@@ -198,8 +198,9 @@ def test_snapshot_sees_one_state_while_others_write() -> None:
     with snapshot():
         before = Job.objects.count()
         writer.start()
-        writer.join(0.5)  # on SQLite it waits for the end of the snapshot
+        writer.join(15)
+        is_written = not writer.is_alive()  # before the snapshot ends
         during = Job.objects.count()
     writer.join()
 
-    assert (before, during, Job.objects.count()) == (0, 0, 1)
+    assert (before, is_written, during, Job.objects.count()) == (0, True, 0, 1)

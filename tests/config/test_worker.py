@@ -72,6 +72,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
     run = Run.objects.get()
     assert done.result == {
         "run": "A",
+        "pk": run.pk,
         "queries": 1,
         "depth": 2,
         "sha256": run.sha256,

@@ -44,5 +44,7 @@ def test_an_answer_that_was_under_way_is_kept(
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "surplus")]
     task = campaign.tasks.get()
     assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 2)
-    # The answer, and the asking for more pairs, are told that nobody is signed in.
+    # The answer, and the asking for more pairs, are told that nobody is signed in; once the page is
+    # gone, nothing more is said.
+    page.close()
     page_problems[:] = [one for one in page_problems if "status of 40" not in one]

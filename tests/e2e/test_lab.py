@@ -11,9 +11,7 @@ import pytest
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.analyses import KINDS
-from evaluation.analyses.asked import ask
-from evaluation.services import analyse
+from evaluation.models import Analysis
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
@@ -47,7 +45,8 @@ def test_a_researcher_reads_an_analysis(
     is_sound(page)
 
     # Numbers from the highest, what is equal in the order it had.
-    new = page.get_by_role("button", name="From the labels")
+    ranks = page.get_by_role("region", name="Positives at each rank")
+    new = ranks.get_by_role("button", name="From the labels")
     new.click()
     assert column(page, 3) == ["2", "2", "1", "1", "1", "0"]
     new.click()
@@ -55,8 +54,44 @@ def test_a_researcher_reads_an_analysis(
 
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()
-    assert saved.value.suggested_filename == "tiny-ranks-ranks.svg"
+    key = Analysis.objects.get().key
+    assert saved.value.suggested_filename == f"tiny-ranks-labels1-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
+    # On white paper, whatever the page looks like.
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("[data-bs-theme=dark] .lab-plot svg text")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="SVG").click()
+    written = saved.value.path().read_text()
+    assert ("#25211c" in written, "#ede6dd" in written) == (True, False)
+    assert page.locator(".lab-paper").count() == 0
+
+
+def test_a_lead_brings_tags(
+    benchmark: Benchmark,
+    new_page: Callable[[], Page],
+    live_server: Any,
+    page_problems: list[str],
+    tmp_path: Path,
+) -> None:
+    lena = factories.make_user("lena", Role.LEAD)
+    page = rooms.sign_in(new_page().context, live_server.url, lena)
+    page.goto("/benchmarks/tiny/")
+    is_sound(page)
+    page.get_by_role("link", name="Bring train captions").click()
+    is_sound(page)
+    page.get_by_role("link", name="Back to the benchmark").click()
+    page.get_by_role("link", name="Bring tags").click()
+    is_sound(page)
+    tags = factories.write_csv(tmp_path / "new.csv", "video_id,tag", [("v2", "at home")])
+    page.get_by_label("File", exact=True).set_input_files(tags)
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/jobs/*/")
+    run_job(Job.objects.get().pk)
+    page.get_by_role("link", name="To the scores by tag").click()
+    page.wait_for_selector("#job-progress")
+    run_job(Job.objects.get(kind="analyse").pk)
+    page.get_by_role("cell", name="at home").first.wait_for()
 
 
 def column(page: Page, number: int) -> list[str]:
@@ -64,24 +99,3 @@ def column(page: Page, number: int) -> list[str]:
         "(rows, number) => rows.map((row) => row.cells[number].textContent.trim())", number
     )
     return cells
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_chart_is_drawn(
-    benchmark: Benchmark,
-    new_page: Callable[[], Page],
-    live_server: Any,
-    page_problems: list[str],
-    theme: str,
-) -> None:
-    rita = factories.make_user("rita", Role.RESEARCHER)
-    page = rooms.sign_in(new_page().context, live_server.url, rita)
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-    page.set_viewport_size({"width": 390, "height": 844})
-    for kind in KINDS.values():
-        found = analyse(asked=ask(kind, benchmark, {}))
-        page.goto(f"/benchmarks/tiny/analyses/{kind.name}/")
-        drawn = page.locator(".lab-plot:has(svg .role-mark)")
-        drawn.nth(len(kind.charts(found.result)) - 1).wait_for()
-        is_sound(page)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,27 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotation.selectors import labels_moment
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
-from config.shared.errors import InvalidInput
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.version import code_version
 from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import ask
+from evaluation.analyses.base import Column
 from evaluation.models import Analysis, LabelSet
-from evaluation.services import analyse, publish_label_set, renew_analyses
+from evaluation.services import (
+    analyse,
+    begin_analysis,
+    make_draft,
+    publish_label_set,
+    renew_analyses,
+)
 from evaluation.services.analyses import KEPT, SETTLED_FOR
-from pooling.models import Benchmark, Run
+from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
-from tests.factories import bring_judgments, make_run, make_user
+from tests.factories import bring_judgments, bring_tags, bring_train_captions, make_run, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +63,13 @@ def test_positives(benchmark: Benchmark) -> None:
         "labelled": {"positives": 7, "mean": 7 / 3, "median": 2, "most": 3, "without": 0},
     }
     assert result["per_caption"] == {"original": [0, 3], "labelled": [0, 0, 2, 1]}
+    # Every caption has one original; with the labels 2, 3 and 2 for 2, 3 and 5 words: of three
+    # pairs of captions one agrees, one disagrees and one ties. The ranks 1.5 3 1.5 and 1 2 3 do
+    # not vary together at all.
+    assert result["correlations"] == {
+        "original": {"spearman": None, "kendall": None},
+        "labelled": {"spearman": pytest.approx(0), "kendall": pytest.approx(0)},
+    }
     # Words, positives, captions.
     assert result["by_length"]["labelled"] == [[2, 2, 1], [3, 3, 1], [5, 2, 1]]
     assert [(one["end"], one["caption_id"], one["labelled"]) for one in result["examples"]] == [
@@ -64,10 +80,15 @@ def test_positives(benchmark: Benchmark) -> None:
 
 
 def test_ranks(benchmark: Benchmark) -> None:
-    assert result_of(benchmark, "ranks")["runs"] == {
+    result = result_of(benchmark, "ranks")
+    assert result["runs"] == {
         "A": {"original": [1, 2, 0], "new": [2, 1, 0]},
         "B": {"original": [1, 0, 2], "new": [2, 1, 1]},
     }
+    assert KINDS["ranks"].tables(result)[0].rows == [
+        {"run": "A", "original": 3, "new": 3, "share": 1 / 2},
+        {"run": "B", "original": 3, "new": 4, "share": 4 / 7},
+    ]
 
 
 def test_who_is_right_by_length(benchmark: Benchmark) -> None:
@@ -181,6 +202,130 @@ def test_slices(benchmark: Benchmark) -> None:
     assert [(row["captions"], row["mean"]) for row in result["rows"]] == [(1, 1), (1, 1), (1, 1)]
 
 
+def test_slices_by_tag(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", by="tags", runs=["B"], resamples="100")
+    assert (result["slices"], result["left_out"]) == (["dogs", "running", "still", "no tag"], 0)
+    # B has one of two for c0, two for c1 and one for c2.
+    assert [(row["captions"], row["mean"]) for row in result["rows"]] == [
+        (2, 0.75),
+        (1, 1),
+        (1, 0.5),
+        (1, 0.5),
+    ]
+    assert result["correlations"] == []
+    assert [table.name for table in get_kind("slices").tables(result)] == ["slices"]
+
+
+def test_tags_that_are_too_many_are_left_out(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.analyses.slices.TAGS_MAX", 2)
+    result = result_of(benchmark, "slices", by="tags", resamples="100")
+    assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
+    (table,) = get_kind("slices").tables(result)
+    assert table.note == "The 2 tags of most captions; 1 more are left out."
+
+
+def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+    def keys() -> list[str]:
+        return [ask(get_kind("slices"), benchmark, {"by": by}).key for by in ("tags", "length")]
+
+    before = keys()
+    bring_tags(tmp_path, benchmark, ("c2", "dogs"))
+    assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
+    asked = ask(get_kind("slices"), benchmark, {"by": "tags"})
+    bring_tags(tmp_path, benchmark, ("c1", "dogs"))
+    with pytest.raises(Conflict, match="the tags were replaced at this moment"):
+        analyse(asked=asked)
+    assert not Analysis.objects.exists()
+    Tag.objects.all().delete()
+    with pytest.raises(InvalidInput, match="tiny has no tags yet; a lead brings them"):
+        ask(get_kind("slices"), benchmark, {"by": "tags"})
+
+
+def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
+    # On one pair of c0 two agree, on another they do not; on c2 three agree.
+    again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
+    again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
+    bring_judgments(tmp_path, benchmark, again)
+    publish_label_set(benchmark=benchmark)
+    given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
+    result = result_of(benchmark, "slices", **given)
+    assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
+        # v1 of c0 is in conflict now, and counts as unjudged.
+        ("labels agree", 1, 0.5),
+        ("labels differ on some pair", 1, 0),
+        ("no pair labelled several times", 1, 1),
+    ]
+    with pytest.raises(InvalidInput, match="agreement is that of a label set"):
+        ask(get_kind("slices"), benchmark, {**given, "labels": "original"})
+
+
+def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
+    result = result_of(
+        benchmark, "train-overlap", measure="C@1", labels="original", resamples="100"
+    )
+    assert (result["split"], result["train_captions"]) == ("train", 3)
+    # Of three train captions, one gram is in two, all others are in one; of the 19 grams of c2,
+    # "a dog runs" has five, and no train caption has the others.
+    twice, once, never = (math.log(4 / (1 + df)) + 1 for df in (2, 1, 0))
+    runs = math.hypot(twice, *[once] * 5)
+    like = twice / runs
+    home = 5 * once**2 / runs / math.hypot(*[once] * 5, *[never] * 14)
+    columns = ("overlap", "caption_id", "closest", "similarity")
+    assert [tuple(row[one] for one in columns) for row in result["examples"]] == [
+        (pytest.approx(home / 3), "c2", "a dog runs", pytest.approx(home)),
+        (pytest.approx((1 + like) / 3), "c0", "a dog", 1),
+        (pytest.approx((1 + like) / 3), "c1", "a dog runs", 1),
+    ]
+    assert result["examples"][0]["caption"] == "the black dog runs home"
+    filled = [(row["run"], row["overlap"], row["captions"], row["mean"]) for row in result["rows"]]
+    # By the original positives alone A is right on the first caption, and B on the second.
+    assert [row for row in filled if row[2]] == [
+        ("A", "0.1 to below 0.2", 1, 0),
+        ("A", "0.4 to below 0.5", 2, 0.5),
+        ("B", "0.1 to below 0.2", 1, 0),
+        ("B", "0.4 to below 0.5", 2, 0.5),
+    ]
+    # Ranks of overlap 2.5 2.5 1, of length 1 2 3, of A's scores 3 1.5 1.5, of B's 1.5 3 1.5.
+    assert result["with_length"]["spearman"] == pytest.approx(-1.5 / math.sqrt(1.5 * 2))
+    assert result["with_length"]["kendall"] == pytest.approx(-2 / math.sqrt(2 * 3))
+    assert [row["spearman"] for row in result["correlations"]] == [pytest.approx(0.5)] * 2
+    assert [row["kendall"] for row in result["correlations"]] == [pytest.approx(0.5)] * 2
+    assert [row["spearman"] for row in result["length_correlations"]] == [
+        pytest.approx(-1.5 / math.sqrt(1.5 * 2)),
+        pytest.approx(0),
+    ]
+
+
+def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+    kind = get_kind("train-overlap")
+    before = ask(kind, benchmark, {})
+    assert before.chosen["split"] == "train"
+    split = bring_train_captions(tmp_path, benchmark, "a cat").split
+    # The newest unless another is named.
+    after = ask(kind, benchmark, {})
+    assert (after.chosen["split"], after.chosen["split_sha256"]) == ("train@2", split.sha256)
+    assert ask(kind, benchmark, {"split": "train"}).key == before.key != after.key
+    with pytest.raises(InvalidInput, match="split: Select a valid choice"):
+        ask(kind, benchmark, {"split": "7k"})
+    TrainSplit.objects.all().delete()
+    with pytest.raises(InvalidInput, match="tiny has no train captions yet; a lead brings them"):
+        ask(kind, benchmark, {})
+
+
+def test_wording(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "wording", measure="C@1", labels="original", resamples="100")
+    assert [(row["caption_id"], row["closest"]) for row in result["examples"]] == [
+        ("c2", "a dog runs"),
+        ("c0", "a dog runs"),
+        ("c1", "a dog"),
+    ]
+    # All six grams of c1 are in two captions, "a dog" is one of them.
+    assert result["examples"][1]["overlap"] == pytest.approx(1 / math.sqrt(6) / 2)
+    assert sum(row["captions"] for row in result["rows"]) == 6
+
+
 def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
     asked = ask(get_kind("plan"), benchmark, {"seconds": "7.2", "money": "10"})
     # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
@@ -218,7 +363,9 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Cl
     for table in tables:
         answer = client.get(f"/benchmarks/tiny/analyses/{kind}/tables/{table.name}/")
         rows = list(csv.reader(io.StringIO(answer.content.decode())))
-        assert rows[0] == [column.key for column in table.columns]
+        # An interval takes two columns.
+        heads = [head.removesuffix("_low") for head in rows[0] if not head.endswith("_high")]
+        assert heads == [column.key for column in table.columns]
         assert len(rows) == 1 + len(table.rows)
     for chart in charts:
         spec = client.get(f"/benchmarks/tiny/analyses/{kind}/charts/{chart.name}/").json()
@@ -283,6 +430,53 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     assert list(runs.inputs["runs"]) == ["A", "B", "C"]
 
 
+def test_a_worker_with_other_code_says_so(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ask(get_kind("ranks"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    monkeypatch.setattr("evaluation.services.analyses.code_version", lambda: "0.0.1")
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, Analysis.objects.count()) == (JobState.FAILED, 0)
+    assert "and the worker runs 0.0.1; the one that is older must be started anew" in job.error
+
+
+def test_saturation_is_warned_of(
+    benchmark: Benchmark, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    # Every run is right on every caption within five: nothing is left to gain.
+    given = {"measures": "C@5", "runs": ["A"]}
+    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    assert [(row["gap"], row["saturated_by"]) for row in result["rows"]] == [(0, "interval")]
+    page = client.get("/benchmarks/tiny/analyses/scores/?measures=C@5&runs=A").content.decode()
+    said = (
+        "C@5 of A is saturated: the 0.0 points left to gain lie within the interval of the score."
+    )
+    assert said in page
+    call_command("analyse", "tiny", "scores", "--measures", "C@5", "--run", "A")
+    assert said in capsys.readouterr().out
+
+    # Who labels all pairs again, each the other way round, disagrees on all of them.
+    other = [
+        (caption, video, "ben", 1 - label)
+        for caption, labels in LABELS.items()
+        for video, label in labels.items()
+    ]
+    bring_judgments(tmp_path, benchmark, other)
+    make_draft(benchmark=benchmark)
+    given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
+    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    # All is in conflict, so that the originals alone count: one of three is right.
+    assert result["disagreement"] == 1
+    assert [row["saturated_by"] for row in result["rows"]] == ["disagreement"]
+    assert KINDS["scores"].warnings(result) == [
+        "C@1 of A is saturated: the 66.7 points left to gain lie within what annotators disagree "
+        "on, 100.0 % of the pairs that were labelled several times."
+    ]
+
+
 def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     result = result_of(benchmark, "history", measure="C@1", moments="4", resamples="100")
     by_run = {
@@ -292,9 +486,38 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     assert by_run["A"] == [pytest.approx(third / 3) for third in (1, 1, 2, 2, 3)]
     assert by_run["B"] == [pytest.approx(third / 3) for third in (1, 2, 2, 2, 3)]
     assert [row["labels"] for row in result["agreement"]] == [0, 3, 6, 9, 12]
-    before = ask(get_kind("history"), benchmark, {}).key
+    # Only all labels bring A to 1; the order is that of the end, a tie, at six labels already and
+    # again at twelve, but not at nine.
+    assert [(row["what"], row["labels"]) for row in result["settled"]] == [
+        ("within 5 points", 12),
+        ("within 2 points", 12),
+        ("within 1 point", 12),
+        ("same order", 6),
+    ]
+    before = ask(get_kind("history"), benchmark, {})
+    key = before.key
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
-    assert ask(get_kind("history"), benchmark, {}).key != before
+    now = ask(get_kind("history"), benchmark, {})
+    assert now.key != key
+    # A label that came after the question is in the result, and so in what the result names.
+    found = analyse(asked=before)
+    assert found.result["agreement"][-1]["labels"] == 13
+    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.moment)
+
+
+def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    asked = ask(get_kind("history"), benchmark, {})
+
+    def judge_meanwhile(done: int, total: int | None, phase: str = "") -> None:
+        if (phase, done) == ("looking back", 0):
+            bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+
+    before = labels_moment(benchmark)
+    found = analyse(asked=asked, progress=judge_meanwhile)
+    assert found.result["agreement"][-1]["labels"] == 12
+    assert found.inputs["moment"] == before != labels_moment(benchmark)
 
 
 def test_labels_from_captions(benchmark: Benchmark) -> None:
@@ -313,19 +536,22 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
     [
         ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
         ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
-        ("overlap", {"runs": ["A"]}, "overlap needs 2 runs or more"),
+        ("overlap", {"runs": ["A"]}, "it needs 2 runs or more"),
         ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
         ("overlap", {"cutoff": "1"}, "overlap knows no cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
-        ("ranks", {"labels": "original"}, "ranks needs a label set, not the original positives"),
+        ("ranks", {"labels": "original"}, "it needs labels, not the original positives"),
         ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
+        # The API takes lists, and they may hold anything.
+        ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
+        ("bootstrap", {"sizes": []}, "sizes: This field is required."),
     ],
 )
 def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         ask(get_kind(kind), benchmark, given)
     assert str(refused.value).startswith(reason)
-    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are scores"):
+    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are leaderboard"):
         get_kind("nothing")
 
 
@@ -340,7 +566,11 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     call_command("analyse", "tiny", "ranks", "--run", "B")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"labels: 1   code: {code_version()}"
-    assert lines[2:5] == [
+    assert lines[2:9] == [
+        "Positives within the depth",
+        "Run  Original positives  From the labels  Of these from the labels, %",
+        "B                     3                4                         57.1",
+        "",
         "Positives at each rank",
         "Run  Rank  Original positives  From the labels",
         "B       1                   1                2",
@@ -396,40 +626,37 @@ def test_the_api(benchmark: Benchmark) -> None:
     run_job(accepted.json()["id"])
     found = client.get(f"{address}ranks/", {"depth": 2}).json()
     assert found["runs"]["A"] == {"original": [1, 2], "new": [2, 1]}
-    assert client.post(f"{address}ranks/", {"depth": 0}, format="json").status_code == 400
+    for depth in (0, 10**400):
+        refused = client.post(f"{address}ranks/", {"depth": depth}, format="json")
+        assert refused.status_code == 400
     assert client.post(f"{address}ranks/", [1], format="json").status_code == 400
     assert client.get(f"{address}other/").status_code == 400
+    for odd in ('{"\\ud800": 1}', '{"runs": ["\\ud800"]}', '{"only": "\\u0000"}', '{"only": [[]]}'):
+        refused = client.post(f"{address}ranks/", odd, content_type="application/json")
+        assert (refused.status_code, "can be written" in refused.content.decode()) == (400, True)
+    assert Job.objects.count() == 1
 
 
-# --- Lists side by side ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("number", -0.08737, "−0.08737"),
+        ("number", -1234.5, "−1,234"),
+        ("points", -0.0025, "− 0.2"),
+        # What somebody chose must not be rounded: steps of a quarter of a point are told apart.
+        ("asked", 0.0025, "0.25"),
+        ("asked", 0.03, "3"),
+    ],
+)
+def test_numbers_as_they_are_written(kind: str, value: float, text: str) -> None:
+    assert Column("key", "Head", kind).written(value) == text
 
 
-def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
-    """The caption, how many there are, and the lists as video and kind."""
-    context = client.get("/benchmarks/tiny/compare/", query).context
-    lists = [[(one.video.key, one.kind) for one in found] for _, found in context["lists"]]
-    return context["caption"], context["total"], lists
-
-
-def test_lists_side_by_side(benchmark: Benchmark, client: Client) -> None:
-    client.force_login(make_user("rita", Role.RESEARCHER))
-    assert shown(client, at="2", depth="2") == (
-        "a dog runs",
-        3,
-        [
-            [("v0", "relevant"), ("v1", "original")],
-            [("v1", "original"), ("v2", "relevant")],
-        ],
-    )
-    # By the original positives alone A is right on the first caption, and B on the second.
-    assert shown(client, labels="original", show="first")[:2] == ("a dog", 1)
-    assert shown(client, labels="original", show="second")[:2] == ("a dog runs", 1)
-    third = shown(client, labels="original", show="neither", depth="1")
-    assert third == ("the black dog runs home", 1, [[("v3", "unjudged")], [("v3", "unjudged")]])
-    assert shown(client, show="changed", cutoff="3")[0] == "a dog runs"
-    assert shown(client, text="BLACK", depth="3")[2][0][2] == ("v0", "irrelevant")
-    assert shown(client, least="3", most="4")[:2] == ("a dog runs", 1)
-    page = client.get("/benchmarks/tiny/compare/", {"text": "cat"}).content.decode()
-    assert "No caption is like that." in page
-    # Past the end is the last one.
-    assert shown(client, at="99")[0] == "the black dog runs home"
+def test_matching_has_no_precision_of_nothing() -> None:
+    shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
+    result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
+    kind = get_kind("matching")
+    assert kind.tables(result)[1].rows == [{**curve[0], "precision": None}]
+    values = kind.charts(result)[0].spec["data"]["values"]
+    assert [row["share"] for row in values] == [None, 0.0, 0.0]

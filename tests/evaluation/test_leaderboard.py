@@ -8,14 +8,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.models import Assignment, Judgment, JudgmentTask
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from evaluation.analyses import get_kind
+from evaluation.analyses.asked import Asked, ask
 from evaluation.models import Evaluation
-from evaluation.services import evaluate_runs
-from pooling.models import Benchmark
+from evaluation.services import analyse, evaluate_runs, make_draft, publish_label_set
+from pooling.models import Benchmark, Pair
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import make_user, write_run
+from tests.factories import bring_judgments, make_run, make_user, write_run
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +57,54 @@ def test_an_uploaded_run_is_scored_and_ranked(
     assert "is being scored" in client.get(f"/jobs/{upload.pk}/").content.decode()
 
 
+def test_the_page_of_a_run_tells_its_place_and_what_is_open(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    # As if nobody had been asked about v3 for c0, with which a list of C goes on.
+    pair = Pair.objects.get(query__key="c0", video__key="v3")
+    for rows in (Judgment, Assignment, JudgmentTask):
+        path = "pair" if rows is JudgmentTask else "task__pair"
+        rows._default_manager.filter(**{path: pair}).delete()
+    pair.delete()
+    publish_label_set(benchmark=benchmark)
+    lists = {"c0": ["v2", "v3"], "c1": ["v3"], "c2": ["v2"]}
+    run = make_run(tmp_path, benchmark, lists, system="C")
+    address = f"/benchmarks/tiny/runs/{run.pk}/"
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    assert "This run is not scored yet by label set 2" in client.get(address).content.decode()
+
+    evaluate_runs(benchmark=benchmark)
+    shown = client.get(address)
+    lines = {
+        line.cell.measure: (
+            line.cell.main.number,
+            line.bounds and tuple(end.number for end in line.bounds),
+            (line.rank_before, line.rank),
+        )
+        for line in shown.context["lines"]
+    }
+    third = pytest.approx(1 / 3)
+    assert lines["C@1"] == (third, (third, third), (1, 3))
+    # The one pair that is not judged may be right.
+    assert lines["C@5"] == (third, (third, pytest.approx(2 / 3)), (3, 3))
+    assert lines["AP"][1] is None
+    assert shown.context["row"].evaluation.unjudged == 1
+    page = " ".join(shown.content.decode().split())
+    assert "33.3 to 66.7" in page
+    assert "Send its unjudged pairs to the pool" in page
+
+    assert client.post(f"{address}pool/").status_code == 302
+    job = Job.objects.get(kind="build_pool")
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.result["pairs"], job.result["new_pairs"]) == (4, 1)
+    page = client.get(address).content.decode()
+    assert "A lead opens a campaign" in page
+    assert "Send its unjudged pairs" not in page
+    client.force_login(make_user("lea", Role.LEAD))
+    assert "/benchmarks/tiny/campaigns/new/" in client.get(address).content.decode()
+
+
 def test_the_same_file_again_is_not_scored_again(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
@@ -64,3 +115,82 @@ def test_the_same_file_again_is_not_scored_again(
         client.post("/benchmarks/tiny/runs/new/", {"file": run, "system": "C", "format": "auto"})
         run_job(Job.objects.filter(kind="import_run").latest("created_at").pk)
     assert Job.objects.filter(kind="evaluate").count() == 1
+
+
+def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
+    # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark)
+    asked = ask(get_kind("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"})
+    assert [name for name, _ in asked.chosen["releases"]] == [1, 2]
+    result = analyse(asked=asked).result
+
+    # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
+    # v1, v2; release 1 adds v1 of c0, v0 and v2 of c1, v3 of c2; release 2 takes v1 of c0 back.
+    scores = {
+        (row["labels"], row["run"]): (round(3 * row["score"]), row["rank"])
+        for row in result["releases"]
+    }
+    assert scores == {
+        ("original", "A"): (1, 2),
+        ("original", "B"): (1, 2),
+        ("original", "C"): (2, 1),
+        (1, "A"): (3, 1),
+        (1, "B"): (3, 1),
+        (1, "C"): (2, 3),
+        (2, "A"): (3, 1),
+        (2, "B"): (2, 2),
+        (2, "C"): (2, 2),
+    }
+    board = [
+        (row["run"], row["rank"], row["original_rank"], row["score"], row["bounds"], row["judged"])
+        for row in result["board"]
+    ]
+    # Of B's list the pair in conflict is unjudged, one of nine; it may be relevant yet.
+    assert board == [
+        ("A", 1, 2, 1, [1, 1], pytest.approx(8 / 9)),
+        ("B", 2, 2, pytest.approx(2 / 3), [pytest.approx(2 / 3), 1], pytest.approx(8 / 9)),
+        ("C", 2, 1, pytest.approx(2 / 3), [pytest.approx(2 / 3)] * 2, 1),
+    ]
+    by_ap = ask(get_kind("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"})
+    assert [row["bounds"] for row in analyse(asked=by_ap).result["board"]] == [None] * 3
+    # Ranks 2 2 1 against 1 1 3: of three pairs of runs two are turned around, one ties in both.
+    # Then 1 1 3 against 1 2 2: one agrees, each ties another.
+    assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
+        ("original", 1, -1),
+        (1, 2, pytest.approx(1 / 2)),
+    ]
+
+
+def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
+    def asked() -> Asked:
+        return ask(get_kind("leaderboard"), benchmark, {"labels": "1"})
+
+    before = asked().key
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark)
+    assert asked().key != before
+    # The draft has a place in it where it is what was asked for. A later one is the same question.
+    make_draft(benchmark=benchmark)
+    drafted = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
+    first = analyse(asked=drafted)
+    assert drafted.chosen["releases"] == asked().chosen["releases"]
+    assert [name for name, _ in asked().chosen["releases"]] == [1, 2]
+    names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
+    assert names == ["original", 1, 2, "draft"]
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
+    make_draft(benchmark=benchmark)
+    again = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
+    assert (again.stored(), again.earlier()) == (None, first)
+
+
+def test_a_release_of_the_meantime_is_none_of_those_named(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    asked = ask(get_kind("leaderboard"), benchmark, {})
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark)
+    found = analyse(asked=asked)
+    assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]
+    assert {row["labels"] for row in found.result["releases"]} == {"original", 1}

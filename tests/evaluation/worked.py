@@ -7,7 +7,13 @@ from pathlib import Path
 from evaluation.services import publish_label_set
 from pooling.models import Benchmark
 from pooling.services import import_benchmark
-from tests.factories import bring_judgments, make_run, write_captions
+from tests.factories import (
+    bring_judgments,
+    bring_tags,
+    bring_train_captions,
+    make_run,
+    write_captions,
+)
 
 CAPTIONS = [
     ("c0", "a dog", "v0"),
@@ -26,6 +32,11 @@ LABELS = {
 }
 
 
+TRAIN = ["a dog", "a dog runs", "zebra"]
+# Two of the same size, a caption with both, and c2 without any.
+TAGS = [("c1", "running"), ("c0", "dogs"), ("c1", "dogs"), ("c0", "still")]
+
+
 def make_worked_benchmark(folder: Path) -> Benchmark:
     """Three captions and four videos; v3 is the original positive of none."""
     videos = folder / "videos.csv"
@@ -41,4 +52,6 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
     ]
     bring_judgments(folder, benchmark, judged)
     publish_label_set(benchmark=benchmark)
+    bring_train_captions(folder, benchmark, *TRAIN)
+    bring_tags(folder, benchmark, *TAGS)
     return benchmark

@@ -86,7 +86,7 @@ def test_upload_to_stored_run(tmp_path: Path, researcher: Client) -> None:
     page = researcher.get(f"/jobs/{job.pk}/").content.decode()
     assert f'<code class="sha" title="{run.sha256}">{run.sha256[:12]}</code>' in page
     assert "Run <strong><bdi>CLIP</bdi></strong> is stored:" in page
-    assert 'href="/benchmarks/tiny/results/"' in page
+    assert f'href="/benchmarks/tiny/runs/{run.pk}/"' in page
 
 
 @pytest.mark.django_db(transaction=True)

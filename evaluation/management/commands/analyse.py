@@ -11,7 +11,8 @@ from config.shared.commands import HearthCommand
 from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import COMMON, ask
 from evaluation.analyses.base import Column, Table
-from evaluation.services import analyse
+from evaluation.models import DRAFT
+from evaluation.services import analyse, make_draft
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40
@@ -33,7 +34,9 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
         parser.add_argument("analysis", help="one of " + ", ".join(KINDS))
-        parser.add_argument("--labels", default="", help="latest, original, or a version")
+        parser.add_argument(
+            "--labels", default="", help="latest, draft (made anew), original, or a version"
+        )
         parser.add_argument("--labels-only", action="store_true", help="without the originals")
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name, owners in own_options().items():
@@ -45,13 +48,18 @@ class Command(HearthCommand):
         given = {"labels": options["labels"], "only": options["labels_only"]}
         given |= {"runs": options["runs"]} if options["runs"] else {}
         given |= {name: options[name] for name in own_options() if options[name] is not None}
-        asked = ask(self.kind, get_benchmark(options["key"]), given)
+        benchmark = get_benchmark(options["key"])
+        if options["labels"] == DRAFT:
+            make_draft(benchmark=benchmark, progress=self.progress)
+        asked = ask(self.kind, benchmark, given)
         found = analyse(asked=asked, progress=self.progress)
         return {**found.result, "inputs": found.inputs}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
         self.stdout.write(f"labels: {inputs['labels']}   code: {inputs['code_version']}")
+        for warning in self.kind.warnings(result):
+            self.stdout.write(warning)
         for table in self.kind.tables(result):
             self.stdout.write(f"\n{table.title}")
             for line in table_lines(table):

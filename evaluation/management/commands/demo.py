@@ -45,7 +45,13 @@ from evaluation.models import LabelSet
 from evaluation.selectors import stored_scores
 from pooling.models import Benchmark
 from pooling.selectors import find_runs, pair_arrays
-from pooling.services import build_pool, import_benchmark, import_run
+from pooling.services import (
+    build_pool,
+    import_benchmark,
+    import_run,
+    import_tags,
+    import_train_captions,
+)
 
 KEY = "moving-shapes"
 DEPTH = 10
@@ -143,6 +149,8 @@ def build(progress: Progress) -> None:
         media_dir=files.media,
         progress=progress,
     ).benchmark
+    import_train_captions(benchmark=benchmark, path=files.train_captions, progress=progress)
+    import_tags(benchmark=benchmark, path=files.tags, progress=progress)
     for system, path in files.runs.items():
         import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
     build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)

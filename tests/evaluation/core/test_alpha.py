@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from random import Random
+
 import krippendorff
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.core import alpha
 from evaluation.core.agreement import NOT_TWO_LABELS, Estimate, ValueCounts, count_labels
@@ -44,6 +48,27 @@ def test_alpha_equals_the_package(level: Level, values: list[int], seed: int) ->
     assert estimate.value == pytest.approx(expected, abs=1e-12)
     shuffled = np.random.default_rng(seed).permuted(reliability, axis=0)
     assert krippendorff_alpha(counts_of(shuffled), level) == estimate
+
+
+@given(
+    st.lists(st.lists(st.integers(-1, 2), min_size=4, max_size=4), min_size=1, max_size=12),
+    st.permutations(range(4)),
+    st.randoms(use_true_random=False),
+)
+def test_alpha_does_not_depend_on_who_labelled_nor_on_the_order(
+    rows: list[list[int]], people: list[int], random: Random
+) -> None:
+    """rows: the labels of four annotators for each pair, -1 for none."""
+    given_labels = np.array(rows, dtype=np.float64).T
+    given_labels[given_labels < 0] = np.nan
+    others = given_labels[people]
+    order = random.sample(range(len(rows)), len(rows))
+    before, after = counts_of(given_labels), counts_of(others[:, order])
+    assert krippendorff_alpha(after) == krippendorff_alpha(before)
+    intervals = [
+        alpha_interval(counts, 50, rng=np.random.default_rng(0)) for counts in (before, after)
+    ]
+    assert intervals[0] == intervals[1]
 
 
 def test_alpha_by_hand() -> None:

@@ -95,12 +95,10 @@ def test_what_is_written_is_read_back(
     labels = labels_of([(c, v, False, 1, 1) for c, v in zip(codes, values, strict=True)])
     text = render_labels(labels, queries, videos)
 
-    found = parse_labels(
-        text, {k: n for n, k in enumerate(queries)}, {k: n for n, k in enumerate(videos)}
-    )
-    assert [column.tolist() for column in found] == [codes, values]
-    counts = [column.tolist() for column in parse_counts(text)]
-    assert counts == [values, labels.judgments.tolist(), labels.relevant.tolist()]
+    numbers = {k: n for n, k in enumerate(queries)}, {k: n for n, k in enumerate(videos)}
+    assert [column.tolist() for column in parse_labels(text, *numbers)] == [codes, values]
+    counts = [column.tolist() for column in parse_counts(text, *numbers)]
+    assert counts == [codes, values, labels.judgments.tolist(), labels.relevant.tolist()]
     # Any other reader of CSV finds the same keys.
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))[1:]
     pairs = [divmod(code, len(videos)) for code in codes]

@@ -16,9 +16,9 @@ from evaluation.core.agreement import Estimate
 from evaluation.core.alpha import NO_VARIATION
 from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
+from evaluation.core.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.relevance import Judged
 from evaluation.core.replay import SHARES, STRATEGIES, Budget, Replay, depth_sizes, replay
-from evaluation.core.significance import NOT_TWO_SYSTEMS
 
 Lists = list[list[int]]
 N_VIDEOS = 9
@@ -373,18 +373,35 @@ def test_all_labels_leave_no_error(
         assert found.enough(0.0) is not None
 
 
-@given(pools(), st.sampled_from([*STRATEGIES]))
+@given(pools(), st.sampled_from([*STRATEGIES]), st.sampled_from(["AP", "Judged@2"]))
 def test_more_labels_change_none_revealed(
-    case: tuple[dict[str, Lists], PooledLabels], strategy: str
+    case: tuple[dict[str, Lists], PooledLabels], strategy: str, measure: str
 ) -> None:
     _, pool = case
     rows = STRATEGIES[strategy](pool, np.random.default_rng(1), 1)
     before: dict[int, int] = {}
     for size in range(len(rows) + 1):
-        known = module._known(pool, rows[:size])
+        known = module._known(pool, rows[:size], parse_measure(measure))
         labels = dict(zip(known.codes.tolist(), known.gains.tolist(), strict=True))
         assert before.items() <= labels.items()
+        assert measure == "AP" or set(pool.labels.codes[rows[:size]].tolist()) <= labels.keys()
         before = labels
+
+
+@given(pools(), st.sampled_from(["C@1", "R@2", "AP", "nDCG", "RR", "MeanR", "Judged@2"]))
+def test_what_is_not_relevant_matters_only_where_it_is_asked_for(
+    case: tuple[dict[str, Lists], PooledLabels], name: str
+) -> None:
+    """Scores by what `_known` keeps are those by all labels revealed."""
+    _, pool = case
+    measure = parse_measure(name)
+    rows = STRATEGIES["depth"](pool, np.random.default_rng(1), 1)
+    kept = pool.is_original.copy()
+    kept[rows] = True
+    labels = pool.labels
+    whole = Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
+    found = module._score(pool, module._known(pool, rows, measure), measure, 1)
+    assert found == module._score(pool, whole, measure, 1)
 
 
 @given(pools(queries=1), st.sampled_from([*STRATEGIES]), st.data())

@@ -81,6 +81,48 @@ def test_a_resample_without_rare_columns_gets_nothing_of_them() -> None:
     assert sums.tolist() == [[0.0, 6.0, 0.0, 0.0, 3.0, 0.0], [0.0, -2.0, 0.0, 0.0, -1.0, 0.0]]
 
 
+MANY = np.concatenate([np.zeros(3000), np.random.default_rng(5).lognormal(0, 1.5, 9000)])
+
+
+@pytest.mark.parametrize("groups", [2, 64])
+def test_many_values_are_drawn_by_group(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two groups alone nearly all that varies is deviation from their means."""
+    monkeypatch.setattr(resampling, "_GROUPS", groups)
+    sums = resampled_sums(MANY[None], 12_000, 40_000, rng_of(1))[0]
+    assert len(np.unique(np.round(sums, 6))) > 39_000
+    deviation = MANY.std() * math.sqrt(12_000)
+    assert sums.mean() == pytest.approx(MANY.sum(), abs=4 * deviation / math.sqrt(40_000))
+    assert sums.std() == pytest.approx(deviation, rel=4 / math.sqrt(2 * 40_000))
+
+
+def test_groups_leave_the_form_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    grouped = resampled_sums(MANY[None], 12_000, 40_000, rng_of(1))[0]
+    monkeypatch.setattr(resampling, "_EXACT_DRAWS", 1 << 20)
+    picked = resampled_sums(MANY[None], 12_000, 5000, rng_of(2))[0]
+    assert stats.ks_2samp(grouped, picked).pvalue > 0.01
+    # That of a sum is the values' own by the root of their number.
+    assert stats.skew(grouped) == pytest.approx(stats.skew(MANY) / math.sqrt(12_000), abs=0.05)
+
+
+def test_neighbours_are_split_and_long_tails_finer() -> None:
+    ordered = np.sort(MANY[3000:])
+    groups = resampling.split_neighbours(ordered)
+    assert np.concatenate(groups).tolist() == ordered.tolist()
+    assert len(groups) == 64
+    assert len(groups[-1]) < 9000 / 64 / 5
+    assert resampling.split_neighbours(np.ones(5))[0].tolist() == [1.0]
+    assert resampling.split_neighbours(np.empty(0)) == []
+
+
+def test_rows_are_summed_alike_whether_picks_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rng_of(3).random((4, 5000))
+    monkeypatch.setattr(resampling, "_CHUNK_DRAWS", 5000)
+    counted = resampled_sums(rows, 5000, 20, rng_of(1))
+    monkeypatch.setattr(resampling, "_COUNTED", 4)
+    picked = resampled_sums(rows, 5000, 20, rng_of(1))
+    np.testing.assert_allclose(counted, picked, rtol=1e-12)
+
+
 @given(
     values=st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 7.0]), min_size=1, max_size=40),
     size=st.integers(1, 400),

@@ -14,11 +14,16 @@ from evaluation.core.alpha import NO_VARIATION, Interval
 from evaluation.core.resampling import ONE_QUERY, mean_interval
 from evaluation.core.scoring import NO_QUERIES
 from evaluation.core.slices import (
+    AGREE,
+    DIFFER,
     NO_GROUP,
+    NOT_TOLD,
     Slice,
+    annotator_agreement,
     count_inversions,
     cut_at,
     cut_by_quantiles,
+    group_by_tags,
     kendall_tau_b,
     slice_means,
     spearman,
@@ -139,6 +144,53 @@ def test_bins_refuse_bad_attributes() -> None:
         cut_by_quantiles([1.0, math.inf], 2)
     with pytest.raises(ValueError, match="n_bins must be at least 1"):
         cut_by_quantiles([1.0], 0)
+
+
+# --- Named groups ---------------------------------------------------------------------------------
+
+
+def test_tags_are_groups_that_overlap() -> None:
+    tags = {"b": [3], "a": [1], "dogs": [0, 1, 4], "none": [], "c": [3]}
+    found = group_by_tags(
+        {tag: np.array(numbers, np.int32) for tag, numbers in tags.items()}, 6, 3, "-"
+    )
+    assert (found.names, found.left_out) == (("dogs", "a", "b", "-"), 2)
+    # What is left out is no query without a tag.
+    assert found.queries.tolist() == [0, 1, 4, 1, 3, 2, 5]
+    assert found.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
+    values = np.arange(6) / 10
+    slices = slice_means(values[found.queries], found.groups, found.names, 100, rng=rng_of(0))
+    assert [(one.n, one.mean) for one in slices] == [
+        (3, Estimate(pytest.approx(0.5 / 3))),
+        (1, Estimate(pytest.approx(0.1))),
+        (1, Estimate(pytest.approx(0.3))),
+        (2, Estimate(pytest.approx(0.35))),
+    ]
+
+
+def test_where_all_are_tagged_there_is_no_group_of_others() -> None:
+    found = group_by_tags({"a": np.array([0, 1]), "none": np.array([], np.int32)}, 2, 9, "-")
+    assert (found.names, found.queries.tolist(), found.left_out) == (("a", "none"), [0, 1], 0)
+    alone = group_by_tags({}, 2, 9, "-")
+    assert (alone.names, alone.queries.tolist(), alone.groups.tolist()) == (("-",), [0, 1], [0, 0])
+
+
+def test_agreement_of_annotators_by_hand() -> None:
+    pairs = [
+        # query, labels, relevant
+        (0, 2, 2),
+        (0, 3, 0),
+        (1, 1, 1),
+        (1, 0, 0),  # ruled, though nobody has labelled it
+        (3, 3, 3),
+        (3, 3, 1),
+        (4, 1, 0),
+        (4, 2, 1),
+    ]
+    found = annotator_agreement(*zip(*pairs, strict=True), n_queries=5)
+    assert found.tolist() == [AGREE, NOT_TOLD, NOT_TOLD, DIFFER, DIFFER]
+    with pytest.raises(ValueError, match="queries: a number is outside of 0 to 3"):
+        annotator_agreement(*zip(*pairs, strict=True), n_queries=4)
 
 
 # --- Correlation ----------------------------------------------------------------------------------

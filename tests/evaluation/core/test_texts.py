@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.shared.errors import Cancelled
 from evaluation.core import texts as module
 from evaluation.core.arrays import FloatArray
 from evaluation.core.relevance import Judged
 from evaluation.core.texts import (
+    NONE,
     match_captions,
     normalise,
     overlap_with_others,
-    overlap_with_training,
+    overlap_with_train,
     score_matches,
 )
 
@@ -102,24 +104,26 @@ def test_normalise_nothing() -> None:
 # --- overlap --------------------------------------------------------------------------------------
 
 
-def test_overlap_with_training_by_hand() -> None:
+def test_overlap_with_train_by_hand() -> None:
     # One gram of "abcdef" is in one of two training texts, the other in none.
     known, unknown = log(3 / 2) + 1, log(3) + 1
     expected = known / sqrt(known**2 + unknown**2) / 2
-    overlap = overlap_with_training(["abcdef", "Abcde!", "abcdf", "vwxyz", ""], ["abcde", "abcdf"])
-    assert overlap.dtype == np.float64
-    assert overlap.tolist() == pytest.approx([expected, 0.5, 0.5, 0, 0], abs=1e-12)
+    overlap = overlap_with_train(["abcdef", "Abcde!", "abcdf", "vwxyz", ""], ["abcde", "abcdf"])
+    assert overlap.mean.dtype == np.float64
+    assert overlap.closest.tolist() == [0, 0, 1, NONE, NONE]
+    assert overlap.similarity.tolist() == pytest.approx([2 * expected, 1, 1, 0, 0], abs=1e-12)
+    assert overlap.mean.tolist() == pytest.approx([expected, 0.5, 0.5, 0, 0], abs=1e-12)
 
 
 def test_a_text_below_five_characters_is_one_gram() -> None:
-    assert overlap_with_training(["dog", "dogs", "a dog"], ["Dog"]).tolist() == [1, 0, 0]
+    assert overlap_with_train(["dog", "dogs", "a dog"], ["Dog"]).mean.tolist() == [1, 0, 0]
 
 
 def test_overlap_takes_the_nearest_with_their_copies() -> None:
     train = ["a man sings", "a man sings", "zzzzz"]
-    assert overlap_with_training(["a man sings"], train, nearest=1).tolist() == [1]
-    assert overlap_with_training(["a man sings"], train, nearest=2).tolist() == [1]
-    assert overlap_with_training(["a man sings"], train, nearest=3).tolist() == pytest.approx(
+    assert overlap_with_train(["a man sings"], train, nearest=1).mean.tolist() == [1]
+    assert overlap_with_train(["a man sings"], train, nearest=2).mean.tolist() == [1]
+    assert overlap_with_train(["a man sings"], train, nearest=3).mean.tolist() == pytest.approx(
         [2 / 3]
     )
 
@@ -127,15 +131,15 @@ def test_overlap_takes_the_nearest_with_their_copies() -> None:
 def test_overlap_with_others_leaves_the_own_group_out() -> None:
     texts = ["a dog runs", "a dog runs", "a dog runs", "onions"]
     # Of two neighbours each, the first two texts have a copy and "onions", the third two copies.
-    assert overlap_with_others(texts, [0, 0, 7, 7]).tolist() == [0.5, 0.5, 1, 0]
-    assert overlap_with_others(texts, [0, 0, 0, 1]).tolist() == [0, 0, 0, 0]
+    assert overlap_with_others(texts, [0, 0, 7, 7]).mean.tolist() == [0.5, 0.5, 1, 0]
+    assert overlap_with_others(texts, [0, 0, 0, 1]).mean.tolist() == [0, 0, 0, 0]
 
 
 def test_overlap_refuses_what_it_cannot_compare() -> None:
-    with pytest.raises(ValueError, match="no training texts"):
-        overlap_with_training(["a"], [])
+    with pytest.raises(ValueError, match="no train texts"):
+        overlap_with_train(["a"], [])
     with pytest.raises(ValueError, match="nearest must be at least 1"):
-        overlap_with_training(["a"], ["a"], 0)
+        overlap_with_train(["a"], ["a"], 0)
     with pytest.raises(ValueError, match="the same length"):
         overlap_with_others(["a"], [0, 1])
     for groups in ([], [3, 3]):
@@ -144,17 +148,22 @@ def test_overlap_refuses_what_it_cannot_compare() -> None:
 
 
 def test_nothing_to_test() -> None:
-    assert overlap_with_training([], ["a dog"]).shape == (0,)
+    assert overlap_with_train([], ["a dog"]).mean.shape == (0,)
 
 
 @given(TEXTS, TEXTS.filter(bool), NEAREST)
-def test_overlap_with_training_equals_its_definition(
+def test_overlap_with_train_equals_its_definition(
     test: list[str], train: list[str], nearest: int
 ) -> None:
-    expected = [mean_of_highest(row, nearest) for row in similarities(test, train, train)]
-    overlap = overlap_with_training(test, train, nearest)
-    assert overlap.tolist() == pytest.approx(expected, abs=1e-11)
-    assert np.all((overlap >= 0) & (overlap <= 1))
+    rows = similarities(test, train, train)
+    overlap = overlap_with_train(test, train, nearest)
+    expected = [mean_of_highest(row, nearest) for row in rows]
+    assert overlap.mean.tolist() == pytest.approx(expected, abs=1e-11)
+    assert np.all((overlap.mean >= 0) & (overlap.mean <= 1))
+    assert overlap.similarity.tolist() == pytest.approx([max(row) for row in rows], abs=1e-11)
+    for row, place in zip(rows, overlap.closest.tolist(), strict=True):
+        assert (place == NONE) == (max(row) == 0)
+        assert place == NONE or row[place] == pytest.approx(max(row), abs=1e-11)
 
 
 @given(TEXTS.filter(lambda texts: len(texts) > 1), st.data(), NEAREST)
@@ -169,7 +178,8 @@ def test_overlap_with_others_equals_its_definition(
         for row, own in zip(similarities(texts, texts, texts), groups, strict=True)
     ]
     overlap = overlap_with_others(texts, groups, nearest)
-    assert overlap.tolist() == pytest.approx(expected, abs=1e-11)
+    assert all(groups[c] != own for c, own in zip(overlap.closest, groups, strict=True) if c >= 0)
+    assert overlap.mean.tolist() == pytest.approx(expected, abs=1e-11)
 
 
 @pytest.fixture
@@ -183,16 +193,35 @@ def test_blocks_stripes_and_large_alphabets_change_nothing(
     many_captions: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups = np.arange(300) % 90
-    expected = overlap_with_others(many_captions, groups)
+    overlap = overlap_with_others(many_captions, groups)
     rows = similarities(*[normalise(many_captions)] * 3)
     by_hand = [
         mean_of_highest([s for other, s in enumerate(row) if other % 90 != own % 90], 10)
         for own, row in enumerate(rows)
     ]
-    assert expected.tolist() == pytest.approx(by_hand, abs=1e-11)
+    assert overlap.mean.tolist() == pytest.approx(by_hand, abs=1e-11)
     for name, value in (("_BLOCK_CELLS", 3_000), ("_STRIPES", 1), ("_HIGHEST_KEY", 1)):
         monkeypatch.setattr(module, name, value)
-        assert overlap_with_others(many_captions, groups).tolist() == expected.tolist()
+        again = overlap_with_others(many_captions, groups)
+        assert again.mean.tolist() == overlap.mean.tolist()
+        assert again.closest.tolist() == overlap.closest.tolist()
+
+
+def test_comparing_tells_how_far_it_is_and_can_be_ended(
+    many_captions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BLOCK_CELLS", 320 * 120)
+    told: list[tuple[int, int | None]] = []
+
+    def progress(done: int, total: int | None, phase: str = "") -> None:
+        told.append((done, total))
+        if done == 240:
+            raise Cancelled
+
+    overlap_with_train(many_captions[:240], many_captions, progress=progress)
+    assert told == [(0, 240), (120, 240)]
+    with pytest.raises(Cancelled):
+        overlap_with_train(many_captions, many_captions, progress=progress)
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 6), st.randoms(use_true_random=False))

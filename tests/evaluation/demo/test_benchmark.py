@@ -11,17 +11,25 @@ import numpy as np
 import pytest
 
 from evaluation.demo.annotators import NAMES, make_annotators
-from evaluation.demo.benchmark import Caption, DemoBenchmark, make_benchmark
+from evaluation.demo.benchmark import (
+    Caption,
+    DemoBenchmark,
+    make_benchmark,
+    make_train_captions,
+    tags_of_scene,
+)
 from evaluation.demo.captions import Meaning, is_true
+from evaluation.demo.shapes import Background, Colour, Figure, Form, Motion, Scene, Size
 from evaluation.demo.systems import Scores, bag_of_words, score_systems
 
 FINGERPRINT = """
 import hashlib
 from evaluation.demo.annotators import make_annotators
-from evaluation.demo.benchmark import make_benchmark
+from evaluation.demo.benchmark import make_benchmark, make_train_captions
 from evaluation.demo.systems import score_systems
 demo = make_benchmark(5)
-digest = hashlib.sha256(repr((demo.scenes, demo.captions)).encode() + demo.truth.tobytes())
+told = repr((demo.scenes, demo.captions, make_train_captions(demo)))
+digest = hashlib.sha256(told.encode() + demo.truth.tobytes())
 for key, scores in score_systems(demo).items():
     digest.update(key.encode() + scores.tobytes())
 for annotator in make_annotators(demo):
@@ -72,6 +80,27 @@ def test_the_same_seed_gives_the_same_in_every_process() -> None:
     ]
     assert prints[0] == prints[1] != ""
     assert make_benchmark(5).captions != make_benchmark(6).captions
+
+
+def test_train_captions_are_like_those_of_the_benchmark(demo: DemoBenchmark) -> None:
+    train = make_train_captions(demo)
+    own = {caption.text for caption in demo.captions}
+    assert len(train) == len(set(train)) == 600
+    # General captions are true of other scenes, too; most are not the same.
+    assert 10 < len(own & set(train)) < 100
+    assert {word for text in train for word in text.split()} >= {"circle", "red", "spins"}
+
+
+def test_tags_tell_how_many_shapes_and_how_they_move() -> None:
+    spinning = Figure(Form.STAR, Colour.RED, Size.SMALL, Motion.SPINS, column=0, row=0)
+    still = replace(spinning, motion=Motion.STILL)
+    left = replace(spinning, motion=Motion.LEFT)
+    assert tags_of_scene(Scene((left,), Background.GREY)) == ("one shape",)
+    assert tags_of_scene(Scene((still, spinning, still), Background.GREY)) == (
+        "three shapes",
+        "something spins",
+        "something stands still",
+    )
 
 
 def correct_at_1(scores: Scores, positive: np.ndarray) -> float:

@@ -12,7 +12,12 @@ import av
 import numpy as np
 import pytest
 
-from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
+from evaluation.demo.benchmark import (
+    DemoBenchmark,
+    make_benchmark,
+    make_train_captions,
+    tags_of_scene,
+)
 from evaluation.demo.files import BenchmarkFiles, write_benchmark
 from evaluation.demo.render import frame_size, render_frame, write_video
 from evaluation.demo.shapes import Background, Colour, Figure, Form, Motion, Scene, Size
@@ -48,6 +53,20 @@ def test_captions_and_videos_are_written_as_tables(
     assert list(captions[0]) == ["caption_id", "caption", "video_id"]
     assert videos == [{"video_id": key, "file": f"{key}.mp4"} for key in demo.video_keys]
     assert {path.name for path in files.media.iterdir()} == {row["file"] for row in videos}
+
+
+def test_train_captions_and_tags_are_written_as_tables(
+    demo: DemoBenchmark, files: BenchmarkFiles
+) -> None:
+    with files.train_captions.open(newline="") as file:
+        assert [row["caption"] for row in csv.DictReader(file)] == [*make_train_captions(demo)]
+    with files.tags.open(newline="") as file:
+        tags = [(row["video_id"], row["tag"]) for row in csv.DictReader(file)]
+    assert tags == [
+        (key, tag)
+        for key, scene in zip(demo.video_keys, demo.scenes, strict=True)
+        for tag in tags_of_scene(scene)
+    ]
 
 
 def test_every_video_plays_in_browsers_and_is_small(
@@ -98,6 +117,8 @@ def test_the_same_seed_writes_the_same_files(
     for first, second in [
         (files.captions, again.captions),
         (files.videos, again.videos),
+        (files.train_captions, again.train_captions),
+        (files.tags, again.tags),
         *((files.media / f"{key}.mp4", again.media / f"{key}.mp4") for key in demo.video_keys),
         *((files.runs[key], again.runs[key]) for key in files.runs),
     ]:

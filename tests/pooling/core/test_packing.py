@@ -1,4 +1,4 @@
-"""Ranked lists as bytes and back."""
+"""Ranked lists, numbers and texts as bytes and back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pooling.core.packing import (
     pack_list,
+    pack_numbers,
+    pack_texts,
     packed_lists,
     ranked_matrix,
     unpack_list,
     unpack_many,
+    unpack_numbers,
+    unpack_texts,
 )
 from tests.pooling.core.tiny import read, write
 
@@ -45,3 +51,18 @@ def test_no_list_at_all_is_all_padding() -> None:
 def test_bytes_that_are_no_numbers_are_an_error() -> None:
     with pytest.raises(ValueError, match="not a whole number of videos"):
         unpack_many([b"123", b"12345"], np.array([0, 1]), 2, depth=1)
+
+
+@given(st.lists(st.integers(0, 2**31 - 1)))
+def test_numbers_are_unpacked_as_they_were_packed(numbers: list[int]) -> None:
+    packed = pack_numbers(np.array(numbers, np.int32))
+    assert len(packed) == 4 * len(numbers)
+    assert unpack_numbers(packed).tolist() == numbers
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+@given(st.lists(TEXT, min_size=1))
+def test_texts_are_unpacked_as_they_were_packed(texts: list[str]) -> None:
+    assert unpack_texts(pack_texts(texts)) == texts

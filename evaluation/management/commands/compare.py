@@ -1,0 +1,80 @@
+"""Compare ranked lists: the captions that a choice selects, or the lists of one caption."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from evaluation.analyses.asked import COMMON
+from evaluation.analyses.base import UNDEFINED
+from evaluation.analyses.compare_form import CompareForm
+from evaluation.analyses.comparison import compare_lists, look_up_caption
+from evaluation.analyses.ranked_lists import caption_told
+from pooling.selectors import get_benchmark
+
+ROWS_SHOWN = 40
+TEXT_SHOWN = 60
+OWN = [name for name in CompareForm.base_fields if name not in COMMON]
+
+
+class Command(HearthCommand):
+    help = "List the captions on which runs differ as chosen, or show the lists of one caption."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("--labels", default="", help="latest, draft, original, or a version")
+        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        for name in OWN:
+            field = CompareForm.base_fields[name]
+            choices = [value for value, _ in getattr(field, "choices", [])]
+            said = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
+            parser.add_argument(f"--{name}", metavar=name.upper(), help=said.replace("%", "%%"))
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        given = {"labels": options["labels"], "only": options["labels_only"]}
+        given |= {"runs": options["runs"]} if options["runs"] else {}
+        given |= {name: options[name] for name in OWN if options[name] is not None}
+        comparison = compare_lists(get_benchmark(options["key"]), given)
+        if options["caption"] is None and options["at"] is None:
+            return comparison.told()
+        return caption_told(comparison, look_up_caption(comparison))
+
+    def report(self, result: dict[str, Any]) -> None:
+        inputs = result["inputs"]
+        self.stdout.write(f"labels: {inputs['labels']}   code: {inputs['code_version']}")
+        for name, sha256 in inputs["runs"].items():
+            self.stdout.write(f"run: {name}   sha256: {sha256}")
+        for line in list_lines(result) if "captions" in result else caption_lines(result):
+            self.stdout.write(line)
+
+
+def list_lines(result: dict[str, Any]) -> list[str]:
+    """A line for each caption with the rank of each run's first positive, before and after."""
+    shown = result["captions"][:ROWS_SHOWN]
+    lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
+    for row in shown:
+        ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
+        lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_SHOWN]}")
+    left = result["count"] - len(shown)
+    return lines + ([f"... {left:,} more; --json has all"] if left > 0 else [])
+
+
+def caption_lines(result: dict[str, Any]) -> list[str]:
+    """Each list with its videos, what is known of them, and which of the other lists have them."""
+    lines = [f"{result['caption_id']}  {result['caption']}"]
+    for name, run in result["runs"].items():
+        lines += ["", f"{name}   first positive {change(run)}"]
+        for video in run["videos"]:
+            also = ", ".join(f"{other} {rank}" for other, rank in video["also"].items())
+            line = f"{video['rank']:>4}  {video['video_id']}  {video['kind']}"
+            lines.append(f"{line}  also {also}" if also else line)
+    return lines
+
+
+def change(run: dict[str, Any]) -> str:
+    """The rank of the first positive by the original positives and, after an arrow, by labels."""
+    ranks = [run[kind]["rank"] for kind in ("original", "labelled") if run[kind] is not None]
+    return " → ".join(UNDEFINED if rank is None else str(rank) for rank in ranks)

@@ -1,0 +1,50 @@
+"""The captions that systems were trained on, as a CSV file with the column `caption`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pooling.core.benchmark_file import MAX_TEXT
+from pooling.core.keys import text_fault
+from pooling.core.lines import Progress, TextBlocks
+from pooling.core.table import CsvTable
+
+MAX_CAPTIONS = 500_000
+"""MSR-VTT has 180,000; the captions are held in memory where they are compared."""
+
+MAX_BYTES = 128 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainFile:
+    """Captions in the order of the file, as often as they stand there; `sha256` is the file's."""
+
+    texts: tuple[str, ...]
+    sha256: str
+    notes: tuple[str, ...]
+
+
+def parse_train_captions(
+    path: Path, *, progress: Progress | None = None, source: str | None = None
+) -> TrainFile:
+    """Read the column `caption`, plain or gzip; `caption_id` may be there and is not looked at.
+
+    The same caption may come several times, as systems may have seen it several times. Raises
+    `InvalidInput` for an empty or overlong caption, and for more than `MAX_CAPTIONS`.
+    """
+    table = CsvTable(
+        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
+        ("caption",),
+        ("caption_id",),
+    )
+    texts: list[str] = []
+    for line, (text, _) in table:
+        if fault := text_fault(text, "caption", longest=MAX_TEXT):
+            table.refuse(fault, line)
+        if len(texts) == MAX_CAPTIONS:
+            table.refuse(f"more than {MAX_CAPTIONS:,} captions", line)
+        texts.append(text)
+    if not texts:
+        table.refuse("there is a header but no caption", 1)
+    return TrainFile(tuple(texts), table.blocks.sha256, table.notes)

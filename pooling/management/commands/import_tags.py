@@ -1,0 +1,31 @@
+"""Bring in tags of captions or videos."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from pooling.selectors import get_benchmark
+from pooling.services import import_tags
+
+
+class Command(HearthCommand):
+    help = "Import tags: CSV (plain or gzip) of caption_id,tag or video_id,tag."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("file", type=Path)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        done = import_tags(
+            benchmark=get_benchmark(options["key"]), path=options["file"], progress=self.progress
+        )
+        return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write("{tags:,} tags of {captions:,} captions".format(**result))
+        for note in result["notes"]:
+            self.stdout.write(f"note: {note}")

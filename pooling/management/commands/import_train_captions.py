@@ -1,0 +1,45 @@
+"""Bring in the captions that systems were trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.shared.commands import HearthCommand
+from pooling.selectors import get_benchmark
+from pooling.services import import_train_captions
+
+
+class Command(HearthCommand):
+    help = "Import a train split: CSV (plain or gzip) with the column `caption`."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--name", default="", help="of the split; default: train")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        done = import_train_captions(
+            benchmark=get_benchmark(options["key"]),
+            path=options["file"],
+            name=options["name"],
+            progress=self.progress,
+        )
+        return {
+            "split": done.split.name,
+            "captions": done.split.n_captions,
+            "sha256": done.split.sha256,
+            "created": done.created,
+            "notes": list(done.notes),
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            "train split {split}: {captions:,} captions, sha256 {sha256}{already}".format(
+                already="" if result["created"] else " (was here)", **result
+            )
+        )
+        for note in result["notes"]:
+            self.stdout.write(f"note: {note}")

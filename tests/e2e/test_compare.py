@@ -1,0 +1,164 @@
+"""A researcher compares ranked lists in Chromium: keys, players, what lists share, the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.cache import cache
+
+from config.accounts.roles import Role
+from evaluation.services import publish_label_set
+from pooling.models import Benchmark
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_disagreement import wait_until
+from tests.e2e.test_training import is_sound
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PAGE = "/benchmarks/tiny/compare/"
+# The second has no blank to break at, the last is as long as captions get.
+CAPTIONS = ["a dog", "كلب يجري في الحديقة 🐕" + "ـ" * 500, "long " * 2_000]
+# Run A has all videos in order for each caption.
+LISTS = {"c0": ["v2", "v0"], "c1": ["v1"], "c2": ["v3"]}
+PLAYING = "[...document.querySelectorAll('video')].filter((one) => !one.paused).length"
+
+
+@pytest.fixture
+def benchmark(transactional_db: None, tmp_path: Path) -> Benchmark:
+    cache.clear()
+    benchmark = rooms.make_benchmark(tmp_path, CAPTIONS, videos=4, key="tiny")
+    factories.make_run(tmp_path, benchmark, LISTS, system="B")
+    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 0), ("c0", "v2", "a", 1)])
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+@pytest.fixture
+def page(
+    benchmark: Benchmark, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> Page:
+    rita = factories.make_user("rita", Role.RESEARCHER)
+    return rooms.sign_in(new_page().context, live_server.url, rita)
+
+
+def place(page: Page) -> str:
+    return page.inner_text(".compare-steps nav span").strip()
+
+
+def focused(page: Page) -> tuple[str, str]:
+    """The list and the rank that have the focus."""
+    found: list[str] = page.evaluate(
+        "[document.activeElement.closest('.compare-list').querySelector('bdi').textContent,"
+        " document.activeElement.querySelector('strong').textContent]"
+    )
+    return found[0], found[1]
+
+
+def shared(page: Page) -> list[str]:
+    texts: list[str] = page.locator(".found.is-shared").all_inner_texts()
+    return [" ".join(text.split()) for text in texts]
+
+
+def test_keys_lead_through_captions_and_lists(page: Page) -> None:
+    page.goto(PAGE)
+    assert place(page) == "1 of 3"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**at=2*")
+    assert place(page) == "2 of 3"
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**at=1*")
+    # A field has its own use for arrows and letters.
+    page.keyboard.press("g")
+    page.keyboard.type("c2gp?")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(200)
+    assert page.input_value("#id_caption") == "c2gp?"
+    assert place(page) == "1 of 3"
+
+    page.locator(".compare-lists").focus()
+    page.keyboard.press("Tab")
+    assert (focused(page), shared(page)) == (
+        ("A", "1"),
+        ["2 ★ original positive v0 also A 1"],
+    )
+    page.keyboard.press("ArrowDown")
+    assert (focused(page), shared(page)) == (("A", "2"), [])
+    page.keyboard.press("End")
+    page.keyboard.press("Shift+ArrowRight")
+    assert focused(page) == ("B", "2")
+    page.keyboard.press("Home")
+    assert (focused(page), shared(page)) == (
+        ("B", "1"),
+        ["3 ✚ relevant by the labels v2 also B 1"],
+    )
+    # And the list before it from there.
+    page.keyboard.press("Shift+ArrowLeft")
+    assert focused(page) == ("A", "1")
+
+
+def test_single_letters_can_be_put_away(page: Page) -> None:
+    page.goto(PAGE)
+    page.keyboard.press("?")
+    assert page.locator("[data-keys]").get_attribute("open") is not None
+    is_sound(page)
+    page.get_by_label("Keys that are single letters or signs").uncheck()
+    page.goto(PAGE)
+    page.keyboard.press("?")
+    page.keyboard.press("g")
+    assert page.locator("[data-keys]").get_attribute("open") is None
+    assert page.evaluate("document.activeElement === document.body")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**at=2*")
+
+
+def test_one_video_plays_or_all_that_are_in_view(page: Page) -> None:
+    page.set_viewport_size({"width": 1400, "height": 1600})  # more than two are in view
+    page.goto(PAGE)
+    page.locator(".found").first.focus()
+    page.keyboard.press("Enter")
+    wait_until(page, "() => document.querySelector('video').currentTime > 0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_until(page, "() => document.querySelectorAll('video')[1].currentTime > 0")
+    assert page.evaluate(PLAYING) == 1
+    page.keyboard.press("Tab")
+    # In the player, whose keys are its own.
+    assert page.evaluate("document.activeElement.tagName") == "VIDEO"
+    page.keyboard.press("p")
+    assert page.evaluate(PLAYING) == 1
+    page.get_by_role("button", name="Play all in view").click()
+    wait_until(page, f"() => {PLAYING} > 2")
+    page.keyboard.press("p")
+    assert page.evaluate(PLAYING) == 0
+
+
+def test_the_link_leads_back(page: Page) -> None:
+    """Not by way of the clipboard, which browsers that run at the same time share."""
+    page.goto(f"{PAGE}?order=long&at=3&depth=2")
+    page.get_by_role("button", name="Copy link").wait_for()
+    link = page.locator("[data-link]").evaluate("(link) => link.href")
+    page.goto(link)
+    assert place(page) == "3 of 3"
+    assert page.inner_text(".compare-caption") == "a dog"
+    assert page.locator(".found").count() == 4
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_fits_a_phone_whatever_the_caption(page: Page, theme: str) -> None:
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": 390, "height": 844})
+    for at in range(1, 4):
+        page.goto(f"{PAGE}?at={at}")
+        is_sound(page)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        # The lists are in sight below the caption, and scroll by themselves.
+        assert page.locator(".compare-caption").bounding_box()["height"] < 300  # type: ignore[index]
+        lists = page.locator(".compare-lists")
+        assert lists.evaluate("(box) => box.scrollWidth <= box.clientWidth + 200")
+    page.goto(f"{PAGE}?text=nothing")
+    is_sound(page)

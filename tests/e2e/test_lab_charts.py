@@ -1,0 +1,187 @@
+"""Every chart of the lab in Chromium, of a full result and of extreme ones, wide and narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pytest
+
+from annotation.services import import_judgments
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.jobs.services import run_job
+from config.shared.errors import InvalidInput
+from evaluation.analyses import KINDS, Kind
+from evaluation.analyses.asked import ask
+from evaluation.services import analyse, publish_label_set
+from pooling.models import Benchmark
+from pooling.services import (
+    build_pool,
+    import_benchmark,
+    import_run,
+)
+from tests import factories
+from tests.e2e import rooms
+from tests.e2e.test_training import is_sound
+from tests.evaluation.golden.world import INPUT, RUNS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ConsoleMessage, Page
+
+# Rows that are like those before them, of which a look takes seconds.
+LONG_TABLES = "tbody tr:nth-child(n + 6)"
+# Width and theme; of the narrow ones it is looked for barriers.
+WIDE, NARROW, LIGHT = (1400, "light"), (390, "dark"), (390, "light")
+# Names that lie above their dots.
+BY_TAGS = {"by": "tags"}
+# The same charts of fewer samples.
+SMALLER = {"resamples": "100", "moments": "4", "sizes": "50 200"}
+# What the page keeps to itself is told here: Vega warns of domains without values, of scales that
+# cannot hold a number, and of what it leaves out.
+WARN = """(() => {
+  let embed;
+  Object.defineProperty(window, "vegaEmbed", {
+    set: (given) => { embed = given; },
+    get: () => (plot, spec, options) => embed(plot, spec, { ...options, logLevel: 2 }),
+  });
+})()"""
+# Charts as wide as the page and as high as their rows say so, twice over.
+MEANT = 'Dropping "fit-y" because spec has discrete height.'
+DRAWN = "() => [...document.querySelectorAll('.lab-chart')].every((chart) => chart.view)"
+# Charts without any mark that stands for a number, and numbers that are none.
+FAULTS = """() => [
+  ...[...document.querySelectorAll('.lab-chart')]
+    .filter((chart) => !chart.querySelector('svg .role-mark :is(path, line, text)'))
+    .map((chart) => `${chart.dataset.file} is empty`),
+  ...[...document.querySelectorAll('main td.num, main svg text')]
+    .map((cell) => cell.textContent)
+    .filter((text) => /NaN|undefined|Infinity|None|null|0000/.test(text)),
+]"""
+
+
+def make_full(folder: Path) -> Benchmark:
+    """Three runs with ties, gaps and conflicts."""
+    import_benchmark(key="full", captions=INPUT / "captions.csv", videos=INPUT / "videos.csv")
+    benchmark = Benchmark.objects.get(key="full")
+    for name, file in RUNS.items():
+        import_run(benchmark=benchmark, path=INPUT / file, system=name)
+    build_pool(benchmark=benchmark, depth=6)
+    import_judgments(benchmark=benchmark, path=INPUT / "judgments.csv")
+    publish_label_set(benchmark=benchmark)
+    factories.bring_train_captions(folder, benchmark, "a red circle", "a blue square turns")
+    tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]
+    factories.bring_tags(folder, benchmark, *tags, of="video_id")
+    return benchmark
+
+
+def make_lonely(folder: Path) -> Benchmark:
+    """One caption, one video, one run, and nobody has judged anything."""
+    benchmark = factories.make_benchmark(folder, captions=1, videos=1, key="lonely")
+    factories.make_run(folder, benchmark, {"c0": ["v0"]})
+    return benchmark
+
+
+def make_single(folder: Path) -> Benchmark:
+    """One caption, two runs, and a single label, which says what was known before."""
+    benchmark = factories.make_benchmark(folder, captions=1, videos=2, key="single")
+    for system, videos in (("A", ["v0"]), ("B", ["v0", "v1"])):
+        factories.make_run(folder, benchmark, {"c0": videos}, system=system)
+    build_pool(benchmark=benchmark, depth=1)
+    factories.bring_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+def make_crowded(folder: Path) -> Benchmark:
+    """Thirty runs with long names."""
+    benchmark = factories.make_benchmark(folder, captions=12, videos=8, key="crowded")
+    for number in range(30):
+        lists = {
+            f"c{caption}": [f"v{(caption * number + place * (2 * (number % 4) + 1)) % 8}"
+                            for place in range(8)]
+            for caption in range(12)
+        }  # fmt: skip
+        name = f"{number}, a system with a name that nobody would want to read out aloud"
+        factories.make_run(folder, benchmark, lists, system=name)
+    build_pool(benchmark=benchmark, depth=3)
+    labels = [
+        (f"c{caption}", f"v{video}", annotator, int((caption * video + turn) % 3 == 0))
+        for caption in range(12)
+        for video in range(8)
+        for turn, annotator in enumerate(("anna", "ben", "cem")[: 1 + caption % 3])
+    ]
+    factories.bring_judgments(folder, benchmark, labels)
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+@pytest.mark.parametrize(
+    ("make", "looks"),
+    [
+        (make_full, [WIDE, NARROW]),
+        (make_crowded, [NARROW]),
+        (make_lonely, [NARROW]),
+        (make_single, [LIGHT]),
+    ],
+)
+def test_charts_show_what_there_is(
+    transactional_db: None,
+    tmp_path: Path,
+    new_page: Callable[[], Page],
+    live_server: Any,
+    page_problems: list[str],
+    make: Callable[[Path], Benchmark],
+    looks: list[tuple[int, str]],
+) -> None:
+    benchmark = make(tmp_path)
+    page = open_page(new_page, live_server.url, page_problems)
+    for kind, chosen in [*((kind, {}) for kind in KINDS.values()), (KINDS["slices"], BY_TAGS)]:
+        given = {name: SMALLER[name] for name in kind.form.base_fields if name in SMALLER} | chosen
+        address = f"/benchmarks/{benchmark.key}/analyses/{kind.name}/?{urlencode(given)}"
+        charts = count_charts(kind, benchmark, given)
+        for width, theme in looks:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.goto(address)
+            if isinstance(charts, str):
+                assert charts in words_of_refusal(page)
+                continue
+            assert page.locator(".lab-chart").count() == charts, address
+            page.wait_for_function(DRAWN)
+            assert page.evaluate(FAULTS) == [], address
+            assert page.evaluate("document.documentElement.scrollWidth") == width, address
+            if width < 1400 and make is not make_crowded:
+                is_sound(page, but=LONG_TABLES)
+
+
+def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Page:
+    page = rooms.sign_in(new_page().context, url, factories.make_user("rita", Role.RESEARCHER))
+    page.add_init_script(WARN)
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type == "warning" and MEANT not in message.text:
+            problems.append(f"{page.url}: {message.text}")
+
+    page.on("console", listen)
+    return page
+
+
+def count_charts(kind: Kind, benchmark: Benchmark, given: dict[str, str]) -> int | str:
+    """How many charts are to be seen, or why there is nothing to tell."""
+    try:
+        return len(kind.charts(analyse(asked=ask(kind, benchmark, given)).result))
+    except InvalidInput as error:
+        return error.reason
+
+
+def words_of_refusal(page: Page) -> str:
+    """What the page says at once, or when the job that it began has ended."""
+    if page.locator("main .empty", has_text="cannot tell").count() == 0:
+        page.wait_for_selector("#job-progress, .notice-warning")
+        for job in Job.objects.filter(finished_at=None):
+            run_job(job.pk)
+        page.reload()
+    return page.inner_text("main")

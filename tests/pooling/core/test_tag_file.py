@@ -1,0 +1,101 @@
+"""Tags as a file: what comes out, and every refusal with its line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.shared.errors import InvalidInput
+from pooling.core import tag_file
+from pooling.core.tag_file import CAPTION, MAX_TAG, VIDEO, TagFile, parse_tags, tag_fault
+from tests.pooling.core.tiny import write
+
+
+def parse(folder: Path, content: str | bytes) -> TagFile:
+    return parse_tags(
+        write(folder, content),
+        query_numbers={"q0": 0, "q1": 1, "v0": 2},
+        video_numbers={"v0": 0, "v1": 1, "q0": 2},
+        source="t.csv",
+    )
+
+
+def numbers(file: TagFile) -> list[tuple[str, list[int]]]:
+    return [(tag, found.tolist()) for tag, found in file.numbers.items()]
+
+
+def test_the_header_tells_what_is_tagged(tmp_path: Path) -> None:
+    content = "tag,caption_id\nsports & games,q1\nfood,v0\nsports & games,q0\n\n=1+1,q0\n"
+    captions = parse(tmp_path, gzip.compress(content.encode()))
+    assert captions.of == CAPTION
+    assert numbers(captions) == [("sports & games", [0, 1]), ("food", [2]), ("=1+1", [0])]
+    videos = parse(tmp_path, "video_id,tag,length\nv1,food,3\nq0,food,4\n")
+    assert (videos.of, numbers(videos)) == (VIDEO, [("food", [1, 2])])
+    assert videos.notes == ("columns not used: 'length'",)
+
+
+LONG = "x" * (MAX_TAG + 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("q9,food", "unknown caption 'q9'"),
+        ("v1,food", "unknown caption 'v1'"),
+        (",food", "the caption key is empty"),
+        ("q0,", "the tag is empty"),
+        ("q0, ", "the tag is empty"),
+        ("q0, food", "the tag ' food' begins or ends with a blank"),
+        ("q0,food\u00a0", "the tag 'food\\xa0' begins or ends with a blank"),
+        (f"q0,{LONG}", "the tag has 101 characters, 100 are allowed"),
+        ('q0,"foo\nd"', "the tag 'foo\\nd' has a control character or line separator"),
+        ("q0,no tag", "'no tag' stands for what has none"),
+        ("q1,sports", "caption 'q1' has the tag 'sports' already in line 2"),
+        ("q0,fourth", "more than 3 different tags"),
+        ("q0", "1 columns where the header has 2"),
+    ],
+)
+def test_bad_row_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, reason: str
+) -> None:
+    monkeypatch.setattr(tag_file, "MAX_TAGS", 3)
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, f"caption_id,tag\nq1,sports\nq0,a\nq0,b\n\n{row}\n")
+    assert str(refused.value) == f"t.csv, line 6: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "t.csv: the file is empty"),
+        ("caption_id,tag\n", "t.csv, line 1: there is a header but no tag"),
+        ("caption_id\nq0\n", "t.csv, line 1: the header has no column 'tag'"),
+        (
+            "caption,tag\nq0,a\n",
+            "t.csv, line 1: the header has none of the columns 'caption_id' and 'video_id'",
+        ),
+        (
+            "caption_id,video_id,tag\nq0,v0,a\n",
+            "t.csv, line 1: the header has both columns 'caption_id' and 'video_id'",
+        ),
+        ("video_id,tag\nq1,a\n", "t.csv, line 2: unknown video 'q1'"),
+    ],
+)
+def test_bad_file_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse(tmp_path, content)
+    assert str(refused.value) == message
+
+
+@given(st.text(max_size=120))
+def test_what_is_taken_for_a_tag_is_plain(tag: str) -> None:
+    if tag_fault(tag) is None:
+        assert 1 <= len(tag) <= MAX_TAG
+        assert tag == tag.strip()
+        assert len(tag.splitlines()) == 1
+        assert "\0" not in tag
+        tag.encode()
