@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
@@ -26,10 +27,9 @@ from annotation.models import GoldItem
 from annotation.policies import can_lead_somewhere
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
-from config.jobs.views import start_job
+from config.jobs.views import upload_page
 from config.shared.errors import InvalidInput
-from config.shared.pages import UNPROCESSABLE, form_data, form_status, only_for
-from config.shared.uploads import store_upload
+from config.shared.pages import UNPROCESSABLE, form_data, only_for
 from pooling.models import Benchmark
 from pooling.selectors import playable_address
 
@@ -66,24 +66,21 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_benchmark_led(request, key)
-    form = GoldUploadForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        use, file = GoldUse(form.cleaned_data["use"]), form.cleaned_data["file"]
-        return start_job(
-            request,
-            kind="import_gold",
-            title=f"Bring gold for {use.value} into {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "use": use.value,
-                "upload": store_upload(file),
-                "source": file.name,
-                "by": request.user.pk,
-            },
-            benchmark_key=benchmark.key,
-        )
-    context = {"benchmark": benchmark, "form": form}
-    return render(request, "annotation/gold_upload.html", context, status=form_status(request))
+    return upload_page(
+        request,
+        "annotation/gold_upload.html",
+        {
+            "benchmark": benchmark,
+            "heading": "Bring in gold",
+            "back": reverse("gold", args=[benchmark.key]),
+            "back_name": "Back to the gold",
+        },
+        form=GoldUploadForm(**form_data(request)),
+        kind="import_gold",
+        title=f"Bring gold into {benchmark.name}",
+        benchmark_key=benchmark.key,
+        by=request.user.pk,
+    )
 
 
 @only_for(can_lead_somewhere)

@@ -38,7 +38,7 @@ from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
 from config.shared.prepared import Given, PreparedRead
 from pooling.models import Benchmark, Pair
-from pooling.selectors import pair_arrays
+from pooling.selectors import codes_of
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -317,16 +317,17 @@ def pseudonym(place: int) -> str:
 
 
 def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
-    """All live judgments of the benchmark's campaigns; linear in judgments and pairs."""
-    pairs, campaigns, annotators, labels, ids = read_columns(
+    """All live judgments of the benchmark's campaigns; linear in their number but for sorting."""
+    queries, videos, campaigns, annotators, labels, ids = read_columns(
         Judgment.objects.filter(task__campaign__benchmark=benchmark, state=JudgmentState.LIVE),
-        "task__pair_id",
+        "task__pair__query_id",
+        "task__pair__video_id",
         "task__campaign_id",
         "annotator_id",
         "label",
         "pk",
     )
-    codes = _codes_of_pairs(benchmark, pairs)
+    codes = codes_of(benchmark, queries, videos)
     order = np.lexsort((ids, annotators, codes))
     codes = codes[order]
     first = np.diff(codes, prepend=-1) != 0
@@ -367,10 +368,14 @@ def newest_judgment(benchmark: Benchmark) -> Judgment | None:
 def adjudicated(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
     """Codes of the pairs that a lead has ruled on, in the order of the rulings, and the labels."""
     rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
-    pairs, labels, campaigns = read_columns(
-        rulings.order_by("pk"), "task__pair_id", "label", "task__campaign_id"
+    queries, videos, labels, campaigns = read_columns(
+        rulings.order_by("pk"),
+        "task__pair__query_id",
+        "task__pair__video_id",
+        "label",
+        "task__campaign_id",
     )
-    return _codes_of_pairs(benchmark, pairs), _grades(benchmark, labels, campaigns)
+    return codes_of(benchmark, queries, videos), _grades(benchmark, labels, campaigns)
 
 
 def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> Int64Array:
@@ -381,11 +386,3 @@ def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> 
         shifted = np.maximum(labels - (threshold - 1), 0)
         labels = np.where(campaigns == campaign, shifted, labels)
     return labels
-
-
-def _codes_of_pairs(benchmark: Benchmark, pair_ids: Int64Array) -> Int64Array:
-    if not len(pair_ids):
-        return np.empty(0, np.int64)
-    pairs = pair_arrays(benchmark)
-    by_id = np.argsort(pairs.ids, kind="stable")
-    return pairs.codes[by_id[np.searchsorted(pairs.ids, pair_ids, sorter=by_id)]]

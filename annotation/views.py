@@ -15,10 +15,9 @@ from annotation.policies import check_can_lead
 from annotation.policy_forms import CampaignForm
 from annotation.selectors import count_new_pairs
 from config.accounts.roles import Role, scopes_of
-from config.jobs.views import start_job
+from config.jobs.views import start_job, upload_page
 from config.shared.errors import InvalidInput
 from config.shared.pages import form_data, form_status, only_for
-from config.shared.uploads import store_upload
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
@@ -59,22 +58,15 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
 def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
-    form = JudgmentsUploadForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        return start_job(
-            request,
-            kind="import_judgments",
-            title=f"Import judgments of {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "upload": store_upload(file),
-                "source": file.name,
-            },
-            benchmark_key=benchmark.key,
-        )
-    context = {"benchmark": benchmark, "form": form}
-    return render(request, "annotation/judgments_upload.html", context, status=form_status(request))
+    return upload_page(
+        request,
+        "annotation/judgments_upload.html",
+        {"benchmark": benchmark, "heading": "Import judgments"},
+        form=JudgmentsUploadForm(**form_data(request)),
+        kind="import_judgments",
+        title=f"Import judgments of {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
 
 
 @only_for(can_see_benchmarks)

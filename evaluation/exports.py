@@ -17,10 +17,10 @@ from django.conf import settings
 from config.shared.errors import InvalidInput
 from config.shared.files import written_whole
 from evaluation.core.fire import Annotation, Response, fire_json
-from evaluation.core.label_file import NO_LABEL, IntArray, parse_labels
+from evaluation.core.label_file import NO_LABEL, IntArray
 from evaluation.core.relevance import with_positives
 from evaluation.models import LabelSet
-from evaluation.selectors import label_set_judged, original_judged
+from evaluation.selectors import label_set_judged, label_set_labels, original_judged
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs
 from pooling.models import Pool
 from pooling.selectors import (
@@ -111,12 +111,13 @@ def _fire(label_set: LabelSet) -> Iterator[bytes]:
 def _annotations(label_set: LabelSet) -> list[Annotation]:
     benchmark = label_set.benchmark
     queries, videos = query_numbers(benchmark), video_numbers(benchmark)
-    codes, labels = parse_labels(_content(label_set.file), queries, videos)
+    found = label_set_labels(label_set)
     texts, keys = query_texts(benchmark), video_keys(benchmark)
     responses = _responses(label_set, queries, videos)
-    systems = _systems_of_pairs(label_set, codes)
+    systems = _systems_of_pairs(label_set, found.codes)
     annotations = []
-    for code, label, found in zip(codes.tolist(), labels.tolist(), systems, strict=True):
+    rows = zip(found.codes.tolist(), found.labels.tolist(), systems, strict=True)
+    for code, label, named in rows:
         query, video = divmod(code, benchmark.n_videos)
         annotations.append(
             Annotation(
@@ -125,7 +126,7 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
                 label=None if label == NO_LABEL else label,
                 # None where a lead has ruled on a pair that nobody had labelled.
                 responses=responses.get(code, []),
-                systems=found,
+                systems=named,
             )
         )
     return annotations

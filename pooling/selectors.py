@@ -192,11 +192,15 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
     ids, queries, videos = read_columns(
         Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
     )
-    codes = numbers_of(query_ids(benchmark), queries) * benchmark.n_videos + numbers_of(
-        video_ids(benchmark), videos
-    )
+    codes = codes_of(benchmark, queries, videos)
     order = np.argsort(codes, kind="stable")
     return PairArrays(ids=ids[order], codes=codes[order])
+
+
+def codes_of(benchmark: Benchmark, queries: Int64Array, videos: Int64Array) -> Int64Array:
+    """Codes of pairs, query number * n_videos + video number, from primary keys; int64 [n] each."""
+    query = numbers_of(query_ids(benchmark), queries)
+    return query * benchmark.n_videos + numbers_of(video_ids(benchmark), videos)
 
 
 def playable_address(video: Video) -> str | None:

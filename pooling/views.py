@@ -11,10 +11,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from config.jobs.views import start_job
+from config.jobs.views import start_job, upload_page
 from config.shared.pages import form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
-from config.shared.uploads import store_upload
 from pooling.forms import PoolForm, RunUploadForm, TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,
@@ -34,27 +33,16 @@ SYSTEMS_OFFERED = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    form = RunUploadForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        name = given["name"] or given["system"]
-        return start_job(
-            request,
-            kind="import_run",
-            title=f"Import run {name} into {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "upload": store_upload(given["file"]),
-                "source": given["file"].name,
-                "system": given["system"],
-                "name": given["name"],
-                "format": given["format"],
-                "depth": given["depth"],
-            },
-            benchmark_key=benchmark.key,
-        )
-    context = {"benchmark": benchmark, "form": form, "systems": _known_systems(request)}
-    return render(request, "pooling/run_upload.html", context, status=form_status(request))
+    name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
+    return upload_page(
+        request,
+        "pooling/run_upload.html",
+        {"benchmark": benchmark, "heading": "Upload a run", "systems": _known_systems(request)},
+        form=RunUploadForm(**form_data(request)),
+        kind="import_run",
+        title=f"Import run {name} into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
 
 
 @only_for(can_see_benchmarks)
@@ -81,24 +69,14 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_bring_metadata(request.user, benchmark)
-    form = TrainCaptionsForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        return start_job(
-            request,
-            kind="import_train_captions",
-            title=f"Bring train captions into {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "upload": store_upload(given["file"]),
-                "source": given["file"].name,
-                "name": given["name"],
-            },
-            benchmark_key=benchmark.key,
-        )
-    context = {"benchmark": benchmark, "form": form}
-    return render(
-        request, "pooling/train_captions_upload.html", context, status=form_status(request)
+    return upload_page(
+        request,
+        "pooling/train_captions_upload.html",
+        {"benchmark": benchmark, "heading": "Bring train captions"},
+        form=TrainCaptionsForm(**form_data(request)),
+        kind="import_train_captions",
+        title=f"Bring train captions into {benchmark.name}",
+        benchmark_key=benchmark.key,
     )
 
 
@@ -107,22 +85,15 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_bring_metadata(request.user, benchmark)
-    form = TagsForm(**form_data(request))
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        return start_job(
-            request,
-            kind="import_tags",
-            title=f"Bring tags into {benchmark.name}",
-            params={
-                "benchmark": benchmark.key,
-                "upload": store_upload(file),
-                "source": file.name,
-            },
-            benchmark_key=benchmark.key,
-        )
-    context = {"benchmark": benchmark, "form": form}
-    return render(request, "pooling/tags_upload.html", context, status=form_status(request))
+    return upload_page(
+        request,
+        "pooling/tags_upload.html",
+        {"benchmark": benchmark, "heading": "Bring tags"},
+        form=TagsForm(**form_data(request)),
+        kind="import_tags",
+        title=f"Bring tags into {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
 
 
 def _known_systems(request: HttpRequest) -> list[str]:

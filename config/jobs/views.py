@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.db import DatabaseError
 from django.db.models import Count
 from django.db.models.functions import Now
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -26,7 +27,8 @@ from config.jobs.policies import (
     jobs_seen_by,
 )
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import only_for
+from config.shared.pages import form_status, only_for
+from config.shared.uploads import store_upload
 
 JOBS_PER_PAGE = 25
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
@@ -52,6 +54,30 @@ def start_job(
             created_by=request.user,  # type: ignore[arg-type]  # pages are for people signed in
         )
     return redirect("job", job.pk)
+
+
+def upload_page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    form: Form,
+    kind: str,
+    title: str,
+    benchmark_key: str,
+    **params: Any,
+) -> HttpResponse:
+    """A form with a `file`, and the job that reads it; what else was given are its parameters,
+    beside `params`."""
+    if request.method == "POST" and form.is_valid():
+        given = dict(form.cleaned_data)
+        file = given.pop("file")
+        kept = {"upload": store_upload(file), "source": file.name}
+        params |= {"benchmark": benchmark_key, **kept, **given}
+        return start_job(
+            request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+        )
+    return render(request, template, {**context, "form": form}, status=form_status(request))
 
 
 @only_for(can_see_jobs)

@@ -24,7 +24,7 @@ from evaluation.analyses.specs import BARS, count, name_of, offset, spec, step
 from evaluation.core.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.label_file import NO_LABEL
-from evaluation.selectors import label_set_counts
+from evaluation.selectors import label_set_labels
 
 OUTCOMES = {"relevant": "Relevant", "irrelevant": "Not relevant", "undecided": "Undecided"}
 
@@ -37,7 +37,7 @@ class LabelsForm(AnalysisForm):
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the kind
-    counted = label_set_counts(inputs.label_set)
+    counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
     rng = np.random.default_rng(chosen["seed"])
     everything = count_opinions(judgments, relevant)

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from evaluation.analyses.base import Inputs, Result
 from evaluation.core.agreement import count_opinions, percent_agreement
 from evaluation.core.saturation import INTERVAL
-from evaluation.selectors import label_set_counts
+from evaluation.selectors import label_set_labels
 
 
 def disagreement_of(inputs: Inputs) -> float | None:
     """The share of the pairs labelled several times whose labels differ; None without any."""
     if inputs.label_set is None:
         return None
-    counted = label_set_counts(inputs.label_set)
+    counted = label_set_labels(inputs.label_set)
     agreed = percent_agreement(count_opinions(counted.judgments, counted.relevant)).value
     return None if agreed is None else 1 - agreed
 

@@ -37,7 +37,7 @@ from evaluation.core.slices import (
     slice_means,
     spearman,
 )
-from evaluation.selectors import label_set_counts
+from evaluation.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
 
@@ -160,7 +160,7 @@ def _slicing(inputs: Inputs, chosen: dict[str, Any]) -> Slicing:
 
 def _agreement(inputs: Inputs) -> IntArray:
     assert inputs.label_set is not None  # noqa: S101 - checked before
-    counted = label_set_counts(inputs.label_set)
+    counted = label_set_labels(inputs.label_set)
     return annotator_agreement(
         counted.codes // inputs.benchmark.n_videos,
         counted.judgments,

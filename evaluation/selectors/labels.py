@@ -15,10 +15,10 @@ from django.db.models import Sum
 from annotation.core.consensus import majority_labels
 from annotation.enums import JudgmentState
 from annotation.models import Judgment
-from annotation.selectors import JudgmentArrays, adjudicated, labels_moment
-from config.shared.bulk import WholeThousandths, read_columns
+from annotation.selectors import JudgmentArrays, adjudicated, judgment_arrays, labels_moment
+from config.shared.bulk import WholeThousandths, read_columns, snapshot
 from config.shared.errors import InvalidInput
-from evaluation.core.label_file import NO_LABEL, Labels, parse_counts, parse_labels
+from evaluation.core.label_file import NO_LABEL, Labels, parse_labels
 from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
 from evaluation.models import AgreementReport, Draft, Evaluation, LabelSet, LabelSource
@@ -55,7 +55,14 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
     return found
 
 
-def resolve_labels(benchmark: Benchmark, judgments: JudgmentArrays) -> Labels:
+def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
+    """The live judgments of all campaigns, and what they come to, as of one moment."""
+    with snapshot():
+        judgments = judgment_arrays(benchmark)
+        return judgments, _resolve(benchmark, judgments)
+
+
+def _resolve(benchmark: Benchmark, judgments: JudgmentArrays) -> Labels:
     """What the live judgments of all campaigns come to, pair by pair.
 
     A lead's ruling decides, also on a pair that nobody has labelled; else the label of more than
@@ -134,42 +141,28 @@ def label_text(source: LabelSource) -> bytes:
 
 def label_set_judged(source: LabelSource) -> Judged:
     """The labels of a label set or draft alone; a pair in conflict counts as unjudged."""
-    return _judged_of(source, source.sha256)
+    found = label_set_labels(source)
+    kept = found.labels != NO_LABEL
+    benchmark = source.benchmark
+    return Judged(
+        found.codes[kept],
+        found.labels[kept].astype(np.int8),
+        benchmark.n_queries,
+        benchmark.n_videos,
+    )
+
+
+def label_set_labels(source: LabelSource) -> Labels:
+    """The outcome of each of its pairs, and of how many judgments."""
+    return _labels_of(source, source.sha256)
 
 
 @lru_cache(maxsize=4)
-def _judged_of(source: LabelSource, sha256: str) -> Judged:
+def _labels_of(source: LabelSource, sha256: str) -> Labels:
     """Kept for the process: neither ever changes. By the hash, too, because a key that was rolled
     back is given again."""
     benchmark = source.benchmark
-    codes, labels = parse_labels(
-        label_text(source), query_numbers(benchmark), video_numbers(benchmark)
-    )
-    kept = labels != NO_LABEL
-    return Judged(
-        codes[kept], labels[kept].astype(np.int8), benchmark.n_queries, benchmark.n_videos
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelCounts:
-    """What a label set says of each pair, and of how many judgments: int64 [n] each.
-
-    codes: query number * n_videos + video number.
-    """
-
-    codes: Int64Array
-    labels: Int64Array
-    judgments: Int64Array
-    relevant: Int64Array
-
-
-def label_set_counts(source: LabelSource) -> LabelCounts:
-    """In the order of the file; a pair in conflict has the label -1."""
-    benchmark = source.benchmark
-    return LabelCounts(
-        *parse_counts(label_text(source), query_numbers(benchmark), video_numbers(benchmark))
-    )
+    return parse_labels(label_text(source), query_numbers(benchmark), video_numbers(benchmark))
 
 
 def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.selectors import JudgmentArrays, judgment_arrays
-from config.shared.bulk import snapshot
+from annotation.selectors import JudgmentArrays
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.agreement import (
@@ -20,7 +19,7 @@ from evaluation.core.agreement import (
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.label_file import NO_LABEL
 from evaluation.models import AgreementReport
-from evaluation.selectors import resolve_labels
+from evaluation.selectors import live_labels
 from pooling.models import Benchmark
 
 RESAMPLES = 1000
@@ -36,9 +35,7 @@ def compute_agreement(
     Figures that cannot be computed are null, and `undefined` says why.
     """
     progress(0, 3, "reading judgments")
-    with snapshot():
-        judgments = judgment_arrays(benchmark)
-        labels = resolve_labels(benchmark, judgments)
+    judgments, labels = live_labels(benchmark)
     progress(1, 3, "agreement")
     counts = count_labels(judgments.pair_of, judgments.labels, len(judgments.codes))
     estimates = {

@@ -20,12 +20,12 @@ from config.shared.version import code_version
 from evaluation.analyses import get_kind
 from evaluation.analyses.asked import JOB_KIND, Asked, ask
 from evaluation.models import DRAFT, Analysis, LabelSet
+from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run
 
 # Of one analysis of a benchmark so many results are kept, the newest; fewer of drafts, which come
 # every few minutes and are not to push out what label sets gave.
 KEPT, KEPT_OF_DRAFTS = 50, 10
-SETTLED_FOR = datetime.timedelta(minutes=2)
 
 
 def analyse(*, asked: Asked, progress: Progress = no_progress) -> Analysis:

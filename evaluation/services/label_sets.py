@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from annotation.selectors import (
     JudgmentArrays,
-    judgment_arrays,
     labels_moment,
     newest_judgment,
 )
@@ -36,7 +35,7 @@ from evaluation.core.label_file import (
     render_labels,
 )
 from evaluation.models import Draft, LabelSet, label_set_storage
-from evaluation.selectors import draft_state, latest_draft, resolve_labels
+from evaluation.selectors import draft_state, latest_draft, live_labels
 from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
 
@@ -158,11 +157,10 @@ def _draft_is_due(benchmark: Benchmark) -> bool:
 
 
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
-    """Judgments, what they come to, and the moment of both."""
+    """Judgments, what they come to, and the moment of both. Raises `InvalidInput` without any."""
     with snapshot():
         moment = labels_moment(benchmark)
-        judgments = judgment_arrays(benchmark)
-        labels = resolve_labels(benchmark, judgments)
+        judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
         raise InvalidInput(f"nothing of {benchmark.key} is judged yet")
     return judgments, labels, moment

@@ -33,7 +33,8 @@ from evaluation.services import (
     publish_label_set,
     renew_analyses,
 )
-from evaluation.services.analyses import KEPT, SETTLED_FOR
+from evaluation.services.analyses import KEPT
+from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import bring_judgments, bring_tags, bring_train_captions, make_run, make_user
