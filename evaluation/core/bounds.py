@@ -121,7 +121,10 @@ def _find_unjudged(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
 
 def _judge(ranked: npt.NDArray[Any], chosen: BoolArray, gain: int, labels: Judged) -> Judged:
     """The chosen cells as labels of this gain."""
-    query, _ = np.nonzero(chosen)
-    codes = np.sort(query * labels.n_videos + ranked[chosen])
+    # Row by row, as rows ascend; what is not chosen goes to the end of its row.
+    videos = np.sort(np.where(chosen, ranked, labels.n_videos), axis=1)
+    kept = videos < labels.n_videos
+    query, _ = np.nonzero(kept)
+    codes = query * labels.n_videos + videos[kept]
     gains = np.full(len(codes), gain, dtype=np.int8)
     return Judged(codes, gains, labels.n_queries, labels.n_videos)

@@ -27,6 +27,8 @@ from evaluation.core.scoring import NO_QUERIES, Score
 
 # As in `relevance`: a table of so many cells stays in a core's own cache.
 _TABLE_CELLS: Final = 1 << 18
+# So do the arrays of so many queries.
+_BLOCK: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +128,20 @@ def _mean(first: str, second: str, overlap: Overlap) -> PairOverlap:
 
 
 def _compare(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float) -> Overlap:
-    """Equations 4, 11, 30 and 32, with the sums over the unknown ranks in closed form.
+    """What `compare_runs` says, of runs that are checked."""
+    blocks = range(0, max(1, len(first)), _BLOCK)
+    parts = [
+        _compare_block(first[row : row + _BLOCK], second[row : row + _BLOCK], depth, p)
+        for row in blocks
+    ]
+    return Overlap(depth, p, *np.concatenate(parts, axis=1))
+
+
+def _compare_block(
+    first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float
+) -> FloatArray:
+    """The arrays of `Overlap` in their order, [5, n_queries]: equations 4, 11, 30 and 32, with the
+    sums over the unknown ranks in closed form.
 
     X_d grows no more from the length of the longer list on.
     """
@@ -151,15 +166,8 @@ def _compare(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: f
     extrapolated += x_short / np.maximum(short, 1) * power[short]
     extrapolated -= x_short * (tail[short] - tail[long])
     extrapolated += (x_long - x_short) / np.maximum(long, 1) * power[long]
-    return Overlap(
-        depth=depth,
-        p=p,
-        common=x_long / depth,
-        truncated=truncated,
-        minimum=truncated + x_long * tail[depth],
-        residual=residual,
-        extrapolated=extrapolated,
-    )
+    minimum = truncated + x_long * tail[depth]
+    return np.stack([x_long / depth, truncated, minimum, residual, extrapolated])
 
 
 def _at_depth(shared: IntArray, depth: IntArray) -> IntArray:

@@ -123,15 +123,18 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
         raise ValueError("the label sets belong to benchmarks of different size")
     # The second is put into the first, which mostly is many times as long.
     place = np.searchsorted(judged.codes, original.codes)
-    new = np.append(judged.codes, -1)[place] != original.codes
-    gains = judged.gains.copy()
-    gains[place[~new]] = np.maximum(gains[place[~new]], original.gains[~new])
-    return Judged(
-        np.insert(judged.codes, place[new], original.codes[new]),
-        np.insert(gains, place[new], original.gains[new]),
-        judged.n_queries,
-        judged.n_videos,
-    )
+    new = place == len(judged.codes)
+    new[~new] = judged.codes[place[~new]] != original.codes[~new]
+    both, old_gains = place[~new], judged.gains.copy()
+    old_gains[both] = np.maximum(old_gains[both], original.gains[~new])
+    # Where each new pair comes to stand: after those it was put before, and the new ones so far.
+    place = place[new] + np.arange(np.count_nonzero(new))
+    is_old = np.ones(len(judged.codes) + len(place), dtype=np.bool_)
+    is_old[place] = False
+    codes, gains = np.empty(len(is_old), np.int64), np.empty(len(is_old), np.int8)
+    codes[is_old], gains[is_old] = judged.codes, old_gains
+    codes[place], gains[place] = original.codes[new], original.gains[new]
+    return Judged(codes, gains, judged.n_queries, judged.n_videos)
 
 
 def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:

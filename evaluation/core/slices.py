@@ -6,7 +6,6 @@ agreement of its annotators; per-query values of a measure are float64 [n_querie
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -215,62 +214,28 @@ def spearman(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
     """Spearman's rank correlation of two sequences [n]: Pearson's of their ranks (1904).
 
     Equal numbers share their mean rank. Undefined below two queries and where all numbers of a
-    sequence are alike. O(n log n). Raises ValueError for numbers that are not finite.
+    sequence are alike. Raises ValueError for numbers that are not finite.
     """
-    x, y = _check_pair(attribute, values)
-    undefined = _why_undefined(x, y)
-    if undefined is not None:
-        return Estimate(None, undefined)
-    first, second = _centred_ranks(x), _centred_ranks(y)
-    scale = math.sqrt(float(first @ first) * float(second @ second))
-    return Estimate(float(first @ second) / scale)
+    return _correlation("spearmanr", attribute, values)
 
 
 def kendall_tau_b(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
     """Kendall's tau-b of two sequences [n] (Kendall 1945); undefined as `spearman` is.
 
     (concordant - discordant pairs) / sqrt(pairs untied in the one * pairs untied in the other).
-    Discordant pairs are the inversions of the one sequence when sorted by the other (Knight 1966):
-    O(n log n).
     """
+    return _correlation("kendalltau", attribute, values)
+
+
+def _correlation(name: str, attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
+    # Takes as long to import as all of Hearth, and few correlate.
+    from scipy import stats  # type: ignore[import-untyped]
+
     x, y = _check_pair(attribute, values)
     undefined = _why_undefined(x, y)
     if undefined is not None:
         return Estimate(None, undefined)
-    order = np.lexsort([y, x])
-    x, y = x[order], y[order]
-    # Equal numbers are numbered as they stand, so that no tie is an inversion.
-    by_y = np.argsort(y, kind="stable")
-    place = np.empty(len(x), dtype=np.int64)
-    place[by_y] = np.arange(len(x))
-    pairs = math.comb(len(x), 2)
-    x_tied, y_tied = _tied_pairs(x[None]), _tied_pairs(y[None, by_y])
-    both_tied = _tied_pairs(np.stack([x, y]))
-    agreed = pairs - x_tied - y_tied + both_tied - 2 * count_inversions(place)
-    return Estimate(agreed / math.sqrt((pairs - x_tied) * (pairs - y_tied)))
-
-
-def count_inversions(permutation: IntArray) -> int:
-    """Pairs that stand in the wrong order in a permutation of 0 to n - 1.
-
-    From the highest bit down: numbers that share all higher bits stand together, in their first
-    order; a pair of them is inverted if the one with this bit comes before the one without. Filled
-    up to a power of two, each stretch of 2w numbers holds exactly w of both kinds, so that all
-    stretches are handled as rows of one table. O(n log n).
-    """
-    width = 1 << max(len(permutation) - 1, 0).bit_length()
-    numbers = np.concatenate([permutation, np.arange(len(permutation), width)])
-    inversions = 0
-    while width > 1:
-        half, rows = width // 2, len(numbers) // width
-        upper = (numbers & half) > 0
-        # The running count also holds the w of every row before: w zeros in row r have r * w each.
-        before = int(np.cumsum(upper)[~upper].sum())
-        inversions += before - half * half * math.comb(rows, 2)
-        kinds = [numbers[~upper].reshape(rows, half), numbers[upper].reshape(rows, half)]
-        numbers = np.concatenate(kinds, axis=1).reshape(-1)
-        width = half
-    return inversions
+    return Estimate(float(getattr(stats, name)(x, y).statistic))
 
 
 def _check_pair(attribute: npt.ArrayLike, values: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -284,26 +249,3 @@ def _why_undefined(x: FloatArray, y: FloatArray) -> str | None:
     if len(x) < 2:
         return ONE_QUERY if len(x) else NO_QUERIES
     return NO_VARIATION if x.min() == x.max() or y.min() == y.max() else None
-
-
-def _centred_ranks(numbers: FloatArray) -> FloatArray:
-    """Ranks minus their mean, [n]; equal numbers share their mean rank."""
-    order = np.argsort(numbers, kind="stable")
-    lengths = _lengths_of_ties(numbers[None, order])
-    middles = np.cumsum(lengths) - (lengths + 1) / 2
-    ranks = np.empty(len(numbers), dtype=np.float64)
-    ranks[order] = np.repeat(middles, lengths) - (len(numbers) - 1) / 2
-    return ranks
-
-
-def _tied_pairs(ordered: FloatArray) -> int:
-    """Pairs of equal columns in ordered columns [k, n]."""
-    lengths = _lengths_of_ties(ordered)
-    return int((lengths * (lengths - 1) // 2).sum())
-
-
-def _lengths_of_ties(ordered: FloatArray) -> IntArray:
-    """Lengths of the stretches of equal columns in ordered columns [k, n]."""
-    differs = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
-    starts = np.flatnonzero(np.concatenate([[True], differs]))
-    return np.diff(starts, append=ordered.shape[1]).astype(np.int64)

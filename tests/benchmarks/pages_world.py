@@ -81,7 +81,7 @@ def addresses(key: str) -> dict[str, Any]:
     pages = {
         name: reverse(name, args=[key]) for name in ("benchmark", "analyses", "results", "compare")
     }
-    pages["compare, most changed"] = f"{pages['compare']}?show={CHANGED}"
+    pages["compare, most changed"] = f"{pages['compare']}?order={CHANGED}"
     # Another seed is another result.
     pages["not computed yet"] = reverse("analysis", args=[key, "scores"]) + "?seed=7"
     files: dict[str, str] = {}

@@ -27,7 +27,7 @@ from evaluation.core.randomisation import randomisation_test
 from evaluation.core.rank_stability import rank_stability
 from evaluation.core.resampling import draw_sub_samples, mean_interval
 from evaluation.core.significance import compare_systems, measure_difference
-from evaluation.core.slices import cut_by_quantiles, kendall_tau_b, slice_means, spearman
+from evaluation.core.slices import cut_by_quantiles, slice_means
 from tests.benchmarks.scoring import N_QUERIES, Report, print_table
 
 Values = npt.NDArray[np.float64]
@@ -225,16 +225,6 @@ def time_slices(report: Report, values: Values, rng: np.random.Generator) -> Non
     group = f"slices of {len(values):,} queries by caption length"
     work = fresh(slice_means, values, bins.groups, bins.names, RESAMPLES)
     report.time(group, f"Hearth, means and intervals, {RESAMPLES:,} resamples", work, 3)
-    group = f"correlation of {len(values):,} queries with caption length"
-    tau = report.time(group, "Hearth, Kendall's tau-b", lambda: kendall_tau_b(words, values), 5)
-    rho = report.time(group, "Hearth, Spearman", lambda: spearman(words, values), 5)
-    stats = report.load("scipy.stats")
-    if stats is None:
-        return
-    peer = report.time(group, "scipy.stats.kendalltau", lambda: stats.kendalltau(words, values), 3)
-    report.check("tau-b", tau.value, float(peer.statistic), 1e-12)
-    peer = report.time(group, "scipy.stats.spearmanr", lambda: stats.spearmanr(words, values), 3)
-    report.check("Spearman", rho.value, float(peer.statistic), 1e-12)
 
 
 def measure_all() -> Report:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from evaluation.core.agreement import Estimate
 from evaluation.core.alpha import NO_VARIATION, Interval
@@ -20,7 +19,6 @@ from evaluation.core.slices import (
     NOT_TOLD,
     Slice,
     annotator_agreement,
-    count_inversions,
     cut_at,
     cut_by_quantiles,
     group_by_tags,
@@ -204,33 +202,6 @@ def test_correlations_by_hand() -> None:
     assert spearman(x, y) == Estimate(pytest.approx(3 / math.sqrt(22.5), abs=1e-15))
     assert kendall_tau_b(x, [-4, -5, -6, -7]) == Estimate(-1.0)
     assert spearman(x, [0, 2, 30, 400]) == Estimate(1.0)
-
-
-@given(NUMBERS)
-def test_correlations_equal_scipy(rows: list[tuple[float, int]]) -> None:
-    x, y = zip(*rows, strict=True)
-    if len(set(x)) == 1 or len(set(y)) == 1:
-        assert kendall_tau_b(x, y) == spearman(x, y) == Estimate(None, NO_VARIATION)
-        return
-    tau, rho = stats.kendalltau(x, y).statistic, stats.spearmanr(x, y).statistic
-    assert kendall_tau_b(x, y) == Estimate(pytest.approx(tau, abs=1e-12))
-    assert spearman(x, y) == Estimate(pytest.approx(rho, abs=1e-12))
-
-
-def test_correlations_of_many_queries_equal_scipy() -> None:
-    rng = rng_of(1)
-    words = rng.integers(3, 20, 27_763)
-    values = np.round(rng.random(27_763) ** (words / 10), 3)
-    tau, rho = stats.kendalltau(words, values).statistic, stats.spearmanr(words, values).statistic
-    assert kendall_tau_b(words, values) == Estimate(pytest.approx(tau, abs=1e-12))
-    assert spearman(words, values) == Estimate(pytest.approx(rho, abs=1e-12))
-
-
-@given(st.integers(0, 70), st.integers(0, 999))
-def test_inversions_equal_all_pairs(n: int, seed: int) -> None:
-    numbers = rng_of(seed).permutation(n)
-    expected = sum(int(np.sum(numbers[:place] > numbers[place])) for place in range(n))
-    assert count_inversions(numbers) == expected
 
 
 @pytest.mark.parametrize(
