@@ -28,8 +28,11 @@ from evaluation.core.planner import (
     difference_deviation,
     estimate_effort,
 )
-from evaluation.selectors import USUAL, measured_rates
+from evaluation.selectors import measured_rates
 
+# Before anything was measured: as in the study, 1.2 s at the least and some thought.
+USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
+CHOSEN, MEASURED, ASSUMED = "chosen", "measured", "assumed"
 # Differences shown around the one that is asked for.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 # More lines could not be told apart.
@@ -83,9 +86,13 @@ class PlanForm(AnalysisForm):
 
 
 def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """What was left empty, as it was measured on this benchmark."""
+    """What was left empty, as it was measured on this benchmark, or else the usual; and which is
+    which."""
     measured = measured_rates(inputs.benchmark)
-    return chosen | {name: value for name, value in measured.items() if chosen[name] is None}
+    rates = {name: chosen[name] for name in USUAL if chosen[name] is not None}
+    sources = dict.fromkeys(USUAL, ASSUMED) | dict.fromkeys(measured, MEASURED)
+    sources |= dict.fromkeys(rates, CHOSEN)
+    return chosen | USUAL | measured | rates | {"sources": sources}
 
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
@@ -110,6 +117,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "difference": wish,
         "pilot": len(inputs.captions),
         "rates": asdict(rates),
+        "sources": chosen["sources"],
         "rows": rows,
     }
 
@@ -135,19 +143,13 @@ def _tables(result: Result) -> list[Table]:
         Column("second", "and run"),
         Column("design", "Scored on"),
     ]
-    rates = result["rates"]
     return [
         Table(
             "plan",
             f"To show a difference of {_points(result['difference'])} in {result['measure']}",
             [*who, *effort],
             _named(asked),
-            note=_unknown(result)
-            or f"{rates['pairs_per_caption']:.1f} pairs a caption, "
-            f"{100 * rates['double_share']:g} % of them labelled twice, "
-            f"{100 * rates['disagreement']:.1f} % of these with a third label, "
-            f"{rates['seconds_per_judgment']:.1f} seconds a judgment, "
-            f"{rates['money_per_hour']:g} an hour.",
+            note=_unknown(result) or _taken(result["rates"], result["sources"]),
         ),
         Table(
             "differences",
@@ -156,6 +158,17 @@ def _tables(result: Result) -> list[Table]:
             _named(result["rows"]),
         ),
     ]
+
+
+def _taken(rates: dict[str, float], sources: dict[str, str]) -> str:
+    return (
+        f"{rates['pairs_per_caption']:.1f} pairs a caption ({sources['pairs']}), "
+        f"{100 * rates['double_share']:g} % of them labelled twice, "
+        f"{100 * rates['disagreement']:.1f} % of these with a third label "
+        f"({sources['disagreement']}), "
+        f"{rates['seconds_per_judgment']:.1f} seconds a judgment ({sources['seconds']}), "
+        f"{rates['money_per_hour']:g} an hour."
+    )
 
 
 def _points(difference: float) -> str:
@@ -217,8 +230,8 @@ PLAN = Kind(
         "From the variance of the runs’ scores here: captions = ((z of the confidence + z of the "
         "power) × standard deviation ÷ difference)². Similar systems vary together, so that the "
         "same captions for both need far fewer.",
-        "What was left empty is as measured here. Imported judgments have no times: where no "
-        "answer has one, the seconds are an assumption.",
+        "What was left empty is as measured here, or assumed where nothing was: imported "
+        "judgments have no times.",
         "It takes the captions as drawn at random and alike; captions of one video are not.",
     ),
 )

@@ -16,7 +16,6 @@ from evaluation.selectors.campaigns import (
 from evaluation.selectors.labels import (
     LATEST,
     ORIGINAL,
-    USUAL,
     draft_state,
     find_label_set,
     label_set_judged,
@@ -42,7 +41,6 @@ __all__ = [
     "ANSWERS_SHOWN",
     "LATEST",
     "ORIGINAL",
-    "USUAL",
     "CampaignPerson",
     "Figures",
     "Measured",

@@ -117,8 +117,8 @@ class DraftState:
 
     @property
     def has_labels(self) -> bool:
-        last_label, rulings = self.moment[:2]
-        return last_label > 0 or rulings > 0
+        rulings, last_label = self.moment[-2:]
+        return rulings > 0 or last_label > 0
 
     @property
     def is_current(self) -> bool:
@@ -182,17 +182,15 @@ def stored_scores(
 # So many answers tell how fast people are now; where few have a time, finding them takes a while.
 NEWEST = 10_000
 RATES_FOR_SECONDS = 300
-# Before anything was measured: as in the study, 1.2 s at the least and some thought.
-USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
 
 
 def measured_rates(benchmark: Benchmark) -> dict[str, float]:
     """What judging this benchmark takes: pooled `pairs` a caption, the share of pairs labelled
     several times whose labels differ (`disagreement`), and the median `seconds` of an answer.
 
-    Where nothing was measured the usual stands.
+    What was not measured is left out.
     """
-    found = dict(USUAL)
+    found = {}
     pooled = Pool.objects.filter(benchmark=benchmark).aggregate(Sum("n_new_pairs"))
     if pooled["n_new_pairs__sum"] and benchmark.n_queries:
         found["pairs"] = pooled["n_new_pairs__sum"] / benchmark.n_queries

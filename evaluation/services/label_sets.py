@@ -22,7 +22,7 @@ from annotation.selectors import (
 from config.accounts.models import User
 from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job
-from config.shared.bulk import snapshot
+from config.shared.bulk import lock_row, snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
@@ -95,7 +95,8 @@ def publish_label_set(
 
 def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Draft:
     """The draft of the labels of this moment; where they are as in the last one, that with a later
-    time. Raises `InvalidInput` where nothing was judged."""
+    time; where somebody drafted later ones meanwhile, theirs. Raises `InvalidInput` where nothing
+    was judged."""
     progress(0, 2, "reading judgments")
     judgments, labels, moment = _read_labels(benchmark)
     progress(1, 2, "writing the draft")
@@ -103,7 +104,10 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
     summary = _summary(text, labels, judgments)
     drafts = Draft.objects.filter(benchmark=benchmark)
     with transaction.atomic():
+        lock_row(benchmark)
         known = latest_draft(benchmark)
+        if known is not None and known.moment > moment:
+            return known
         if known is not None and known.sha256 == summary["sha256"]:
             known.moment, known.created_at = moment, timezone.now()
             known.save(update_fields=["moment", "created_at"])
@@ -117,9 +121,11 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
     return draft
 
 
+@transaction.atomic
 def begin_draft(*, benchmark: Benchmark, created_by: User | None) -> Job:
     """The job that makes a draft, and then computes anew what was computed from the one before; one
     that is under way already is found, not begun again."""
+    lock_row(benchmark)
     under_way = Job.objects.filter(
         kind=DRAFT_JOB,
         benchmark_key=benchmark.key,

@@ -331,6 +331,11 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
     asked = ask(get_kind("plan"), benchmark, {"seconds": "7.2", "money": "10"})
     # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
     assert (asked.chosen["pairs"], asked.chosen["disagreement"]) == (4, 0.05)
+    assert asked.chosen["sources"] == {
+        "pairs": "measured",
+        "disagreement": "assumed",
+        "seconds": "chosen",
+    }
     result = result_of(benchmark, "plan", seconds="7.2", money="10", difference="10")
     assert result["rates"] == {
         "pairs_per_caption": 4,

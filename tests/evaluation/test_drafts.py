@@ -100,6 +100,20 @@ def test_the_same_labels_are_the_same_draft(benchmark: Benchmark, tmp_path: Path
     assert Draft.objects.count() == 2
 
 
+def test_of_two_at_once_the_later_labels_are_the_draft(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    def overtake(done: int, total: int | None, phase: str) -> None:
+        if phase == "writing the draft" and not later:
+            later.append(None)
+            label_more(tmp_path, benchmark)
+            later[0] = make_draft(benchmark=benchmark)
+
+    later: list[Draft | None] = []
+    assert make_draft(benchmark=benchmark, progress=overtake) == later[0]
+    assert Draft.objects.get() == later[0]
+
+
 def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
     Judgment.objects.all().delete()
     with pytest.raises(InvalidInput, match="nothing of tiny is judged yet"):
@@ -144,6 +158,7 @@ def test_whatever_changes_labels_changes_their_moment(benchmark: Benchmark, tmp_
     assert annotator is not None
     Withdrawal.objects.create(campaign=campaign, annotator=annotator, lead=lead, judgments=3)
     moments.append(labels_moment(benchmark))
+    assert moments == sorted(moments)
     assert len({tuple(moment) for moment in moments}) == 4
 
 
