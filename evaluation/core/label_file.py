@@ -77,7 +77,7 @@ def parse_labels(
     text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
 ) -> Labels:
     """What `render_labels` was given, from what it wrote."""
-    rows = csv.reader(io.StringIO(text.decode(), newline=""))
+    rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline=""))
     next(rows)
     # Flat, and then column by column: half a million lists would keep the garbage collector busy.
     cells = list(chain.from_iterable(rows))
