@@ -27,7 +27,7 @@ from evaluation.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, q
 from evaluation.core.arrays import FloatArray
 from evaluation.core.bounds import bound_scores
 from evaluation.core.expectations import check_expectations, expect_scores, pool_chances
-from evaluation.core.incomplete import bpref, condense
+from evaluation.core.incomplete import bpref, condense, inferred_ap
 from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.resampling import mean_interval
@@ -36,6 +36,11 @@ from evaluation.core.scoring import score_run
 Ranked = npt.NDArray[Any]
 # Measures of which there is an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
+FOR_MISSING = (
+    "Measures made for missing judgments. bpref leaves out what is unjudged. infAP takes it for "
+    "what the judged videos above it are: right half-way through a pool, and not for a system "
+    "whose pairs were not pooled."
+)
 
 
 class BoundsForm(AnalysisForm):
@@ -88,6 +93,7 @@ def _judged(ranked: Ranked, inputs: Inputs, depth: int) -> Result:
     return {
         "judged": score_run(ranked, inputs.judged, [share]).mean(share).value,
         "bpref": float(bpref(ranked, inputs.judged).mean()),
+        "infap": float(inferred_ap(ranked, inputs.judged, depth).mean()),
     }
 
 
@@ -169,9 +175,11 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("run", "Run"),
                 Column("judged", f"Judged of the top {result['depth']}, %", "percent"),
-                Column("bpref", "bpref", "number"),
+                Column("bpref", "bpref, %", "percent"),
+                Column("infap", "infAP, %", "percent"),
             ],
             result["judged"],
+            note=FOR_MISSING,
         ),
         Table(
             "checks",

@@ -44,6 +44,9 @@ def test_bounds_of_what_divides_by_all_positives(benchmark: Benchmark) -> None:
     assert [rows[run, "C@1"]["condensed"] for run in "AB"] == near([1, 1 / 3])
     # Nobody judged a pair not relevant, so that bpref is the share of the positives found.
     assert [row["bpref"] for row in result["judged"]] == near([1, 1 / 3])
+    # Nor is anything judged above A's positives at rank 2: infAP takes it for relevant or not, even
+    # chances, so that the precision there is (1 + 1/2) / 2.
+    assert [row["infap"] for row in result["judged"]] == near([(1 + 3 / 4 + 3 / 4) / 3, 1 / 3])
     assert result["checks"] == []
 
 

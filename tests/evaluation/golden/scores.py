@@ -205,7 +205,8 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
             {
                 "run": name,
                 "judged": score(world, lists, qrels, f"Judged@{depth}"),
-                "bpref": _bpref(world, lists, qrels),
+                "bpref": _by_trec(world, lists, qrels, "bpref"),
+                "infap": _by_trec(world, lists, _with_pooled(lists, qrels), "infAP"),
             }
         )
     return {"depth": depth, "rows": rows, "judged": judged}
@@ -238,11 +239,19 @@ def _by_hand(videos: list[str], gains: dict[str, int]) -> dict[str, float]:
     }
 
 
-def _bpref(world: World, lists: Lists, qrels: Qrels) -> float:
-    answers = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(as_run(lists))
+def _by_trec(world: World, lists: Lists, qrels: Qrels, measure: str) -> float:
+    answers = pytrec_eval.RelevanceEvaluator(qrels, {measure}).evaluate(as_run(lists))
     return statistics.fmean(
-        float(answers.get(caption, {}).get("bpref", 0.0)) for caption in world.captions
+        float(answers.get(caption, {}).get(measure, 0.0)) for caption in world.captions
     )
+
+
+def _with_pooled(lists: Lists, qrels: Qrels) -> Qrels:
+    """trec_eval marks with -1 what is in the pool and was not judged."""
+    return {
+        caption: dict.fromkeys(lists.get(caption, []), -1) | qrels.get(caption, {})
+        for caption in {*lists, *qrels}
+    }
 
 
 # --- estimates ------------------------------------------------------------------------------------
