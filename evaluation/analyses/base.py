@@ -184,7 +184,11 @@ def _cell(column: Column, row: dict[str, Any]) -> tuple[Column, Any, str, str]:
 
 
 def _number(value: float) -> str:
-    text = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+    size = abs(value)
+    if size >= 1000 or value == int(value):
+        text = f"{value:,.0f}"
+    else:  # decimals stand below each other, but where there would be none left
+        text = f"{value:.4f}" if 0.001 <= size < 1 else f"{value:.4g}"
     return text.replace("-", "−")
 
 

@@ -28,6 +28,8 @@ from evaluation.core.scoring import RunScores
 
 NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
 POINTS = {"axis": {"format": "+.1%"}}
+# Of a pooled run some pairs are in conflict, or cannot be played.
+POOLED_FROM = 0.95
 
 
 class LeaveOneOutForm(AnalysisForm):
@@ -43,12 +45,19 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     measures = [parse_measure(name) for name in chosen["measures"]]
     pool = gather_pool(runs, depth, inputs.judged, inputs.original)
     progress(0, 2, "leaving systems out")
-    left = leave_one_out(pool, measures)
+    share = Measure("Judged", depth)
+    left = leave_one_out(pool, [*measures, share])
     progress(1, 2, "growing pools")
     grown = grow_pool(pool, measures, rng=np.random.default_rng(chosen["seed"]))
     return {
         "depth": depth,
-        "runs": {row.system: _left_out(row, measures) for row in left},
+        "runs": {
+            row.system: {
+                **_left_out(row, measures),
+                "judged": row.with_all.mean(share).value,
+            }
+            for row in left
+        },
         "growth": [_grown(row) for row in grown],
     }
 
@@ -169,6 +178,16 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
+def _warnings(result: Result) -> list[str]:
+    return [
+        f"Only {100 * row['judged']:.1f} % of the top {result['depth']} of {name} is judged. It "
+        "counts here as a system that was pooled; choose the runs without it, or have its pairs "
+        "judged."
+        for name, row in result["runs"].items()
+        if row["judged"] is not None and row["judged"] < POOLED_FROM
+    ]
+
+
 LEAVE_ONE_OUT = Kind(
     name="leave-one-out",
     title="Leave one system out",
@@ -178,6 +197,7 @@ LEAVE_ONE_OUT = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     runs_needed=2,
     needs_labels=True,
     notes=(

@@ -127,6 +127,10 @@ def test_leave_one_out(benchmark: Benchmark) -> None:
         ("A", 1, 1),
         ("B", 1, 1),
     ]
+    warnings = get_kind("leave-one-out").warnings
+    assert (a["judged"], warnings(result)) == (1, [])
+    (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
+    assert warning.startswith("Only 65.4 % of the top 2 of B is judged.")
 
 
 def test_coverage(benchmark: Benchmark) -> None:
@@ -646,7 +650,10 @@ def test_the_api(benchmark: Benchmark) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        ("number", -0.08737, "−0.08737"),
+        ("number", -0.08737, "−0.0874"),
+        ("number", 0.775, "0.7750"),
+        ("number", 0.00012345, "0.0001234"),
+        ("number", 1.0, "1"),
         ("number", -1234.5, "−1,234"),
         ("points", -0.0025, "− 0.2"),
         # What somebody chose must not be rounded: steps of a quarter of a point are told apart.

@@ -17,6 +17,7 @@ from scipy.stats import binom
 from pooling.models import Benchmark
 from tests.evaluation.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +63,13 @@ def test_estimates(benchmark: Benchmark) -> None:
     assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
     # What B alone brought is not at rank 1, or original.
     assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
+
+
+def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"], "c2": ["v3"]}, system="C")
+    result = result_of(benchmark, "bounds", depth="2", measures="C@1")
+    assert [row["run"] for row in result["rows"]] == ["A", "B", "C"]
+    assert [row["run"] for row in result["checks"]] == ["A", "B"]
 
 
 # c0's one run of five characters is in c1, too; c1's six are in two captions each; five of c2's 19

@@ -22,7 +22,7 @@ function look(place) {
     font: getComputedStyle(document.body).fontFamily,
     view: { stroke: line },
     axis: { ...words, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 },
-    legend: { ...words, ...legend(place.clientWidth), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
+    legend: { ...words, ...legend(place.clientWidth), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
     header: words,
     title: { color: ink },
     text: { color: ink },
