@@ -99,15 +99,18 @@ def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
+    """Its columns, an interval in two of them, and in each row what it was computed from."""
     found = _found(request, key, name)
     table = _part(KINDS[name].tables(found.result), part)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     spread = {column.key for column in table.columns if _is_spread(table, column.key)}
-    writer.writerow([head for column in table.columns for head in _heads(column.key, spread)])
+    heads = [head for column in table.columns for head in _heads(column.key, spread)]
+    source = _source(found)
+    writer.writerow([*heads, *source])
     for row in table.rows:
         cells = (_cells(row[column.key], column.key in spread) for column in table.columns)
-        writer.writerow([cell for pair in cells for cell in pair])
+        writer.writerow([cell for pair in cells for cell in pair] + [*source.values()])
     return _file(out.getvalue(), "text/csv; charset=utf-8", f"{_file_stem(found)}-{part}.csv")
 
 
@@ -178,6 +181,20 @@ def _part(parts: list[Part], name: str) -> Part:
         if part.name == name:
             return part
     raise Http404
+
+
+def _source(found: Analysis) -> dict[str, Any]:
+    """By the head of its column. `result` is the hash of all that the result hangs on."""
+    inputs = found.inputs
+    runs = "; ".join(f"{name} {sha256}" for name, sha256 in inputs["runs"].items())
+    return {
+        "label_set": inputs["labels"],
+        "label_set_sha256": inputs["labels_sha256"],
+        "labels_only": int(inputs["labels_only"]),
+        "runs_sha256": as_text(runs),
+        "code_version": inputs["code_version"],
+        "result": found.key,
+    }
 
 
 def _is_spread(table: Table, key: str) -> bool:

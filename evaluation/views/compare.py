@@ -128,11 +128,11 @@ def compare_csv(comparison: Comparison) -> str:
     inputs = comparison.provenance
     hashes = inputs["runs"]
     of_all = [inputs["labels"], inputs["labels_sha256"] or "", int(inputs["labels_only"])]
-    of_all += [inputs["chosen"]["cutoff"], inputs["code_version"]]
+    of_all += [urlencode(comparison.address(), doseq=True), inputs["code_version"]]
     writer.writerow(
         ["caption_id", "caption", "words", "new"]
         + [as_text(f"{name} {what}") for name in names for what in of_runs]
-        + ["labels", "labels_sha256", "labels_only", "cutoff", "code"]
+        + ["labels", "labels_sha256", "labels_only", "chosen", "code"]
     )
     for row in comparison.rows():
         writer.writerow(

@@ -375,7 +375,9 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Cl
         rows = list(csv.reader(io.StringIO(answer.content.decode())))
         # An interval takes two columns.
         heads = [head.removesuffix("_low") for head in rows[0] if not head.endswith("_high")]
-        assert heads == [column.key for column in table.columns]
+        source = ["label_set", "label_set_sha256", "labels_only"]
+        source += ["runs_sha256", "code_version", "result"]
+        assert heads == [*(column.key for column in table.columns), *source]
         assert len(rows) == 1 + len(table.rows)
     for chart in charts:
         spec = client.get(f"/benchmarks/tiny/analyses/{kind}/charts/{chart.name}/").json()
@@ -608,8 +610,17 @@ def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> Non
     assert (job.state, job.result["analysis"]) == (JobState.DONE, "ranks")
     page = client.get(address, {"depth": "2"}).content.decode()
     assert 'id="table-ranks"' in page
-    exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode()
-    assert exact == "run,rank,original,new\nA,1,1,2\nA,2,2,1\nB,1,1,2\nB,2,0,1\n"
+    exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode().splitlines()
+    found = Analysis.objects.get()
+    runs = "; ".join(f"{run.name} {run.sha256}" for run in Run.objects.order_by("name"))
+    source = f"1,{found.inputs['labels_sha256']},0,{runs},{code_version()},{found.key}"
+    assert exact[0] == (
+        "run,rank,original,new,"
+        "label_set,label_set_sha256,labels_only,runs_sha256,code_version,result"
+    )
+    assert exact[1:] == [
+        f"{cells},{source}" for cells in ("A,1,1,2", "A,2,2,1", "B,1,1,2", "B,2,0,1")
+    ]
     assert client.get(f"{address}json/", {"depth": "2"}).json()["captions"] == 3
 
 

@@ -176,10 +176,10 @@ def test_csv_is_for_spreadsheets(tmp_path: Path, rita: Client) -> None:
     benchmark = import_benchmark(key="tiny", captions=write_captions(tmp_path, rows)).benchmark
     run = make_run(tmp_path, benchmark, {"=c0": ["v1", "v0"]}, system="@A")
     exact = rita.get(f"{PAGE}csv/").content.decode()
-    tail = f"original,,0,1,{code_version()}"
+    tail = f"original,,0,labels=original&runs=%40A&first=%40A,{code_version()}"
     assert exact.splitlines() == [
         "caption_id,caption,words,new,'@A rank original,'@A right original,'@A sha256,"
-        "labels,labels_sha256,labels_only,cutoff,code",
+        "labels,labels_sha256,labels_only,chosen,code",
         f'\'=c0,"\'=HYPERLINK(""x"")",1,0,2,0,{run.sha256},{tail}',
         f"c1,a cat,2,0,,0,{run.sha256},{tail}",
     ]
