@@ -20,7 +20,7 @@ from config.shared.limits import DEPTH_MAX, SEED_MAX
 from config.shared.uploads import store_upload
 from pooling.core.run_file import FORMATS
 from pooling.models import Benchmark, Pool, Run, Tag, TrainSplit
-from pooling.policies import benchmarks_seen_by
+from pooling.policies import benchmarks_seen_by, check_can_pool
 from pooling.selectors import tags_of, train_splits_of
 
 
@@ -202,7 +202,7 @@ class Tags(ReadByResearchers, generics.ListAPIView[Tag]):
         return self.enqueue(request, "import_tags", f"Tags {file.name}", params)
 
 
-class Pools(ReadByResearchers, generics.ListAPIView[Pool]):
+class Pools(OfBenchmark, generics.ListAPIView[Pool]):
     serializer_class = PoolSerializer
 
     def get_queryset(self) -> QuerySet[Pool]:
@@ -210,8 +210,11 @@ class Pools(ReadByResearchers, generics.ListAPIView[Pool]):
 
     @extend_schema(request=PoolRequestSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Pool the top k of runs (all where none is named) as a job."""
+        """Pool the top k of runs (all where none is named) as a job. Researchers pool one run, as
+        deep as pools usually are."""
         shape = PoolRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
-        depth = shape.validated_data["depth"]
-        return self.enqueue(request, "build_pool", f"Pool of depth {depth}", shape.validated_data)
+        wanted = shape.validated_data
+        chosen = {name: wanted[name] for name in ("runs", "depth", "sample")}
+        check_can_pool(request.user, self.benchmark, **chosen)
+        return self.enqueue(request, "build_pool", f"Pool of depth {wanted['depth']}", wanted)

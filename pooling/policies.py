@@ -6,6 +6,7 @@ among `benchmarks_seen_by`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -19,6 +20,9 @@ from config.accounts.roles import (
 )
 from config.shared.errors import NotPermitted
 from pooling.models import Benchmark, System, Video
+
+# As deep as pools usually are: what researchers may ask for.
+POOLED_DEPTH = 10
 
 
 def can_see_benchmarks(user: Any) -> bool:
@@ -48,6 +52,17 @@ def can_build_pool(user: Any, benchmark: Benchmark) -> bool:
 def check_can_build_pool(user: Any, benchmark: Benchmark) -> None:
     if not can_build_pool(user, benchmark):
         raise NotPermitted("Only leads and admins build pools.")
+
+
+def check_can_pool(
+    user: Any, benchmark: Benchmark, *, runs: Sequence[str], depth: int, sample: int | None
+) -> None:
+    """Of a single run whoever may upload it may pool the top (DECISIONS 38)."""
+    is_small = len(runs) == 1 and depth <= POOLED_DEPTH and sample is None
+    if not is_small and not can_build_pool(user, benchmark):
+        raise NotPermitted(
+            f"Only leads and admins pool more than the top {POOLED_DEPTH} of one run."
+        )
 
 
 def can_bring_metadata(user: Any, benchmark: Benchmark) -> bool:

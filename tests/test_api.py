@@ -76,7 +76,7 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/tiny/tags/", "get", RESEARCH, 200),
     ("benchmarks/tiny/tags/", "post", LEADS, 400),
     ("benchmarks/tiny/pools/", "get", RESEARCH, 200),
-    ("benchmarks/tiny/pools/", "post", LEADS, 400),
+    ("benchmarks/tiny/pools/", "post", RESEARCH, 400),
     ("benchmarks/tiny/agreement/", "get", RESEARCH, 404),
     ("benchmarks/tiny/agreement/", "post", RESEARCH, 202),
     ("benchmarks/tiny/scores/", "get", RESEARCH, 200),
@@ -376,6 +376,26 @@ def test_a_pool_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[str, 
     answer = client.post(API + "benchmarks/tiny/pools/", values, format="json")
     assert answer.status_code == 400
     assert Job.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [
+        ({"depth": 10, "runs": ["A"]}, 202),
+        ({"depth": 11, "runs": ["A"]}, 403),
+        ({"depth": 1, "runs": ["A"], "sample": 1}, 403),
+        ({"depth": 1, "runs": ["A", "B"]}, 403),
+        ({"depth": 1}, 403),
+    ],
+)
+def test_researchers_pool_one_run(
+    benchmark: Benchmark, values: dict[str, Any], status: int
+) -> None:
+    rosa, lea = client_for(Role.RESEARCHER), client_for(Role.LEAD)
+    asked = [
+        client.post(API + "benchmarks/tiny/pools/", values, format="json") for client in (rosa, lea)
+    ]
+    assert [answer.status_code for answer in asked] == [status, 202]
 
 
 def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:

@@ -21,11 +21,11 @@ from evaluation.core.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
 from evaluation.selectors import LATEST, ORIGINAL, find_label_set, label_set_judged, original_judged
 from pooling.models import Benchmark, Run
+from pooling.policies import POOLED_DEPTH
 from pooling.selectors import find_runs, ranked_matrix
 
 JUDGED_DEPTHS = (1, 5, 10)
-# As deep as pools usually are, and measures whose bounds take no longer than the scores.
-POOLED_DEPTH = 10
+# Measures whose bounds take no longer than the scores.
 BOUNDED = tuple(Measure("C", depth) for depth in JUDGED_DEPTHS)
 
 Scores = dict[str, float | None]

@@ -19,10 +19,9 @@ from evaluation.forms import TABLE_MEASURES
 from evaluation.models import LabelSet
 from evaluation.policies import can_evaluate, can_see_scores
 from evaluation.selectors import stored_scores
-from evaluation.services.scores import POOLED_DEPTH
 from evaluation.views.tables import Cell, ResultRow, Value, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import benchmarks_seen_by
+from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
 from pooling.selectors import find_runs
 
 
