@@ -55,6 +55,8 @@ IN, OUT, NONE = 200, 302, 404
 # with everything; what is not there must look to an annotator like what is.
 TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("home", "GET", "/", (OUT, IN, IN, IN, IN)),
+    ("token", "GET", "/account/token/", (OUT, IN, IN, IN, IN)),
+    ("token", "POST", "/account/token/", (OUT, 400, 400, 400, 400)),
     ("benchmark", "GET", "/benchmarks/tiny/", (OUT, NONE, IN, IN, IN)),
     ("benchmark", "GET", "/benchmarks/other/", (OUT, NONE, NONE, NONE, NONE)),
     ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),

@@ -14,6 +14,7 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
+from rest_framework.authtoken.models import Token
 
 from config.accounts import services
 from config.accounts.forms import ConsentForm, ConsentTextForm, JoinForm
@@ -29,6 +30,7 @@ from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.pages import form_data, form_status, only_for
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
+MAKE, WITHDRAW = "make", "withdraw"
 # Where a session holds the hash of the link that was opened.
 INVITATION = "invitation"
 SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
@@ -171,3 +173,22 @@ def _own_address(request: HttpRequest) -> str:
         goal, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return goal if ours else reverse("home")
+
+
+@only_for(_is_active)
+@require_http_methods(FORM_METHODS)
+def token(request: HttpRequest) -> HttpResponse:
+    """A person's own. It is shown in the answer that makes it, and never again."""
+    person, made = cast(User, request.user), ""
+    if request.method == "POST":
+        what = request.POST.get("what")
+        if what == MAKE:
+            made = services.make_token(person=person)
+        elif what == WITHDRAW:
+            services.withdraw_token(person=person)
+            messages.success(request, "Your token is refused from now on.")
+            return redirect("token")
+        else:
+            raise InvalidInput(f"a token is made or withdrawn: {MAKE} or {WITHDRAW}")
+    context = {"token": Token.objects.filter(user=person).first(), "made": made}
+    return render(request, "people/token.html", context)

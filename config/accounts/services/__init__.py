@@ -17,6 +17,7 @@ from config.accounts.services.people import (
     reactivate_person,
 )
 from config.accounts.services.roles import grant_role, withdraw_role
+from config.accounts.services.tokens import make_token, withdraw_token
 
 __all__ = [
     "Invited",
@@ -28,8 +29,10 @@ __all__ = [
     "grant_role",
     "invite",
     "join",
+    "make_token",
     "reactivate_person",
     "revoke_invitation",
     "withdraw_role",
+    "withdraw_token",
     "write_consent_text",
 ]
