@@ -452,21 +452,29 @@ def test_a_process_says_one_object_or_ends_with_2(folder: Path) -> None:
     """The same, seen from outside: a real process, its streams and its exit code."""
     make_benchmark(folder, captions=3, videos=4)
 
-    def process(*words: str) -> subprocess.CompletedProcess[str]:
+    def process(
+        file: Path, system: str, database: str = database_url_of_tests()
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "manage.py", "import_run", "tiny", *words, "--json"],
+            [
+                *(sys.executable, "manage.py", "import_run", "tiny", str(file)),
+                *("--system", system, "--json"),
+            ],
             cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": database_url_of_tests()},
+            env={**os.environ, "DATABASE_URL": database},
             capture_output=True,
             text=True,
             check=False,
         )
 
-    done = process(str(folder / "a.run"), "--system", "S")
+    done = process(folder / "a.run", "S")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["run"] == "S"
     (folder / "bad").write_text("c0 Q0 v9 1 1 t\n")
-    refused = process(str(folder / "bad"), "--system", "T")
+    refused = process(folder / "bad", "T")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == f"CommandError: {folder}/bad, line 1: unknown video 'v9'\n"
     assert list(Run.objects.values_list("name", flat=True)) == ["S"]
+    empty = process(folder / "a.run", "S", f"sqlite:///{folder}/empty.sqlite3")
+    assert (empty.returncode, empty.stdout) == (2, "")
+    assert empty.stderr.endswith("run `manage.py migrate` first\n")

@@ -8,6 +8,8 @@ import time
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
 from config.shared.errors import HearthError
 from config.shared.progress import Progress
@@ -40,6 +42,11 @@ class HearthCommand(BaseCommand):
             # A file that cannot be read, or an output that cannot be written.
             reason = f"{error.filename2 or error.filename}: {error.strerror}"
             raise CommandError(reason, returncode=BAD_INPUT) from error
+        except DatabaseError as error:
+            if not _is_behind():
+                raise
+            reason = "the database lacks tables of this version: run `manage.py migrate` first"
+            raise CommandError(reason, returncode=BAD_INPUT) from error
         except KeyboardInterrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from None
         finally:
@@ -54,6 +61,12 @@ class HearthCommand(BaseCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+def _is_behind() -> bool:
+    """Whether the database was not migrated to this version of the code, or is new."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 class TerminalProgress(Progress):
