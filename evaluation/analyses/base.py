@@ -184,6 +184,7 @@ def _cell(column: Column, row: dict[str, Any]) -> tuple[Column, Any, str, str]:
 
 
 def _number(value: float) -> str:
+    value = float(f"{value:.12g}")  # 1 - 1e-16 is 1
     size = abs(value)
     if size >= 1000 or value == int(value):
         text = f"{value:,.0f}"
