@@ -342,19 +342,15 @@ def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
 
 
 def labels_moment(benchmark: Benchmark) -> list[int]:
-    """Numbers that are others whenever the labels of the benchmark may be others: how many labels a
-    lead took back, how many pairs were handed on, which takes a label back, too, how many rulings,
-    and its last label. The last two are 0 where there are no labels.
-
-    The moment that is later is the greater list: the counts never fall, and the last label is an
-    earlier one only where one of them has grown.
-    """
+    """Numbers that are others whenever the labels of the benchmark may be others: its last label,
+    how many rulings, how many labels a lead took back, and how many pairs were handed on, which
+    takes a label back, too. The first two are 0 where there are no labels."""
     newest = newest_judgment(benchmark)
     rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
     taken_back = Withdrawal.objects.filter(campaign__benchmark=benchmark)
     withdrawn: int = taken_back.aggregate(n=Sum("judgments", default=0))["n"]
     handed_on = Escalation.objects.filter(task__campaign__benchmark=benchmark)
-    return [withdrawn, handed_on.count(), rulings.count(), newest.pk if newest else 0]
+    return [newest.pk if newest else 0, rulings.count(), withdrawn, handed_on.count()]
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:

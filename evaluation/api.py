@@ -151,7 +151,7 @@ class Scores(OfBenchmark):
         runs = {}
         for run in find_runs(benchmark):
             by_original, by_labels = original.get(run.pk), labelled.get(run.pk)
-            best = by_labels or by_original
+            best = by_labels if label_set else by_original
             runs[run.name] = {
                 "sha256": run.sha256,
                 "original": by_original.scores if by_original else None,

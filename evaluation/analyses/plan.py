@@ -41,6 +41,8 @@ DESIGNS: dict[Design, str] = {
     "paired": "the same captions",
     "independent": "captions of its own each",
 }
+# How many sets of captions are annotated.
+SETS: dict[Design, int] = {"paired": 1, "independent": 2}
 
 
 class PlanForm(AnalysisForm):
@@ -109,9 +111,11 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     for one, other in combinations(values, 2):
         for design in DESIGNS:
             deviation = difference_deviation(values[one], values[other], design)
-            if deviation is not None:
+            if deviation:  # else it cannot be told, or nothing varies
                 pair = {"first": one, "second": other, "design": design, "deviation": deviation}
-                rows += [pair | _step(deviation, wish * step, rates, chosen) for step in STEPS]
+                rows += [
+                    pair | _step(design, deviation, wish * step, rates, chosen) for step in STEPS
+                ]
     return {
         "measure": chosen["measure"],
         "difference": wish,
@@ -122,8 +126,10 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     }
 
 
-def _step(deviation: float, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
-    captions = captions_needed(
+def _step(
+    design: Design, deviation: float, difference: float, rates: Rates, chosen: dict[str, Any]
+) -> Result:
+    captions = SETS[design] * captions_needed(
         deviation, difference, confidence=chosen["confidence"], power=chosen["power"]
     )
     return {"difference": difference, **asdict(estimate_effort(captions, rates))}
@@ -179,7 +185,7 @@ def _points(difference: float) -> str:
 def _unknown(result: Result) -> str:
     if result["rows"]:
         return ""
-    return "Of a single caption it cannot be told how much scores vary, and so not what is needed."
+    return "Scores do not vary from caption to caption, so that it cannot be told what is needed."
 
 
 def _named(rows: list[Result]) -> list[dict[str, Any]]:
@@ -230,6 +236,7 @@ PLAN = Kind(
         "From the variance of the runs’ scores here: captions = ((z of the confidence + z of the "
         "power) × standard deviation ÷ difference)². Similar systems vary together, so that the "
         "same captions for both need far fewer.",
+        "Where each system has captions of its own, captions and what they take are of both sets.",
         "What was left empty is as measured here, or assumed where nothing was: imported "
         "judgments have no times.",
         "It takes the captions as drawn at random and alike; captions of one video are not.",

@@ -20,18 +20,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.alpha import NO_VARIATION
 from evaluation.core.arrays import FloatArray
-from evaluation.core.resampling import (
-    ONE_QUERY,
-    check_values,
-    normal_quantile,
-    paired_differences,
-)
-from evaluation.core.scoring import NO_QUERIES
+from evaluation.core.resampling import check_values, normal_quantile, paired_differences
 
 Design: TypeAlias = Literal["paired", "independent"]
 
@@ -76,52 +68,6 @@ class Effort:
     money: float
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The captions that show a difference and their effort, or why there is none, by name.
-
-    deviation: of one caption, from `pilot` captions; None where the pilot is too small.
-    captions: for each of the two systems where the design is independent; `effort` is for one set
-    of captions.
-    """
-
-    design: Design
-    difference: float
-    confidence: float
-    power: float
-    pilot: int
-    deviation: float | None
-    effort: Effort | None
-    undefined: str | None = None
-
-
-def plan_annotation(
-    values: npt.ArrayLike,
-    others: npt.ArrayLike,
-    difference: float,
-    rates: Rates,
-    *,
-    design: Design = "paired",
-    confidence: float = 0.95,
-    power: float = 0.8,
-) -> Plan:
-    """Plan the annotation that tells two systems apart which differ by `difference`.
-
-    values, others: per-query values [n_queries] of two systems on the pilot's captions, or on other
-    captions where the design is independent. difference: of the means, above 0.
-    Raises ValueError for parameters out of bounds.
-    """
-    _check_wish(difference, confidence, power)
-    deviation = difference_deviation(values, others, design)
-    pilot = min(np.size(values), np.size(others))
-    undefined = None if deviation else _why_no_deviation(pilot)
-    effort = None
-    if deviation:
-        wanted = captions_needed(deviation, difference, confidence=confidence, power=power)
-        effort = estimate_effort(wanted, rates)
-    return Plan(design, difference, confidence, power, pilot, deviation, effort, undefined)
-
-
 def difference_deviation(
     values: npt.ArrayLike, others: npt.ArrayLike, design: Design
 ) -> float | None:
@@ -141,15 +87,6 @@ def captions_needed(
     """Captions, rounded up, with which `difference` is found with the wanted power; at least 2."""
     _check_wish(difference, confidence, power)
     return max(2, math.ceil((_quantiles(confidence, power) * deviation / difference) ** 2))
-
-
-def detectable_difference(
-    deviation: float, captions: int, *, confidence: float = 0.95, power: float = 0.8
-) -> float:
-    """The difference that `captions` show with the wanted power: `captions_needed` inverted."""
-    if captions < 1:
-        raise ValueError("captions must be at least 1")
-    return _quantiles(confidence, power) * deviation / math.sqrt(captions)
 
 
 def estimate_effort(captions: int, rates: Rates) -> Effort:
@@ -183,9 +120,3 @@ def _check_wish(difference: float, confidence: float, power: float) -> None:
         raise ValueError("the difference must be finite and above 0")
     if _quantiles(confidence, power) <= 0:
         raise ValueError("a power so low needs no captions")
-
-
-def _why_no_deviation(pilot: int) -> str:
-    if pilot < 2:
-        return ONE_QUERY if pilot else NO_QUERIES
-    return NO_VARIATION

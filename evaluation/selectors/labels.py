@@ -117,8 +117,8 @@ class DraftState:
 
     @property
     def has_labels(self) -> bool:
-        rulings, last_label = self.moment[-2:]
-        return rulings > 0 or last_label > 0
+        last_label, rulings = self.moment[:2]
+        return last_label > 0 or rulings > 0
 
     @property
     def is_current(self) -> bool:

@@ -98,6 +98,7 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
     time; where somebody drafted later ones meanwhile, theirs. Raises `InvalidInput` where nothing
     was judged."""
     progress(0, 2, "reading judgments")
+    began = timezone.now()
     judgments, labels, moment = _read_labels(benchmark)
     progress(1, 2, "writing the draft")
     text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
@@ -106,14 +107,18 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
     with transaction.atomic():
         lock_row(benchmark)
         known = latest_draft(benchmark)
-        if known is not None and known.moment > moment:
+        if known is not None and known.created_at > began:
             return known
         if known is not None and known.sha256 == summary["sha256"]:
-            known.moment, known.created_at = moment, timezone.now()
+            known.moment, known.created_at = moment, began
             known.save(update_fields=["moment", "created_at"])
             return known
         draft = Draft.objects.create(
-            benchmark=benchmark, moment=moment, text=compress(text), **summary
+            benchmark=benchmark,
+            moment=moment,
+            text=compress(text),
+            created_at=began,
+            **summary,
         )
         # The one before stays for those who are just computing from it.
         kept = drafts.order_by("-pk").values_list("pk", flat=True)[:2]

@@ -166,7 +166,8 @@ def plan(world: World, measure: str, difference: float, power: float) -> dict[st
         alone = math.hypot(values[first].std(ddof=1), values[second].std(ddof=1))
         for design, deviation in (("paired", paired), ("independent", alone)):
             for step in STEPS:
-                captions = math.ceil((z * deviation / (difference * step / 100)) ** 2)
+                each = math.ceil((z * deviation / (difference * step / 100)) ** 2)
+                captions = each if design == "paired" else 2 * each
                 pairs = captions * RATES["pairs"]
                 judgments = pairs * (1 + RATES["double"] * (1 + RATES["disagreement"]))
                 hours = judgments * RATES["seconds"] / 3600
