@@ -222,7 +222,7 @@ class ShownVideoSerializer(serializers.Serializer[dict[str, Any]]):
     video_id = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(WORDS))
     label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null where nobody judged it"
+        allow_null=True, help_text="null where nobody judged it, or people are in conflict"
     )
     counts = serializers.BooleanField(help_text="whether it is a positive")
     also = serializers.DictField(

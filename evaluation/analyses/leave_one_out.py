@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
@@ -22,8 +23,10 @@ from evaluation.analyses.base import (
     seed_field,
 )
 from evaluation.analyses.specs import BARS, LINES, name_of, offset, quantity, spec, step
+from evaluation.core.coverage import cover_ranks
 from evaluation.core.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
 from evaluation.core.measures import Measure, parse_measure
+from evaluation.core.relevance import Judged
 from evaluation.core.scoring import RunScores
 
 NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
@@ -45,8 +48,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     measures = [parse_measure(name) for name in chosen["measures"]]
     pool = gather_pool(runs, depth, inputs.judged, inputs.original)
     progress(0, 2, "leaving systems out")
-    share = Measure("Judged", depth)
-    left = leave_one_out(pool, [*measures, share])
+    left = leave_one_out(pool, measures)
     progress(1, 2, "growing pools")
     grown = grow_pool(pool, measures, rng=np.random.default_rng(chosen["seed"]))
     return {
@@ -54,7 +56,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "runs": {
             row.system: {
                 **_left_out(row, measures),
-                "judged": row.with_all.mean(share).value,
+                "judged": _judged(runs[row.system], pool.labels),
             }
             for row in left
         },
@@ -70,6 +72,12 @@ def _left_out(row: LeftOut, measures: Sequence[Measure]) -> Result:
         "pairs": row.pairs,
         "positives": row.positives,
     }
+
+
+def _judged(ranked: npt.NDArray[Any], labels: Judged) -> float:
+    """Of the videos that its lists have."""
+    found = cover_ranks(ranked, labels)
+    return float(found.judged.sum() / max(1, found.filled.sum()))
 
 
 def _means(scores: RunScores, measures: Sequence[Measure]) -> dict[str, float | None]:
@@ -184,7 +192,7 @@ def _warnings(result: Result) -> list[str]:
         "counts here as a system that was pooled; choose the runs without it, or have its pairs "
         "judged."
         for name, row in result["runs"].items()
-        if row["judged"] is not None and row["judged"] < POOLED_FROM
+        if row["judged"] < POOLED_FROM
     ]
 
 

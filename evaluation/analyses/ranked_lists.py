@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from evaluation.analyses.base import Inputs
 from evaluation.analyses.comparison import Comparison
-from evaluation.core.relevance import Judged
-from evaluation.selectors import label_set_judged
+from evaluation.core.label_file import NO_LABEL
+from evaluation.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors import playable_address, top_videos
 
-POSITIVE, NEW, IRRELEVANT, UNJUDGED = "original", "relevant", "irrelevant", "unjudged"
+POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
+CONFLICT, UNJUDGED = "conflict", "unjudged"
 WORDS = {
     POSITIVE: "original positive",
     NEW: "relevant by the labels",
     IRRELEVANT: "judged not relevant",
+    CONFLICT: "labels in conflict",
     UNJUDGED: "not judged",
 }
 # Beside each video; with many runs the lists themselves tell, by being highlighted.
@@ -28,7 +32,7 @@ ALSO_SHOWN = 3
 class Found:
     """A video at a rank of a list.
 
-    kind: one of WORDS. label: what people said, None where they said nothing. counts: whether it
+    kind: one of WORDS. label: what people said, None where it comes to nothing. counts: whether it
     is a positive, which without the original positives is for people alone to say. also: its rank
     in the other lists, by their names.
     """
@@ -36,7 +40,7 @@ class Found:
     rank: int
     video: Video
     kind: str
-    label: int | None
+    label: int | None  # NO_LABEL in a conflict
     counts: bool
     also: Mapping[str, int]
 
@@ -50,6 +54,8 @@ class Found:
         said = [WORDS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
             said.append(WORDS[IRRELEVANT])
+        if self.kind == POSITIVE and self.label == NO_LABEL:
+            said.append(WORDS[CONFLICT])
         if self.kind == POSITIVE and not self.counts:
             said.append("does not count")
         return ", ".join(said)
@@ -68,7 +74,7 @@ class Found:
             "rank": self.rank,
             "video_id": self.video.key,
             "kind": self.kind,
-            "label": self.label,
+            "label": None if self.label == NO_LABEL else self.label,
             "counts": self.counts,
             "also": dict(self.also),
         }
@@ -153,13 +159,13 @@ def _original(inputs: Inputs, query: int) -> set[int]:
 
 
 def _labels(inputs: Inputs, query: int) -> dict[int, int]:
-    """What people said of the videos of one query."""
+    """What people said of the videos of one query; NO_LABEL where they are in conflict."""
     if inputs.label_set is None:
         return {}
-    judged: Judged = label_set_judged(inputs.label_set)
-    rows = judged.rows_of(query, query + 1)
-    videos = judged.codes[rows] - query * judged.n_videos
-    return dict(zip(videos.tolist(), judged.gains[rows].tolist(), strict=True))
+    known, n_videos = label_set_labels(inputs.label_set), inputs.benchmark.n_videos
+    start, stop = np.searchsorted(known.codes, [query * n_videos, (query + 1) * n_videos])
+    videos = known.codes[start:stop] - query * n_videos
+    return dict(zip(videos.tolist(), known.labels[start:stop].tolist(), strict=True))
 
 
 def _kind(is_original: bool, label: int | None) -> str:
@@ -167,4 +173,6 @@ def _kind(is_original: bool, label: int | None) -> str:
         return POSITIVE
     if label is None:
         return UNJUDGED
+    if label == NO_LABEL:
+        return CONFLICT
     return NEW if label >= 1 else IRRELEVANT

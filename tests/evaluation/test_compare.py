@@ -210,6 +210,21 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     assert [one.run.name for one in alone] == ["B"]
 
 
+def test_labels_in_conflict_are_not_no_labels(
+    tmp_path: Path, benchmark: Benchmark, rita: Client
+) -> None:
+    bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
+    publish_label_set(benchmark=benchmark)
+    (_, _, (_, b)) = shown(rita, at="2", depth="2")
+    assert b == [("v1", "original"), ("v2", "conflict")]
+    told = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
+    assert [(one["kind"], one["label"], one["counts"]) for one in told[:2]] == [
+        ("original", None, True),
+        ("conflict", None, False),
+    ]
+    assert "original positive, labels in conflict" in rita.get(PAGE, {"at": "2"}).content.decode()
+
+
 def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     context = rita.get(PAGE, {"caption": "c1", "order": "long"}).context
     assert (context["row"]["caption_id"], context["place"]) == ("c1", 2)
