@@ -82,6 +82,11 @@ class Inputs:
         return original_judged(self.benchmark)
 
     @cached_property
+    def standing(self) -> Judged:
+        """The original positives as far as they count: none where the labels stand alone."""
+        return self.original.nothing() if self.labels_only else self.original
+
+    @cached_property
     def judged(self) -> Judged:
         """The labels that were asked for, with the original positives unless without them."""
         return self.original if self.label_set is None else self.judged_by(self.label_set)
@@ -471,6 +476,8 @@ class Kind:
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     needs_labels: bool = False
+    # It begins with the original positives, beside which the labels cannot stand alone.
+    needs_originals: bool = False
     # It reads the judgments themselves, besides the labels that were chosen.
     reads_judgments: bool = False
 
@@ -481,3 +488,5 @@ class Kind:
             raise InvalidInput(f"it needs {runs} or more")
         if self.needs_labels and inputs.label_set is None:
             raise InvalidInput("it needs labels, not the original positives alone")
+        if self.needs_originals and inputs.labels_only:
+            raise InvalidInput("it begins with the original positives: they cannot be left out")

@@ -32,6 +32,7 @@ from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.resampling import mean_interval
 from evaluation.core.scoring import score_run
+from pooling.selectors import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
 # Measures of which there is an estimate.
@@ -50,11 +51,19 @@ class BoundsForm(AnalysisForm):
     seed = seed_field()
 
 
+def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Which systems a pair was found by is a question to all runs, whichever are looked at."""
+    pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
+    return chosen | {"pool": pool}
+
+
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     depth = chosen["depth"]
-    runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
+    everybody = find_runs(inputs.benchmark, list(chosen["pool"]))
+    lists = {run.name: ranked_matrix(run)[:, :depth] for run in everybody}
+    runs = {run.name: lists[run.name] for run in inputs.runs}
     measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(runs, depth, inputs.judged, inputs.original)
+    pool = gather_pool(lists, depth, inputs.judged, inputs.standing)
     rows, judged = [], []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
@@ -242,13 +251,14 @@ BOUNDS = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    fill=_fill,
     notes=(
         "The bounds are reached for some way in which the unjudged pairs of the list turn out; no "
         "way leads beyond them.",
         "The estimate takes each unjudged pair to be relevant as often as, at the same rank, pairs "
-        "were that only one pooled system found. Its interval covers the choice of captions, not "
-        "that a new system may find better videos than the pooled ones; how wrong it is for the "
-        "systems that are known stands in the last table.",
+        "were that only one of all the benchmark’s runs found, chosen above or not. Its interval "
+        "covers the choice of captions, not that a new system may find better videos than the "
+        "pooled ones; how wrong it is for the systems that are known stands in the last table.",
         CUT,
     ),
 )

@@ -46,7 +46,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     # What lies below the pooled ranks was not judged for any system.
     runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
     measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(runs, depth, inputs.judged, inputs.original)
+    pool = gather_pool(runs, depth, inputs.judged, inputs.standing)
     progress(0, 2, "leaving systems out")
     left = leave_one_out(pool, measures)
     progress(1, 2, "growing pools")
@@ -211,7 +211,8 @@ LEAVE_ONE_OUT = Kind(
     notes=(
         "Each system is scored twice: with all labels, and as if nobody had judged the pairs that "
         "only its own top predictions brought. The difference is what a new system, which no pool "
-        "has seen, may lose. Original positives always count.",
+        "has seen, may lose. Original positives count whoever brought them, unless "
+        "the labels stand alone.",
         CUT,
     ),
 )

@@ -162,6 +162,7 @@ MATCHING = Kind(
     tables=_tables,
     charts=_charts,
     needs_labels=True,
+    needs_originals=True,
     notes=(
         "A video is called relevant for a caption where one of its own captions is similar enough: "
         "cosine of runs of five characters, weighted by how rare they are. It is held against "

@@ -49,7 +49,7 @@ class ReplayForm(AnalysisForm):
 
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    pool = gather_pool(inputs.ranked, chosen["depth"], inputs.judged, inputs.original)
+    pool = gather_pool(inputs.ranked, chosen["depth"], inputs.judged, inputs.standing)
     measure = parse_measure(chosen["measure"])
     rows, enough = [], []
     for number, (name, strategy) in enumerate(STRATEGIES.items()):

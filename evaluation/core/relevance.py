@@ -91,6 +91,10 @@ class Judged:
             raise ValueError(f"query {number} and video {other} are given twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
+    def nothing(self) -> Judged:
+        """Of the same benchmark, nothing judged."""
+        return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
+
     def rows_of(self, start: int, stop: int) -> slice:
         """Where in `codes` and `gains` the pairs of the queries `start` to `stop - 1` stand."""
         edges = np.array([start, stop], dtype=np.int64) * self.n_videos

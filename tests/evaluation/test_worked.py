@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from config.shared.errors import InvalidInput
+from evaluation.analyses import get_kind
+from evaluation.analyses.asked import ask
 from pooling.models import Benchmark
 from tests.evaluation.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
@@ -63,6 +66,30 @@ def test_estimates(benchmark: Benchmark) -> None:
     assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
     # What B alone brought is not at rank 1, or original.
     assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
+
+
+def test_estimates_are_from_all_runs_whichever_are_shown(benchmark: Benchmark) -> None:
+    of_both = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2")
+    of_one = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2", runs=["B"])
+    assert of_one["rows"] == [row for row in of_both["rows"] if row["run"] == "B"]
+    assert of_one["checks"] == of_both["checks"] != []
+
+
+def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -> None:
+    # c1's original positive v1 was judged not relevant, and all pairs are judged.
+    alone = result_of(benchmark, "bounds", depth="2", measures="P@2", only="on")
+    for row in alone["rows"]:
+        assert row["bounds"] == [row["score"]] * 2 == [near(row["expected"])] * 2
+    # A: v0 v1, v0 and v3 v2 are relevant; B: v1, v2 and v3.
+    assert [row["score"] for row in alone["rows"]] == near([5 / 6, 1 / 2])
+    left = result_of(benchmark, "leave-one-out", depth="2", measures="P@2", only="on")["runs"]
+    assert [left[run]["all"]["P@2"] for run in "AB"] == near([5 / 6, 1 / 2])
+    # A alone found c0's and c1's v0 and c2's v2; B alone c1's v2.
+    assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
+    replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
+    assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
+    with pytest.raises(InvalidInput, match="they cannot be left out"):
+        ask(get_kind("matching"), benchmark, {"only": "on"})
 
 
 def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
