@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from celery import shared_task
@@ -92,9 +93,11 @@ def renew_analyses_task() -> None:
 
 @job_kind(JOB_KIND)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), analysis (its name), given (what was chosen, by field), key,
-    code_version (of who asked)."""
+    """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
+    same with what was filled in), key, question, code_version (of who asked)."""
     services.check_same_code(params["code_version"])
     asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
+    # What was measured to fill it in may be measured otherwise by now.
+    asked = replace(asked, chosen=params["chosen"])
     analysis = services.analyse(asked=asked, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

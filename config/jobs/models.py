@@ -17,6 +17,10 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+# Neither done, failed nor cancelled.
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+
+
 class Job(models.Model):
     """One piece of long work: what it is, how far it is, and how it ended.
 

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from config.jobs import services
-from config.jobs.models import Job, JobState
+from config.jobs.models import UNFINISHED, Job, JobState
 from config.jobs.policies import (
     can_cancel_job,
     can_see_jobs,
@@ -31,7 +31,6 @@ from config.shared.pages import form_status, only_for
 from config.shared.uploads import store_upload
 
 JOBS_PER_PAGE = 25
-UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 # A worker takes a job up within a second or two: after this long, none may be running.
 LONG_IN_QUEUE = timedelta(seconds=20)
 # The sweeper comes every twenty seconds; what it should have swept by then shows that it is away.

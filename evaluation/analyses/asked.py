@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 
-from config.jobs.models import Job, JobState
+from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.analyses.base import AnalysisForm, Inputs, Kind
@@ -53,15 +54,26 @@ class Asked:
 
     @property
     def key(self) -> str:
-        canonical = json.dumps(self.provenance, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return _hash(self.provenance)
+
+    @property
+    def question(self) -> str:
+        """The same for as long as nothing but the labels moves on."""
+        return _hash(_without_moving(self.provenance))
 
     def job(self, *states: JobState) -> Job | None:
         """The newest job, in one of the states if any is named, that was to compute this."""
-        jobs = Job.objects.filter(
-            kind=JOB_KIND, benchmark_key=self.inputs.benchmark.key, params__key=self.key
-        )
+        jobs = self._jobs(params__key=self.key)
         return (jobs.filter(state__in=states) if states else jobs).first()
+
+    def under_way(self) -> Job | None:
+        """The job that answers this question, by labels that may be some seconds old: another one
+        for each label that comes meanwhile would never come to an end."""
+        return self._jobs(params__question=self.question, state__in=UNFINISHED).first()
+
+    def _jobs(self, **params: Any) -> QuerySet[Job]:
+        key = self.inputs.benchmark.key
+        return Job.objects.filter(kind=JOB_KIND, benchmark_key=key, **params)
 
     def stored(self) -> Analysis | None:
         return stored_result(self.inputs.benchmark, self.key)
@@ -81,6 +93,11 @@ def stored_result(benchmark: Benchmark, key: str) -> Analysis | None:
     if not key.isalnum():  # PostgreSQL takes no NUL
         return None
     return Analysis.objects.filter(benchmark=benchmark, key=key).first()
+
+
+def _hash(provenance: dict[str, Any]) -> str:
+    canonical = json.dumps(provenance, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _without_moving(provenance: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,9 @@ def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     depth = chosen["depth"]
-    everybody = find_runs(inputs.benchmark, list(chosen["pool"]))
+    # A run may have come since it was asked for.
+    names = sorted({*chosen["pool"], *(run.name for run in inputs.runs)})
+    everybody = find_runs(inputs.benchmark, names)
     lists = {run.name: ranked_matrix(run)[:, :depth] for run in everybody}
     runs = {run.name: lists[run.name] for run in inputs.runs}
     measures = [parse_measure(name) for name in chosen["measures"]]

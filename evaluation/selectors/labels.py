@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 from django.core.cache import cache
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, Sum
 
 from annotation.core.consensus import majority_labels
 from annotation.enums import JudgmentState
@@ -23,7 +23,7 @@ from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
 from evaluation.models import AgreementReport, Draft, Evaluation, LabelSet, LabelSource
 from pooling.core.pool import union_codes
-from pooling.models import Benchmark, Pool
+from pooling.models import Benchmark, Pair, Pool, Query
 from pooling.selectors import original_positives, query_numbers, video_numbers
 
 Int64Array = npt.NDArray[np.int64]
@@ -191,16 +191,18 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
     What was not measured is left out.
     """
     found = {}
-    pooled = Pool.objects.filter(benchmark=benchmark).aggregate(Sum("n_new_pairs"))
-    if pooled["n_new_pairs__sum"] and benchmark.n_queries:
-        found["pairs"] = pooled["n_new_pairs__sum"] / benchmark.n_queries
+    pairs = Pool.objects.filter(benchmark=benchmark).aggregate(n=Sum("n_new_pairs"))["n"]
+    if pairs:  # of the captions that were pooled: a pool may be a sample of them
+        has_pairs = Exists(Pair.objects.filter(query=OuterRef("pk")))
+        found["pairs"] = pairs / Query.objects.filter(has_pairs, benchmark=benchmark).count()
     report = latest_agreement(benchmark)
     if report is not None and report.result["agreement"] is not None:
         found["disagreement"] = 1 - report.result["agreement"]
     seconds = cache.get_or_set(
         f"seconds-{benchmark.pk}", partial(_median_seconds, benchmark), RATES_FOR_SECONDS
     )
-    return found | ({"seconds": seconds} if seconds else {})
+    # To a tenth: what rests on it stays the same for more than some answers.
+    return found | ({"seconds": max(0.1, round(seconds, 1))} if seconds else {})
 
 
 def _median_seconds(benchmark: Benchmark) -> float:

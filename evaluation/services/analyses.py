@@ -12,7 +12,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from config.accounts.models import User
-from config.jobs.models import Job, JobState
+from config.jobs.models import Job
 from config.jobs.services import enqueue_job
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -42,17 +42,19 @@ def analyse(*, asked: Asked, progress: Progress = no_progress) -> Analysis:
 def begin_analysis(*, asked: Asked, given: Mapping[str, Any], created_by: User | None) -> Job:
     """The job that computes it; one that is under way already is found, not begun again.
 
-    given: what was chosen, as `ask` takes it: the job asks anew.
+    given: what was chosen, as `ask` takes it: the job asks anew, but for what was filled in.
     """
     benchmark = asked.inputs.benchmark
-    return asked.job(JobState.QUEUED, JobState.RUNNING) or enqueue_job(
+    return asked.under_way() or enqueue_job(
         kind=JOB_KIND,
         title=f"{asked.kind.title} of {benchmark.name}"[:300],
         params={
             "benchmark": benchmark.key,
             "analysis": asked.kind.name,
             "given": dict(given),
+            "chosen": asked.chosen,
             "key": asked.key,
+            "question": asked.question,
             "code_version": code_version(),
         },
         benchmark_key=benchmark.key,

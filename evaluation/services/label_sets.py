@@ -20,7 +20,7 @@ from annotation.selectors import (
     newest_judgment,
 )
 from config.accounts.models import User
-from config.jobs.models import Job, JobState
+from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
 from config.shared.bulk import lock_row, snapshot
 from config.shared.errors import Conflict, InvalidInput
@@ -134,7 +134,7 @@ def begin_draft(*, benchmark: Benchmark, created_by: User | None) -> Job:
     under_way = Job.objects.filter(
         kind=DRAFT_JOB,
         benchmark_key=benchmark.key,
-        state__in=(JobState.QUEUED, JobState.RUNNING),
+        state__in=UNFINISHED,
     )
     return under_way.first() or enqueue_job(
         kind=DRAFT_JOB,

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
 from config.jobs.models import JobState
-from config.jobs.views import UNFINISHED
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.analyses import KINDS, SECTIONS, Kind
@@ -31,6 +31,7 @@ from evaluation.models import Analysis
 from evaluation.policies import can_evaluate, can_see_scores
 from evaluation.selectors import draft_state
 from evaluation.services import begin_analysis
+from evaluation.services.label_sets import SETTLED_FOR
 from evaluation.views.tables import as_text
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
@@ -67,8 +68,8 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
         return render(request, "evaluation/analysis.html", context | {"refused": error.reason})
     found = asked.stored()
     if found is None:
-        context |= {"asked": asked, **_waiting(asked, form)}
         found = asked.earlier()
+        context |= {"asked": asked, **_waiting(asked, form, found)}
     if found is not None:
         context |= _shown(kind, found, request.GET.copy())
     return render(request, "evaluation/analysis.html", context)
@@ -131,9 +132,12 @@ def _named(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Kind]:
     return benchmark, KINDS[name]
 
 
-def _waiting(asked: Asked, form: AnalysisForm) -> dict[str, Any]:
+def _waiting(asked: Asked, form: AnalysisForm, earlier: Analysis | None) -> dict[str, Any]:
+    is_new = earlier is not None and earlier.created_at > timezone.now() - SETTLED_FOR
     return {
-        "job": asked.job(*UNFINISHED),
+        "job": asked.under_way(),
+        # A label comes every second or two where people judge: it is not begun again for each.
+        "rests": is_new and asked.kind.reads_judgments,
         # It is not begun again by itself: it would fail again.
         "failed": asked.job(JobState.FAILED, JobState.CANCELLED),
         "hidden": [(name, text) for name in form.fields for text in _texts(form.data.get(name))],

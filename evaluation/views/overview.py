@@ -20,9 +20,8 @@ from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membe
 from annotation.policies import can_judge, can_lead
 from annotation.selectors import campaigns_of, labels_wanted, open_campaigns
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
-from config.jobs.models import Job
+from config.jobs.models import UNFINISHED, Job
 from config.jobs.policies import jobs_seen_by
-from config.jobs.views import UNFINISHED
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.selectors import draft_state, latest_agreement, stored_scores

@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.policies import can_lead
-from config.jobs.models import Job
-from config.jobs.views import UNFINISHED, start_job
+from config.jobs.models import UNFINISHED, Job
+from config.jobs.views import start_job
 from config.shared.pages import only_for
 from evaluation.exports import FORMATS
 from evaluation.forms import TABLE_MEASURES

@@ -26,6 +26,7 @@ from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import ask
 from evaluation.analyses.base import Column
 from evaluation.models import Analysis, LabelSet
+from evaluation.selectors import measured_rates
 from evaluation.services import (
     analyse,
     begin_analysis,
@@ -36,8 +37,17 @@ from evaluation.services import (
 from evaluation.services.analyses import KEPT
 from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run, Tag, TrainSplit
+from pooling.services import build_pool
 from tests.evaluation.worked import LABELS, make_worked_benchmark
-from tests.factories import bring_judgments, bring_tags, bring_train_captions, make_run, make_user
+from tests.factories import (
+    all_pairs,
+    bring_judgments,
+    bring_tags,
+    bring_train_captions,
+    make_benchmark,
+    make_run,
+    make_user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -354,6 +364,25 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
         assert row["money"] == pytest.approx(10 * row["hours"])
 
 
+def test_the_plan_is_computed_as_it_was_asked(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.analyses.plan.measured_rates", lambda _: {"seconds": 3.1})
+    asked = ask(get_kind("plan"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    monkeypatch.setattr("evaluation.analyses.plan.measured_rates", lambda _: {"seconds": 3.2})
+    run_job(job.pk)
+    assert asked.stored() is not None
+
+
+def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=6, videos=4)
+    make_run(tmp_path, benchmark, all_pairs(6, 4))
+    assert measured_rates(benchmark) == {}
+    build_pool(benchmark=benchmark, depth=3, sample=2)
+    assert measured_rates(benchmark) == {"pairs": 3}
+
+
 # --- Of all analyses ----------------------------------------------------------------------------
 
 
@@ -515,6 +544,28 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     found = analyse(asked=before)
     assert found.result["agreement"][-1]["labels"] == 13
     assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.moment)
+
+
+def test_labels_that_keep_coming_are_not_computed_each(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    def page() -> str:
+        return client.get("/benchmarks/tiny/analyses/history/").content.decode()
+
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    asked = ask(get_kind("history"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    later = ask(get_kind("history"), benchmark, {})
+    assert later.key != asked.key
+    assert begin_analysis(asked=later, given={}, created_by=None) == job
+    assert 'id="job-progress"' in page()
+    run_job(job.pk)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
+    assert "Labels have come in since" in page()
+    assert 'hx-trigger="load"' not in page()
+    Analysis.objects.update(created_at=timezone.now() - SETTLED_FOR)
+    assert 'hx-trigger="load"' in page()
 
 
 def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
