@@ -191,10 +191,15 @@ def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:
         or task.state != TaskState.OPEN
         or _has_left(annotator, campaign)
         or (assignment.state in GIVEN_UP and is_paused(campaign, annotator))
-        or (
-            assignment.state == AssignmentState.RELEASED
-            and Escalation.objects.filter(task=task, annotator=annotator).exists()
-        )
+        or _was_handed_on(task, assignment)
+    )
+
+
+def _was_handed_on(task: JudgmentTask, assignment: Assignment) -> bool:
+    """Whether the person handed the pair on: put back into the queue, it is for others."""
+    return (
+        assignment.state == AssignmentState.RELEASED
+        and Escalation.objects.filter(task=task, annotator=assignment.annotator_id).exists()
     )
 
 
@@ -254,6 +259,7 @@ def _slot_for(assignment: Assignment, task: JudgmentTask, seats: Seats) -> int |
         task.campaign.state == CampaignState.CLOSED
         or task.state not in SETTLED_BY_LABELS
         or _has_left(assignment.annotator, task.campaign)
+        or _was_handed_on(task, assignment)
     ):
         return None
     earlier = seats.live.get(assignment.annotator_id)

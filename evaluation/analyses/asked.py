@@ -88,6 +88,13 @@ class Asked:
         return None
 
 
+def source_line(provenance: Mapping[str, Any]) -> str:
+    """By which labels and code, in a line for terminals."""
+    sha256 = provenance["labels_sha256"]
+    labels = f"{provenance['labels']}, sha256 {sha256[:12]}" if sha256 else provenance["labels"]
+    return f"labels: {labels}   code: {provenance['code_version']}"
+
+
 def stored_result(benchmark: Benchmark, key: str) -> Analysis | None:
     """key: a hash, or whatever came in its place."""
     if not key.isalnum():  # PostgreSQL takes no NUL

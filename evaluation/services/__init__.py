@@ -14,6 +14,7 @@ from evaluation.services.figures import compute_figures, renew_figures
 from evaluation.services.label_sets import (
     DRAFT_JOB,
     begin_draft,
+    draft_if_meant,
     make_draft,
     publish_label_set,
     renew_drafts,
@@ -30,6 +31,7 @@ __all__ = [
     "check_same_code",
     "compute_agreement",
     "compute_figures",
+    "draft_if_meant",
     "evaluate_runs",
     "make_draft",
     "publish_label_set",

@@ -34,8 +34,8 @@ from evaluation.core.label_file import (
     render_judgments,
     render_labels,
 )
-from evaluation.models import Draft, LabelSet, label_set_storage
-from evaluation.selectors import draft_state, latest_draft, live_labels
+from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
+from evaluation.selectors import LATEST, draft_state, latest_draft, live_labels
 from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
 
@@ -124,6 +124,15 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
         kept = drafts.order_by("-pk").values_list("pk", flat=True)[:2]
         drafts.filter(pk__lt=min(kept)).delete()
     return draft
+
+
+def draft_if_meant(*, benchmark: Benchmark, labels: str, progress: Progress = no_progress) -> None:
+    """Make the draft anew where `labels` means it, by its name or as the newest labels there are:
+    for commands, whose users wait anyway."""
+    published = LabelSet.objects.filter(benchmark=benchmark).exists()
+    is_newest = not published and latest_draft(benchmark) is not None
+    if labels == DRAFT or (labels in ("", LATEST) and is_newest):
+        make_draft(benchmark=benchmark, progress=progress)
 
 
 @transaction.atomic

@@ -151,6 +151,9 @@ def test_who_handed_it_on_after_the_lease_had_run_out_does_not_get_it_again(
 
     assert list(Assignment.objects.values_list("state", "slot")) == [("released", None)]
     assert claim(campaign, anna) == []
+    # An answer that comes from her browser all the same is kept, and does not count.
+    assert submit(held, 1).judgment.state == "surplus"
+    assert state_of(held.task) == ("open", None, 1, 0, 1)
     assert len(claim(campaign, ben)) == 1
 
 

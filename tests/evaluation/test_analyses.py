@@ -628,7 +628,8 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     assert said["inputs"]["chosen"] == {"depth": 3, "p": 0.5}
     call_command("analyse", "tiny", "ranks", "--run", "B")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"labels: 1   code: {code_version()}"
+    sha256 = benchmark.label_sets.get().sha256[:12]
+    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
     assert lines[2:9] == [
         "Positives within the depth",
         "Run  Original positives  From the labels  Of these from the labels, %",

@@ -443,7 +443,8 @@ def test_the_api_gives_pages_of_a_bounded_size(benchmark: Benchmark) -> None:
 def test_the_command_says_it_in_words(benchmark: Benchmark, capsys: Any) -> None:
     call_command("compare", "tiny", "--order", "long", "--most", "3")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"labels: 1   code: {code_version()}"
+    sha256 = benchmark.label_sets.get().sha256[:12]
+    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
     assert lines[3:] == [
         "2 captions; rank of the first positive by run, before → after",
         "c1  A 2 → 1  B 1 → 1  a dog runs",

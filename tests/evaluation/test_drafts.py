@@ -282,6 +282,15 @@ def test_by_command(
     label_more(tmp_path, benchmark, "cleo")
     call_command("analyse", "tiny", "labels", "--labels", "draft", "--json")
     assert json.loads(capsys.readouterr().out)["labels"] == 14
+    # So it is where nothing is published and it is the newest there is.
+    benchmark.label_sets.all().delete()
+    label_more(tmp_path, benchmark, "dora")
+    call_command("analyse", "tiny", "labels", "--json")
+    assert json.loads(capsys.readouterr().out)["labels"] == 15
+    label_more(tmp_path, benchmark, "emil")
+    call_command("compare", "tiny", "--json")
+    compared = json.loads(capsys.readouterr().out)["inputs"]
+    assert compared["labels_sha256"] == make_draft(benchmark=benchmark).sha256
 
 
 def test_over_the_api(benchmark: Benchmark) -> None:

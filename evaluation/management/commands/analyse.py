@@ -9,10 +9,9 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from evaluation.analyses import KINDS, get_kind
-from evaluation.analyses.asked import COMMON, ask
+from evaluation.analyses.asked import COMMON, ask, source_line
 from evaluation.analyses.base import Column, Table
-from evaluation.models import DRAFT
-from evaluation.services import analyse, make_draft
+from evaluation.services import analyse, draft_if_meant
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40
@@ -49,15 +48,14 @@ class Command(HearthCommand):
         given |= {"runs": options["runs"]} if options["runs"] else {}
         given |= {name: options[name] for name in own_options() if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        if options["labels"] == DRAFT:
-            make_draft(benchmark=benchmark, progress=self.progress)
+        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
         asked = ask(self.kind, benchmark, given)
         found = analyse(asked=asked, progress=self.progress)
         return {**found.result, "inputs": found.inputs}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
-        self.stdout.write(f"labels: {inputs['labels']}   code: {inputs['code_version']}")
+        self.stdout.write(source_line(inputs))
         for warning in self.kind.warnings(result):
             self.stdout.write(warning)
         for table in self.kind.tables(result):

@@ -7,11 +7,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.analyses.asked import COMMON
+from evaluation.analyses.asked import COMMON, source_line
 from evaluation.analyses.base import UNDEFINED
 from evaluation.analyses.compare_form import CompareForm
 from evaluation.analyses.comparison import compare_lists, look_up_caption
 from evaluation.analyses.ranked_lists import caption_told
+from evaluation.services import draft_if_meant
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40
@@ -24,7 +25,9 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--labels", default="", help="latest, draft, original, or a version")
+        parser.add_argument(
+            "--labels", default="", help="latest, draft (made anew), original, or a version"
+        )
         parser.add_argument("--labels-only", action="store_true", help="without the originals")
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name in OWN:
@@ -37,14 +40,16 @@ class Command(HearthCommand):
         given = {"labels": options["labels"], "only": options["labels_only"]}
         given |= {"runs": options["runs"]} if options["runs"] else {}
         given |= {name: options[name] for name in OWN if options[name] is not None}
-        comparison = compare_lists(get_benchmark(options["key"]), given)
+        benchmark = get_benchmark(options["key"])
+        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
+        comparison = compare_lists(benchmark, given)
         if options["caption"] is None and options["at"] is None:
             return comparison.told()
         return caption_told(comparison, look_up_caption(comparison))
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
-        self.stdout.write(f"labels: {inputs['labels']}   code: {inputs['code_version']}")
+        self.stdout.write(source_line(inputs))
         for name, sha256 in inputs["runs"].items():
             self.stdout.write(f"run: {name}   sha256: {sha256}")
         for line in list_lines(result) if "captions" in result else caption_lines(result):
