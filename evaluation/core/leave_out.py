@@ -70,10 +70,6 @@ class PooledLabels:
         """What would be known if this system had not been pooled."""
         return self.only(other for other in self.runs if other != system)
 
-    def judged_only(self) -> Judged:
-        """The labels without the original positives."""
-        return _select(self.labels, ~self.is_original)
-
     def brought_alone(self, system: str) -> Judged:
         """The labels of the pairs that no other system brought, without the original positives."""
         return _select(self.labels, self.is_alone(system))
