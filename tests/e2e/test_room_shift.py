@@ -40,7 +40,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("c")
     sheet = page.locator("[data-part=sheet-box] img")
-    wait_until(page, "() => document.querySelector('.judge-sheet img')?.naturalWidth > 100")
+    wait_until(page, "() => document.querySelector('.judge-sheet img')?.decode().then(() => true)")
     for _ in range(3):
         page.keyboard.press("]")
     assert page.inner_text("[data-part=speed]") == "2×"
@@ -148,7 +148,8 @@ def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
     campaign = rooms.make_campaign(tmp_path, CAPTIONS[:1], contact_sheet=True)
     page = rooms.enter(anna, campaign)
     page.keyboard.press("c")
-    wait_until(page, "() => document.querySelector('.judge-sheet img')?.naturalWidth > 100")
+    # As the room does: it takes the sheet for seen once the picture is decoded.
+    wait_until(page, "() => document.querySelector('.judge-sheet img')?.decode().then(() => true)")
     page.keyboard.press("c")  # looked at, and closed again
     for _ in range(3):
         page.keyboard.press("]")  # three seconds of video in one and a half
