@@ -66,6 +66,7 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_benchmark_led(request, key)
+    use = request.POST.get("use", "")
     return upload_page(
         request,
         "annotation/gold_upload.html",
@@ -77,7 +78,7 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
         },
         form=GoldUploadForm(**form_data(request)),
         kind="import_gold",
-        title=f"Bring gold into {benchmark.name}",
+        title=f"Bring gold for {use} into {benchmark.name}",
         benchmark_key=benchmark.key,
         by=request.user.pk,
     )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
@@ -26,7 +25,6 @@ from evaluation.analyses.specs import BARS, LINES, name_of, offset, quantity, sp
 from evaluation.core.coverage import cover_ranks
 from evaluation.core.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
 from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.relevance import Judged
 from evaluation.core.scoring import RunScores
 
 NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
@@ -56,7 +54,8 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "runs": {
             row.system: {
                 **_left_out(row, measures),
-                "judged": _judged(runs[row.system], pool.labels),
+                # Of the videos that its lists have: a missing list is no unjudged one.
+                "judged": cover_ranks(runs[row.system], pool.labels).share,
             }
             for row in left
         },
@@ -72,12 +71,6 @@ def _left_out(row: LeftOut, measures: Sequence[Measure]) -> Result:
         "pairs": row.pairs,
         "positives": row.positives,
     }
-
-
-def _judged(ranked: npt.NDArray[Any], labels: Judged) -> float:
-    """Of the videos that its lists have."""
-    found = cover_ranks(ranked, labels)
-    return float(found.judged.sum() / max(1, found.filled.sum()))
 
 
 def _means(scores: RunScores, measures: Sequence[Measure]) -> dict[str, float | None]:

@@ -30,6 +30,11 @@ class RankCoverage:
         """Judged of the filled, 0 where no list reaches the rank."""
         return np.where(self.filled > 0, self.judged / np.maximum(self.filled, 1), 0.0)
 
+    @property
+    def share(self) -> float:
+        """The same of all ranks together."""
+        return float(self.judged.sum() / max(1, self.filled.sum()))
+
 
 @dataclass(frozen=True, slots=True)
 class PoolDepth:
