@@ -16,9 +16,15 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin hearth \
 WORKDIR /app
 COPY --from=packages /venv /venv
 COPY . .
+# The image has no .git. Published numbers name this commit, so a build without it fails:
+# docker build --build-arg HEARTH_COMMIT="$(git describe --always --dirty --abbrev=12 --exclude='*')" .
+ARG HEARTH_COMMIT
+ENV HEARTH_COMMIT=$HEARTH_COMMIT
 # No key is in the image: on localhost, settings accept the development key.
-RUN python -m compileall -q /app \
-    && HEARTH_HOME=/tmp/build python manage.py collectstatic --no-input \
+RUN export HEARTH_HOME=/tmp/build \
+    && python -m compileall -q /app \
+    && python manage.py check --deploy --tag provenance \
+    && python manage.py collectstatic --no-input \
     && rm -r /tmp/build
 USER hearth
 VOLUME /data

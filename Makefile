@@ -89,7 +89,7 @@ test-postgresql: install-dev
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" --ignore=tests/e2e/test_lab_charts.py
 
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
-BENCHMARKS ?= scoring commands sqlite-commands lists resampling replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
+BENCHMARKS ?= scoring commands sqlite-commands lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
 bench: install-dev  ## Measure times and memory (DATA=folder: on the real input there)

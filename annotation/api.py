@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    inline_serializer,
+)
 from rest_framework import serializers, status
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.exceptions import NotAuthenticated
@@ -44,6 +49,16 @@ KEPT = {
 
 # The person whose room it is.
 OWNER = "X-Hearth-Person"
+# The version of the guidelines that the campaign has now. If a room shows another version, it shows
+# the new one before it accepts further answers.
+GUIDELINE = "X-Hearth-Guideline"
+GUIDELINE_HEADER = OpenApiParameter(
+    GUIDELINE,
+    int,
+    OpenApiParameter.HEADER,
+    response=[200, 201],
+    description="the version of the guidelines that the campaign has now, 0 for the default text",
+)
 
 CLAIMED = inline_serializer(
     "Claimed",
@@ -83,7 +98,7 @@ class Claim(APIView):
 
     permission_classes = [IsAuthenticated, IsOwner]
 
-    @extend_schema(request=ClaimSerializer, responses=CLAIMED)
+    @extend_schema(request=ClaimSerializer, responses=CLAIMED, parameters=[GUIDELINE_HEADER])
     def post(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
         if needs_consent(request.user):
@@ -94,7 +109,10 @@ class Claim(APIView):
             campaign=campaign, annotator=annotator, count=shape.validated_data["count"]
         )
         shown = ItemSerializer(items, many=True, context={"campaign": campaign})
-        return Response({"items": shown.data, "judged": judged_by(campaign, annotator)})
+        return Response(
+            {"items": shown.data, "judged": judged_by(campaign, annotator)},
+            headers={GUIDELINE: str(campaign.guideline_version)},
+        )
 
 
 class Release(APIView):
@@ -126,6 +144,9 @@ class Judgments(APIView):
     The same `client_key` with another label is 409, and so is a new key for a pair that you judged
     before, unless it `corrects` the earlier answer. An answer that was under way while your account
     was deactivated, or your role withdrawn, is 403 and all the same `kept`, not counted.
+
+    The answer is stored under the version of the guidelines that it names (`guideline`). A version
+    that the campaign has not had is 400.
     """
 
     authentication_classes = [
@@ -137,6 +158,7 @@ class Judgments(APIView):
 
     @extend_schema(
         request=JudgmentSerializer,
+        parameters=[GUIDELINE_HEADER],
         responses={
             201: StoredJudgmentSerializer,
             200: StoredJudgmentSerializer,
@@ -157,11 +179,13 @@ class Judgments(APIView):
         if not annotates_somewhere(request.user):
             return Response(KEPT, status=status.HTTP_403_FORBIDDEN)
         stored = dict(StoredJudgmentSerializer(submitted.judgment).data)
-        if submitted.judgment.task.campaign.is_training:
+        campaign = submitted.judgment.task.campaign
+        if campaign.is_training:
             stored["feedback"] = FeedbackSerializer(submitted.judgment).data
         return Response(
             stored,
             status=status.HTTP_201_CREATED if submitted.created else status.HTTP_200_OK,
+            headers={GUIDELINE: str(campaign.guideline_version)},
         )
 
 

@@ -56,6 +56,11 @@ class ReopenForm(forms.Form):
 
 class JudgmentsUploadForm(forms.Form):
     file = forms.FileField(label="File", help_text="CSV in UTF-8; may be gzipped.")
+    pool_equal = forms.BooleanField(
+        label="Share labels among captions with equal texts",
+        required=False,
+        help_text="If not selected, each label holds only for its own caption.",
+    )
 
 
 class CampaignStateForm(forms.Form):

@@ -29,6 +29,7 @@ from annotation.selectors import (
     get_campaign,
     get_desk_case,
     judged_by,
+    last_guideline_version,
 )
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
@@ -55,12 +56,25 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "campaign": campaign,
         "guideline": campaign.guideline,
+        "has_new_guideline": last_guideline_version(campaign, annotator)
+        not in (None, campaign.guideline_version),
         "judged": judged_by(campaign, annotator),
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
         **_room_keys(campaign, annotator),
         **_room_training(campaign, annotator),
     }
     return render(request, "annotation/judge.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def room_guideline(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the guidelines for a room that was opened under another version."""
+    campaign = get_campaign(pk, scopes_known(request.user))
+    check_can_judge(request.user, campaign)
+    context = {"guideline": campaign.guideline}
+    return render(request, "annotation/_room_guideline.html", context)
 
 
 def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:

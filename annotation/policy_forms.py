@@ -26,6 +26,7 @@ ASKED_AS = {
     "gold_bar": "bar_right",
     "gold_last": "bar_last",
     "threshold": "relevant_from",
+    "original_grade": "original_step",
 }
 
 
@@ -228,6 +229,14 @@ class CampaignForm(PolicyForm):
         max_value=STEPS_MAX,
         help_text="2: all but the lowest. What lies below counts as not relevant in scores.",
     )
+    original_step = forms.IntegerField(
+        label="Step for original positives",
+        required=False,
+        min_value=2,
+        max_value=STEPS_MAX,
+        help_text="The label of an original positive beside the other labels. Empty: the "
+        "highest step.",
+    )
     order = forms.ChoiceField(
         label="Order of the pairs",
         choices=Order.choices,
@@ -294,6 +303,7 @@ class CampaignForm(PolicyForm):
             "scale": given["scale"],
             "steps": self._steps() if graded else [],
             "threshold": given["relevant_from"] - 1 if graded else 1,
+            "original_grade": _grade(given["original_step"]) if graded else None,
             "order": given["order"],
             "priority": given["priority"],
         }
@@ -308,7 +318,7 @@ class CampaignForm(PolicyForm):
             Fieldset(
                 "Steps of graded relevance",
                 "For the graded scale alone.",
-                [self["steps"], self["relevant_from"]],
+                [self["steps"], self["relevant_from"], self["original_step"]],
                 folded=True,
             ),
             *self._of_people(),
@@ -320,6 +330,11 @@ class CampaignForm(PolicyForm):
                 folded=True,
             ),
         ]
+
+
+def _grade(step: int | None) -> int | None:
+    """Return the label of a step; on the form the first step is 1."""
+    return None if step is None else step - 1
 
 
 def _share(part: int, whole: int) -> float:

@@ -98,6 +98,14 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
     # The field of this name on REST framework's base class is what a form would show.
     label = serializers.IntegerField(min_value=0, max_value=100)  # type: ignore[assignment]
     client_key = serializers.UUIDField()
+    guideline = serializers.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        required=False,
+        allow_null=True,
+        help_text="the version of the guidelines that you had on the screen, 0 for the default "
+        "text; if missing, the answer is stored under the campaign's current version",
+    )
     seconds = serializers.FloatField(
         min_value=0, max_value=SECONDS_MAX, required=False, allow_null=True
     )

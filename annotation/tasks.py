@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from celery import shared_task
 
 from annotation import services
@@ -19,6 +20,7 @@ from pooling.selectors import get_benchmark
 @shared_task
 def expire_leases_task() -> None:
     services.expire_leases()
+    services.settle_lately_closed()
 
 
 @job_kind("import_judgments")
@@ -30,6 +32,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
             path=path,
             source=params["source"],
             scale=Scale(params.get("scale", Scale.BINARY)),
+            pool_equal=params.get("pool_equal", False),
             progress=progress,
         )
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
@@ -58,6 +61,18 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
         seed=params["seed"],
         name=params["name"],
         policy=services.Policy(**params["policy"]),
+    )
+    return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
+
+
+@job_kind("open_confirmation")
+def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """params: benchmark (key), codes (of pairs), seed, name."""
+    campaign = services.open_confirmation(
+        benchmark=get_benchmark(params["benchmark"]),
+        codes=np.array(params["codes"], np.int64),
+        seed=params["seed"],
+        name=params["name"],
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 

@@ -65,6 +65,9 @@ urlpatterns = [
     path("campaigns/<int:pk>/members/<int:annotator>/", training_views.member, name="member"),
     # The judging room
     path("campaigns/<int:pk>/judge/", judging_views.judge, name="judge"),
+    path(
+        "campaigns/<int:pk>/judge/guideline/", judging_views.room_guideline, name="room-guideline"
+    ),
     # One's own work
     path("me/", me_views.me, name="me"),
     path("me/keys/", me_views.keys, name="me-keys"),

@@ -13,7 +13,7 @@ from annotation.forms import CampaignStateForm, JudgmentsUploadForm
 from annotation.models import Campaign
 from annotation.policies import check_can_lead
 from annotation.policy_forms import CampaignForm
-from annotation.selectors import count_new_pairs
+from annotation.selectors import count_new_tasks
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job, upload_page
 from config.shared.errors import InvalidInput
@@ -34,8 +34,8 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     form = CampaignForm(**form_data(request))
-    new_pairs = count_new_pairs(benchmark)
-    if request.method == "POST" and form.is_valid() and new_pairs:
+    new = count_new_tasks(benchmark)
+    if request.method == "POST" and form.is_valid() and new.tasks:
         given = form.cleaned_data
         return start_job(
             request,
@@ -49,7 +49,7 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
             },
             benchmark_key=benchmark.key,
         )
-    context = {"benchmark": benchmark, "form": form, "new_pairs": new_pairs}
+    context = {"benchmark": benchmark, "form": form, "new": new}
     return render(request, "annotation/campaign_open.html", context, status=form_status(request))
 
 

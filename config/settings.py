@@ -26,6 +26,8 @@ SECRET_KEY = env.str("SECRET_KEY", "") or DEVELOPMENT_KEY
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 REDIS_URL = env.str("REDIS_URL", "")
+# The commit of the copied code. A git checkout does not need this setting.
+HEARTH_COMMIT = env.str("HEARTH_COMMIT", "").strip()
 
 # A site that others can reach names its host; only this machine may go without a key of its own.
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
@@ -302,6 +304,8 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING")},
+    # This logger warns that the filesystem broker has no host name.
+    "loggers": {"kombu.connection": {"level": "ERROR"}},
 }
 
 # --- Publishing ---------------------------------------------------------------------------

@@ -26,16 +26,18 @@ from evaluation.analyses.asked import ask
 from evaluation.analyses.compare_form import CompareForm
 from evaluation.analyses.comparison import Comparison, compare_lists, look_up_caption
 from evaluation.analyses.ranked_lists import WORDS, caption_told
+from evaluation.core.measures import DEFAULT_MEASURES
 from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.models import Draft, LabelSet
 from evaluation.selectors import (
     LATEST,
+    benchmark_outcomes,
     find_label_set,
     latest_agreement,
     latest_draft,
     stored_scores,
 )
-from evaluation.services import begin_analysis, begin_draft
+from evaluation.services import begin_analysis, begin_draft, check_settled
 from pooling.api import OfBenchmark
 from pooling.models import Benchmark
 from pooling.selectors import find_runs
@@ -47,6 +49,7 @@ SUMMARY = (
     "n_pairs",
     "n_relevant",
     "n_conflicted",
+    "n_pending",
     "n_judgments",
     "code_version",
     "created_at",
@@ -63,6 +66,13 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
     class Meta:
         model = Draft
         fields = SUMMARY
+
+
+class PublishSerializer(serializers.Serializer[dict[str, Any]]):
+    allow_pending = serializers.BooleanField(
+        default=False,
+        help_text="Publish pairs that are pending or in conflict without a label.",
+    )
 
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
@@ -96,10 +106,17 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
     def get_queryset(self) -> QuerySet[LabelSet]:
         return LabelSet.objects.filter(benchmark=self.benchmark)
 
-    @extend_schema(request=None, responses={202: JobSerializer})
+    @extend_schema(request=PublishSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Publish the labels of this moment as the next version, and score all runs by it."""
-        return self.enqueue(request, "publish_labels", "Publish labels", {})
+        """Publish the current labels as the next version, and score all runs by it.
+
+        409 if pairs are pending or in conflict and `allow_pending` is not set.
+        """
+        shape = PublishSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        if not shape.validated_data["allow_pending"]:
+            check_settled(benchmark_outcomes(self.benchmark).counts)
+        return self.enqueue(request, "publish_labels", "Publish labels", shape.validated_data)
 
 
 class DraftOfLabels(OfBenchmark):
@@ -121,14 +138,23 @@ class DraftOfLabels(OfBenchmark):
 class LabelSetFile(OfBenchmark):
     """A label set in one of the export formats."""
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "licence",
+                str,
+                description="licence of the labels, for the format fire; default: the benchmark's",
+            )
+        ],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
     def get(self, request: Request, key: str, version: int, export: str) -> StreamingHttpResponse:
         label_set = LabelSet.objects.filter(benchmark=self.benchmark, version=version).first()
         if label_set is None or export not in FORMATS:
             raise NotFound("There is no such label set or format.")
         kind = FORMATS[export]
         return StreamingHttpResponse(
-            open_export(label_set, export),
+            open_export(label_set, export, licence=request.query_params.get("licence", "")),
             content_type=kind.content_type,
             headers={
                 "Content-Disposition": f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
@@ -157,6 +183,7 @@ class Scores(OfBenchmark):
                 "original": by_original.scores if by_original else None,
                 "labelled": by_labels.scores if by_labels else None,
                 "judged": best.judged if best else None,
+                "reads": {str(one): one.reads(run.depth) for one in DEFAULT_MEASURES},
                 "unjudged": best.unjudged if best else None,
                 "bounds": best.bounds if best else None,
             }

@@ -7,5 +7,11 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
+        from config.shared import checks  # noqa: F401
+        from config.shared.version import code_version
+
         # Whoever asks for a job must know its kind, not only the worker that does it.
         from evaluation import receivers, tasks  # noqa: F401
+
+        # Fix the version now, because the files may change while the process runs.
+        code_version()

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from evaluation.models import LabelSet
-from evaluation.selectors import LATEST, ORIGINAL
+from evaluation.selectors import CUTOFFS, LATEST, ORIGINAL
 
 # Columns of the results table that it can be ordered by; a minus sign in front: highest first.
 TABLE_MEASURES = ("C@1", "C@5", "C@10", "AP", "AP(found)")
@@ -16,6 +16,18 @@ JUDGED = "Judged@10"
 RUN = "run"
 SORT_KEYS = (RUN, *TABLE_MEASURES, JUDGED)
 DEFAULT_SORT = "-C@1"
+
+
+class PublishForm(forms.Form):
+    allow_pending = forms.BooleanField(
+        label="Publish pairs that are pending or in conflict without a label", required=False
+    )
+
+
+class ConfirmForm(forms.Form):
+    cutoff = forms.TypedChoiceField(
+        choices=[(cutoff, f"C@{cutoff}") for cutoff in CUTOFFS], coerce=int
+    )
 
 
 class ResultsForm(forms.Form):

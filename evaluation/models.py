@@ -27,7 +27,16 @@ class LabelSummary(models.Model):
     n_pairs = models.PositiveIntegerField()
     n_relevant = models.PositiveIntegerField()
     n_conflicted = models.PositiveIntegerField()
+    n_pending = models.PositiveIntegerField(default=0)
     n_judgments = models.PositiveIntegerField()
+    original_grade = models.PositiveSmallIntegerField(
+        default=1, help_text="grade of an original positive together with these labels"
+    )
+    agreement = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="figures of first labels and of all labels; empty in older label sets",
+    )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -7,12 +7,13 @@ from typing import Any
 from django.dispatch import receiver
 
 from config.accounts.models import User
+from config.jobs.models import Job
 from evaluation import services
 from pooling.models import Run
-from pooling.signals import run_uploaded
+from pooling.signals import run_imported
 
 
-@receiver(run_uploaded)
-def score_what_was_uploaded(run: Run, by: User | None, **_: Any) -> None:
-    """Who uploads a run wants its scores; nobody has to press a second button for them."""
-    services.begin_scoring(run=run, created_by=by)
+@receiver(run_imported)
+def score_new_run(run: Run, by: User | None, **_: Any) -> Job:
+    """Queue the scoring of a run in the transaction that stores it."""
+    return services.begin_scoring(run=run, created_by=by)

@@ -42,13 +42,21 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 @job_kind("publish_labels")
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Publish, then score all runs under the new set. params: benchmark (key), job."""
+    """Publish, score all runs by the new set, and compute the analysis on the benchmark's page.
+
+    params: benchmark (key), job, allow_pending.
+    """
     benchmark = get_benchmark(params["benchmark"])
     job = Job.objects.select_related("created_by").get(pk=params["job"])
     label_set = services.publish_label_set(
-        benchmark=benchmark, created_by=job.created_by, request=job.pk, progress=progress
+        benchmark=benchmark,
+        allow_pending=params.get("allow_pending", False),
+        created_by=job.created_by,
+        request=job.pk,
+        progress=progress,
     )
     services.evaluate_runs(benchmark=benchmark, progress=progress)
+    services.analyse_front(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -79,6 +87,7 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
     draft = services.make_draft(benchmark=benchmark, progress=progress)
+    services.analyse_front(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,

@@ -23,6 +23,7 @@ urlpatterns = [
         name="results-download",
     ),
     path("benchmarks/<str:key>/runs/<int:pk>/", runs.run, name="run"),
+    path("benchmarks/<str:key>/runs/<int:pk>/confirm/", runs.run_confirm, name="run-confirm"),
     path("benchmarks/<str:key>/runs/<int:pk>/pool/", runs.run_pool, name="run-pool"),
     path("benchmarks/<str:key>/analyses/", analyses.analyses, name="analyses"),
     path("benchmarks/<str:key>/analyses/<str:name>/", analyses.analysis, name="analysis"),

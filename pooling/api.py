@@ -27,7 +27,15 @@ from pooling.selectors import tags_of, train_splits_of
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
     class Meta:
         model = Benchmark
-        fields = ["key", "name", "licence", "description", "n_queries", "n_videos"]
+        fields = [
+            "key",
+            "name",
+            "licence",
+            "description",
+            "equal_texts",
+            "n_queries",
+            "n_videos",
+        ]
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -94,6 +102,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "seed",
             "n_pairs",
             "n_new_pairs",
+            "n_tasks",
             "created_at",
         ]
 

@@ -14,3 +14,14 @@ class MediaState(models.TextChoices):
 class PoolStrategy(models.TextChoices):
     DEPTH_K = "depth-k", "Top k of each run"
     JUDGED = "judged", "Pairs of an imported file of judgments"
+
+
+class EqualTexts(models.TextChoices):
+    """When two captions count as the same text, so that a video is judged once for both.
+
+    The values are the rules of `pooling.core.equal_texts`.
+    """
+
+    FOLDED = "folded", "Equal except for case, white space and final punctuation"
+    EXACT = "exact", "Equal character by character"
+    OFF = "off", "Never equal: judge each caption separately"

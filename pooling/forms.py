@@ -8,6 +8,7 @@ from django import forms
 
 from config.shared.limits import DEPTH_MAX, SEED_MAX
 from pooling.core.run_file import FORMATS
+from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.selectors import find_runs
 from pooling.services.metadata import TRAIN
@@ -66,6 +67,14 @@ class TrainCaptionsForm(forms.Form):
 
 class TagsForm(forms.Form):
     file = forms.FileField(label="File", help_text="CSV, may be gzipped.")
+
+
+class EqualTextsForm(forms.Form):
+    rule = forms.ChoiceField(
+        label="Rule for equal texts",
+        choices=EqualTexts.choices,
+        widget=forms.RadioSelect,
+    )
 
 
 class PoolForm(forms.Form):

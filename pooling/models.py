@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from pooling.core.tag_file import MAX_TAG
-from pooling.enums import MediaState, PoolStrategy
+from pooling.enums import EqualTexts, MediaState, PoolStrategy
 
 KEY_LENGTH = 255
 BENCHMARK_KEY = RegexValidator(
@@ -24,6 +24,12 @@ class Benchmark(models.Model):
     name = models.CharField(max_length=200)
     licence = models.CharField(max_length=300, blank=True)
     description = models.TextField(blank=True)
+    equal_texts = models.CharField(
+        max_length=6,
+        choices=EqualTexts,
+        default=EqualTexts.FOLDED,
+        help_text="when captions count as the same text, so that a video is judged once for them",
+    )
     captions_sha256 = models.CharField(max_length=64, editable=False)
     n_queries = models.PositiveIntegerField(editable=False)
     n_videos = models.PositiveIntegerField(editable=False)
@@ -222,6 +228,9 @@ class Pool(models.Model):
     seed = models.BigIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
     n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool had")
+    n_tasks = models.PositiveIntegerField(
+        null=True, help_text="different texts and videos among the pairs; empty: an older pool"
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

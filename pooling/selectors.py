@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,10 @@ from django.urls import reverse
 
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
+from pooling.core.equal_texts import first_equal, unit_codes
 from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
+from pooling.core.pool import union_codes
+from pooling.enums import EqualTexts
 from pooling.models import (
     Benchmark,
     OriginalPositive,
@@ -132,6 +136,50 @@ def query_keys(benchmark: Benchmark) -> list[str]:
 def query_texts(benchmark: Benchmark) -> list[str]:
     """Captions, indexed by number."""
     return list(benchmark.queries.order_by("number").values_list("text", flat=True))
+
+
+def first_equal_captions(benchmark: Benchmark) -> Int64Array:
+    """Return for each caption the number of the first one with an equal text, int64 [n_queries].
+
+    The benchmark's rule decides which texts are equal. Captions never change, so the process keeps
+    the result.
+    """
+    return _first_equal(benchmark.pk, benchmark.captions_sha256, benchmark.equal_texts)
+
+
+@lru_cache(maxsize=8)
+def _first_equal(benchmark_id: int, captions_sha256: str, rule: str) -> Int64Array:
+    texts = Query.objects.filter(benchmark=benchmark_id).order_by("number")
+    found = first_equal(list(texts.values_list("text", flat=True)), rule)
+    found.setflags(write=False)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EqualTextCount:
+    """Numbers of different texts and of tasks for the pooled pairs, under a rule of equal texts."""
+
+    rule: EqualTexts
+    texts: int
+    pairs: int
+    tasks: int
+    is_used: bool
+
+    @property
+    def saved(self) -> int:
+        return self.pairs - self.tasks
+
+
+def equal_text_counts(benchmark: Benchmark) -> list[EqualTextCount]:
+    """Return one row for each rule, for all pooled pairs."""
+    codes = pair_arrays(benchmark).codes
+    rows = []
+    for rule in EqualTexts:
+        first = _first_equal(benchmark.pk, benchmark.captions_sha256, rule)
+        texts = int((first == np.arange(len(first))).sum())
+        tasks = len(union_codes([unit_codes(codes, first, benchmark.n_videos)]))
+        rows.append(EqualTextCount(rule, texts, len(codes), tasks, rule == benchmark.equal_texts))
+    return rows
 
 
 def video_keys(benchmark: Benchmark) -> list[str]:

@@ -9,15 +9,14 @@ from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from pooling import services
-from pooling.models import Run
 from pooling.selectors import get_benchmark
-from pooling.signals import run_uploaded
 
 
 @job_kind("import_run")
 def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
     depth (or null)."""
+    job = Job.objects.select_related("created_by").get(pk=params["job"])
     with uploaded_file(params["upload"]) as path:
         done = services.import_run(
             benchmark=get_benchmark(params["benchmark"]),
@@ -27,11 +26,9 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
             name=params["name"],
             format=params["format"],
             depth=params["depth"],
+            by=job.created_by,
             progress=progress,
         )
-    if done.created:
-        job = Job.objects.select_related("created_by").get(pk=params["job"])
-        run_uploaded.send(Run, run=done.run, by=job.created_by)
     return {
         "run": done.run.name,
         "pk": done.run.pk,
@@ -91,4 +88,5 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         "pool": built.pool.pk,
         "pairs": built.pool.n_pairs,
         "new_pairs": built.pool.n_new_pairs if built.created else 0,
+        "tasks": built.pool.n_tasks,
     }

@@ -8,6 +8,11 @@ urlpatterns = [
     path("benchmarks/<str:key>/runs/new/", views.run_upload, name="run-upload"),
     path("benchmarks/<str:key>/pools/new/", views.pool_build, name="pool-build"),
     path(
+        "benchmarks/<str:key>/equal-captions/",
+        views.equal_captions,
+        name="equal-captions",
+    ),
+    path(
         "benchmarks/<str:key>/train-captions/new/",
         views.train_captions_upload,
         name="train-captions-upload",

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models.fields.files import FieldFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from config.jobs.views import start_job, upload_page
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.errors import Conflict
+from config.shared.pages import CONFLICT, form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
-from pooling.forms import PoolForm, RunUploadForm, TagsForm, TrainCaptionsForm
+from pooling import services
+from pooling.enums import EqualTexts
+from pooling.forms import EqualTextsForm, PoolForm, RunUploadForm, TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,
+    can_build_pool,
     can_see_benchmarks,
     can_upload_run,
     can_watch_videos,
@@ -25,6 +30,7 @@ from pooling.policies import (
     systems_seen_by,
     videos_watched_by,
 )
+from pooling.selectors import equal_text_counts
 
 SYSTEMS_OFFERED = 200
 
@@ -62,6 +68,33 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
         )
     context = {"benchmark": benchmark, "form": form}
     return render(request, "pooling/pool_build.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(["GET", "HEAD", "POST"])
+def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the effect of each rule of equal texts and the benchmark's rule."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    may_change = can_build_pool(request.user, benchmark)
+    form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
+    status = form_status(request)
+    if request.method == "POST" and form.is_valid():
+        rule = EqualTexts(form.cleaned_data["rule"])
+        try:
+            services.set_equal_texts(benchmark=benchmark, rule=rule, by=request.user)
+        except Conflict as error:
+            form.add_error(None, str(error))
+            status = CONFLICT
+        else:
+            messages.success(request, f"The rule is now: {rule.label}.")
+            return redirect("equal-captions", benchmark.key)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "rows": equal_text_counts(benchmark),
+        "may_change": may_change,
+    }
+    return render(request, "pooling/equal_captions.html", context, status=status)
 
 
 @only_for(can_see_benchmarks)

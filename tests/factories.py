@@ -115,8 +115,12 @@ def bring_run(
     system: str = "A",
     **options: Any,
 ) -> ImportedRun:
+    """Nothing waits afterwards: the job that would score the run is deleted."""
     path = write_run(folder / f"{uuid.uuid4().hex}.run", lists)
-    return import_run(benchmark=benchmark, path=path, system=system, **options)
+    done = import_run(benchmark=benchmark, path=path, system=system, **options)
+    for job in done.jobs:
+        job.delete()
+    return done
 
 
 def make_run(
@@ -184,11 +188,17 @@ def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Ass
     return claim_assignments(campaign=campaign, annotator=annotator, count=count)
 
 
-def submit(assignment: Assignment, label: int, *, client_key: uuid.UUID | None = None) -> Submitted:
+def submit(
+    assignment: Assignment,
+    label: int,
+    *,
+    client_key: uuid.UUID | None = None,
+    guideline: int | None = None,
+) -> Submitted:
     return submit_judgment(
         assignment_id=assignment.pk,
         annotator=assignment.annotator,
-        answer=Answer(label=label, client_key=client_key or uuid.uuid4()),
+        answer=Answer(label=label, client_key=client_key or uuid.uuid4(), guideline=guideline),
     )
 
 

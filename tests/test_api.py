@@ -206,6 +206,7 @@ def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
         "name": "tiny",
         "licence": "",
         "description": "",
+        "equal_texts": "folded",
         "n_queries": 2,
         "n_videos": 3,
     }
@@ -257,6 +258,7 @@ def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -
                 "original": result.original,
                 "labelled": result.labelled,
                 "judged": result.judged,
+                "reads": result.reads,
                 "unjudged": result.unjudged,
                 "bounds": result.bounds,
             }

@@ -13,12 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import execute_from_command_line
+from django.core.management import (
+    execute_from_command_line,
+    get_commands,
+    load_command_class,
+)
 
 from annotation.enums import Joining, Order, Priority, Scale
 from annotation.models import Campaign
 from annotation.services import Policy, policy_of
+from config.jobs.models import Job
 from config.shared.version import code_version
+from evaluation.management.commands.evaluate import report_lines
+from evaluation.models import Evaluation, LabelSet
 from pooling.models import Benchmark, Run, Tag
 from tests.conftest import ROOT, database_url_of_tests
 from tests.factories import (
@@ -102,7 +109,7 @@ def judged(folder: Path, manage: Manage) -> Path:
     )
     manage("import_run", "tiny", folder / "a.run", "--system", "S")
     manage("import_judgments", "tiny", folder / "judgments.csv")
-    manage("publish_labels", "tiny")
+    manage("publish_labels", "tiny", "--allow-pending")
     return folder
 
 
@@ -134,12 +141,38 @@ def test_import_run(folder: Path, manage: Manage) -> None:
     assert named == {**expected, "created": True, "run": "cut", "depth": 2}
 
 
+def test_an_imported_run_is_scored_at_once(judged: Path, manage: Manage) -> None:
+    """No worker runs here. The job that a page's upload would leave to one is done."""
+    lists = {"c0": ["v1"], "c1": ["v2"], "c2": ["v3"]}
+    write_run(judged / "b.run", lists)
+    for _ in range(2):
+        manage("import_run", "tiny", judged / "b.run", "--system", "T")
+    jobs = Job.objects.filter(kind="evaluate", title="Score T of tiny")
+    assert [(job.state, job.params["labels"]) for job in jobs] == [("done", "latest")]
+    by_labels = Evaluation.objects.get(run__name="T", label_set__version=1)
+    assert by_labels.scores["C@1"] == 1.0
+
+
+def test_a_run_whose_scoring_fails_is_imported_all_the_same(
+    judged: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_run(judged / "b.run", {"c0": ["v1"]})
+    label_set = LabelSet.objects.get()
+    label_set.file.storage.delete(label_set.file.name)
+    words = ["import_run", "tiny", str(judged / "b.run"), "--system", "T"]
+    execute_from_command_line(["manage.py", *words])
+    said = capfd.readouterr()
+    assert said.out.startswith("run T: 1 captions, depth 1")
+    assert "warning: Score T of tiny: failed." in said.err
+    assert Run.objects.filter(name="T").exists()
+
+
 def test_build_pool(judged: Path, manage: Manage) -> None:
     # Six pairs in the lists, of which the judgments brought all but c1 with v3.
     whole = manage("build_pool", "tiny", "--depth", "10")
-    assert whole == {"pairs": 6, "new_pairs": 1, "pool": whole["pool"]}
+    assert whole == {"pairs": 6, "new_pairs": 1, "tasks": 6, "pool": whole["pool"]}
     again = manage("build_pool", "tiny", "--depth", "10", "--run", "S")
-    assert again == {"pairs": 6, "new_pairs": 0, "pool": whole["pool"]}
+    assert again == {"pairs": 6, "new_pairs": 0, "tasks": 6, "pool": whole["pool"]}
     sample = manage("build_pool", "tiny", "--depth", "1", "--sample", "3", "--seed", "4")
     assert (sample["pairs"], sample["new_pairs"]) == (2, 0)
 
@@ -200,7 +233,8 @@ def test_import_judgments(folder: Path, manage: Manage) -> None:
     words = ("import_judgments", "tiny", folder / "judgments.csv")
     first = manage(*words)
     campaign = first["campaign"]
-    assert first == {"judgments": 8, "pairs": 6, "campaign": campaign, "created": True}
+    counts = {"judgments": 8, "pairs": 6, "tasks": 6}
+    assert first == {**counts, "campaign": campaign, "created": True}
     assert manage(*words) == {**first, "created": False}
 
 
@@ -248,18 +282,28 @@ def test_import_tags(folder: Path, manage: Manage) -> None:
 def test_agreement(judged: Path, manage: Manage) -> None:
     result = manage("agreement", "tiny", "--resamples", "20")
     interval, people = result.pop("alpha_interval"), result.pop("annotators")
+    first, every = result.pop("first_labels"), result.pop("all_labels")
+    assert (first["alpha_interval"], first["labels"], every["labels"]) == (interval, 8, 8)
+    assert every | first == first
+    assert first["ac1"] == result.pop("ac1")
+    assert first["ac1_interval"] == result.pop("ac1_interval")
     assert result == {
         "pairs": 6,
         "labels": 8,
         "resolved": 5,
+        "adjudicated": 0,
+        "pending": 0,
         "conflicted": 1,
         "relevant": 3,
         "multiply_labelled": 2,
         "agreement": 0.5,
         "pairwise_agreement": 0.5,
+        "first_two_agreement": 0.5,
         # Labels 1 0 and 1 1: observed 2 of expected 2 * 3 * 1 / 3.
         "alpha": 0.0,
-        "undefined": {},
+        "alpha_level": "nominal",
+        "alpha_annotator_interval": None,
+        "undefined": {"alpha_annotator_interval": "fewer than three annotators share pairs"},
         "resamples": 20,
         "by_label_count": [
             {"labels": 1, "pairs": 4, "agreement": None},
@@ -277,24 +321,26 @@ def test_publish_labels(judged: Path, manage: Manage) -> None:
         "c0,v0,0,majority,1,0\nc0,v1,1,majority,1,1\nc0,v2,0,majority,1,0\n"
         "c1,v0,,conflict,2,1\nc1,v2,1,majority,1,1\nc2,v3,1,majority,2,2\n"
     )
-    assert manage("publish_labels", "tiny") == {
+    assert manage("publish_labels", "tiny", "--allow-pending") == {
         "version": 2,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "pairs": 6,
         "relevant": 3,
+        "pending": 0,
         "conflicted": 1,
         "judgments": 8,
     }
 
 
 def test_evaluate(judged: Path, manage: Manage) -> None:
-    sha256 = manage("publish_labels", "tiny")["sha256"]
+    sha256 = manage("publish_labels", "tiny", "--allow-pending")["sha256"]
     asked = [word for name in ("C@1", "AP", "AP(found)", "MedR") for word in ("--measure", name)]
     # Worked by hand in tests/evaluation/test_services.py; here c2 has a second original positive.
     result = manage("evaluate", "tiny", *asked)
     assert result == {
         "labels": 2,
         "labels_sha256": sha256,
+        "twins": "off",
         "code_version": code_version(),
         "runs": {
             "S": {
@@ -305,13 +351,19 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
                 "labelled": pytest.approx(
                     {"C@1": 1 / 3, "AP": 1.25 / 3, "AP(found)": 1.5 / 3, "MedR": 2.0}
                 ),
-                "judged": pytest.approx({"1": 1 / 3}),
+                "judged": pytest.approx({"1": 1 / 3, "3": (1 + 1 / 3) / 3}),
+                "reads": {"C@1": 1, "AP": 3, "AP(found)": 3, "MedR": 3},
                 "undefined": {
                     "MedR": "half of the queries or more have no positive within the depth"
                 },
             }
         },
     }
+    # Beside each score stands the judged share of the ranks that the measure reads.
+    assert report_lines(result)[2:4] == [
+        "  C@1          0.3333 (0.0000 + 0.3333)     judged@1 0.3333",
+        "  AP           0.4167 (0.1667 + 0.2500)     judged@3 0.4444",
+    ]
     words = ("evaluate", "tiny", "--run", "S", "--measure", "C@1", "--labels")
     by_original = manage(*words, "original")
     assert (by_original["labels"], by_original["labels_sha256"]) == ("original", None)
@@ -324,7 +376,7 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
 
 
 def test_export_labels(judged: Path, manage: Manage) -> None:
-    sha256 = manage("publish_labels", "tiny")["sha256"]
+    sha256 = manage("publish_labels", "tiny", "--allow-pending")["sha256"]
     for name in ("csv", "qrels", "fire", "judgments"):
         path = judged / f"out.{name}"
         words = ("export_labels", "tiny", "--version", "1", "--format", name, "--output", path)
@@ -446,6 +498,15 @@ def test_what_is_not_there_is_told(judged: Path, fail: Fail) -> None:
 )
 def test_a_command_used_wrongly_ends_with_2_too(db: None, fail: Fail, words: str) -> None:
     assert re.search("error: ", fail(*words.split()))
+
+
+def test_the_help_of_every_command_can_be_printed() -> None:
+    apps = ("annotation", "evaluation", "pooling", "config.accounts")
+    ours = [name for name, app in get_commands().items() if app in apps]
+    assert {"analyse", "demo", "publish_labels", "import_run"} <= set(ours)
+    for name in ours:
+        parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+        assert parser.format_help().startswith(f"usage: manage.py {name}")
 
 
 def test_a_process_says_one_object_or_ends_with_2(folder: Path) -> None:

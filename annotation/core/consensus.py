@@ -1,87 +1,144 @@
-"""What several labels of one pair come to."""
+"""The one rule that decides the outcome of a pair from its labels.
+
+Campaigns, drafts, label sets, agreement and analyses all call `resolve`, which applies these rules:
+
+1. A lead's ruling decides.
+2. A pair with fewer labels than planned is pending.
+3. If more than half of the labels lie on one side of the threshold (relevant or not), they
+   decide the side, and the median of all labels is the label. It lies on that side. If the
+   number of labels is even, the lower of the two in the middle counts.
+4. Without such a majority the pair is pending while it may get another label, else in conflict.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 NO_LABEL = -1
 
+Int64Array = npt.NDArray[np.int64]
+
+
+class State(IntEnum):
+    PENDING = 0
+    RESOLVED = 1
+    CONFLICTED = 2
+    ADJUDICATED = 3
+
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """`state` is "open", "resolved" or "conflicted"; `label` is set where it is resolved.
+class OutcomeCounts:
+    """Pairs with a label or a ruling, by their outcome."""
 
-    required: labels that the task needs in all, given those it has.
-    """
+    resolved: int = 0
+    pending: int = 0
+    conflicted: int = 0
+    adjudicated: int = 0
 
-    state: str
-    label: int | None
-    required: int
+    @classmethod
+    def of(cls, states: npt.NDArray[np.integer]) -> OutcomeCounts:
+        """Count the values of `State` in an array."""
+        return cls(**{state.name.lower(): int((states == state).sum()) for state in State})
 
+    @property
+    def settled(self) -> int:
+        """Pairs that have a label."""
+        return self.resolved + self.adjudicated
 
-def decide(labels: Sequence[int], *, planned: int, labels_max: int) -> Outcome:
-    """The outcome of a task's counted labels.
+    @property
+    def unsettled(self) -> int:
+        return self.pending + self.conflicted
 
-    The planned labels are waited for; then more than half of the labels decide; without such
-    a majority one more label is asked for, up to `labels_max`; then it is a conflict.
-    """
-    given = len(labels)
-    if given < planned:
-        return Outcome("open", None, planned)
-    label, votes = Counter(labels).most_common(1)[0]
-    if 2 * votes > given:
-        return Outcome("resolved", label, given)
-    if given < labels_max:
-        return Outcome("open", None, given + 1)
-    return Outcome("conflicted", None, given)
-
-
-def majority_labels(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
-    """The label of more than half of each pair's judgments, int8 [n_pairs]; -1 where none has.
-
-    counts: [n_pairs, n_labels], how often each label was given to each pair.
-    """
-    best = counts.argmax(axis=1)
-    votes = counts[np.arange(len(counts)), best]
-    return np.where(2 * votes > counts.sum(axis=1), best, NO_LABEL).astype(np.int8)
+    def __add__(self, other: OutcomeCounts) -> OutcomeCounts:
+        return OutcomeCounts(
+            self.resolved + other.resolved,
+            self.pending + other.pending,
+            self.conflicted + other.conflicted,
+            self.adjudicated + other.adjudicated,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """The outcomes of many tasks, [n] each.
+    """The outcomes of n pairs, an array [n] each.
 
-    labels: int8, `NO_LABEL` where none is decided. is_open, is_conflict: bool; the others are
-    resolved. required: int64, as in `Outcome`. given: int64, the labels that each has.
+    states: int8, values of `State`. labels: int8, `NO_LABEL` for a pending or conflicted pair.
+    required: int64, all labels that the pair needs, given those it has. given: int64, labels that
+    it has.
     """
 
+    states: npt.NDArray[np.int8]
     labels: npt.NDArray[np.int8]
-    is_open: npt.NDArray[np.bool_]
-    is_conflict: npt.NDArray[np.bool_]
-    required: npt.NDArray[np.int64]
-    given: npt.NDArray[np.int64]
+    required: Int64Array
+    given: Int64Array
 
 
-def decide_all(
-    counts: npt.NDArray[np.integer], *, planned: npt.NDArray[np.integer], labels_max: int
+def resolve(
+    counts: npt.NDArray[np.integer],
+    planned: npt.NDArray[np.integer],
+    rulings: npt.NDArray[np.integer] | None = None,
+    *,
+    labels_max: npt.NDArray[np.integer] | int,
+    threshold: int = 1,
 ) -> Outcomes:
-    """What `decide` says, of many tasks at once.
+    """Decide the outcome of each pair.
 
-    counts: [n, n_labels], how often each label was given to each task; planned: [n].
+    counts: [n, n_labels], the number of labels of each value. planned: [n], the number of labels
+    before they decide. rulings: [n], a lead's label or `NO_LABEL`. labels_max: the number of labels
+    at which a pair without a majority is in conflict, one for all or [n]. threshold: the lowest
+    label that is relevant.
+
+    If a pair gets no further label, `planned` and `labels_max` are the number of its labels.
     """
     given = counts.sum(axis=1, dtype=np.int64)
-    waits = given < planned
-    majority = np.where(waits, NO_LABEL, majority_labels(counts)).astype(np.int8)
-    undecided = ~waits & (majority == NO_LABEL)
-    asks = undecided & (given < labels_max)
+    waits = given < np.maximum(planned, 1)
+    relevant = counts[:, threshold:].sum(axis=1, dtype=np.int64)
+    is_tied = ~waits & (2 * relevant == given)
+    asks = is_tied & (given < labels_max)
+    states = np.where(is_tied, State.CONFLICTED, State.RESOLVED)
+    states[waits | asks] = State.PENDING
+    labels = np.where(states == State.RESOLVED, _medians(counts, given), NO_LABEL)
+    if rulings is not None:
+        ruled = rulings != NO_LABEL
+        states[ruled], labels[ruled] = State.ADJUDICATED, rulings[ruled]
     return Outcomes(
-        labels=majority,
-        is_open=waits | asks,
-        is_conflict=undecided & ~asks,
-        required=np.where(waits, planned, np.where(asks, given + 1, given)).astype(np.int64),
+        states=states.astype(np.int8),
+        labels=labels.astype(np.int8),
+        required=np.where(waits, planned, given + asks).astype(np.int64),
         given=given,
     )
+
+
+def count_values(
+    pair_of: Int64Array, labels: npt.NDArray[np.integer], n_pairs: int, width: int
+) -> Int64Array:
+    """Count the labels of each value for each pair, int64 [n_pairs, width].
+
+    pair_of, labels: [n_labels], the pair of each label and its value from 0 to width - 1.
+    """
+    cells = np.bincount(pair_of * width + labels, minlength=n_pairs * width)
+    return np.asarray(cells.reshape(n_pairs, width), np.int64)
+
+
+def places_within(groups: Int64Array) -> Int64Array:
+    """Number the members of each group from 0 in the order of the array, int64 [n].
+
+    groups: whole numbers [n], the group of each.
+    """
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(groups)))
+    places = np.empty(len(groups), np.int64)
+    places[order] = np.arange(len(groups)) - np.repeat(starts, sizes)
+    return places
+
+
+def _medians(counts: npt.NDArray[np.integer], given: Int64Array) -> Int64Array:
+    """The lower median label of each pair [n]; meaningless for a pair without labels."""
+    at_most = counts.cumsum(axis=1)
+    middle = np.maximum(given - 1, 0) // 2
+    return np.asarray((at_most > middle[:, None]).argmax(axis=1), np.int64)

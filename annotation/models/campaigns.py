@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.core.gold import Hurdle
@@ -85,10 +85,17 @@ class Campaign(models.Model):
     threshold = models.PositiveSmallIntegerField(
         default=1, help_text="lowest label that is relevant"
     )
+    original_grade = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="label of original positives; empty: the highest"
+    )
     labels_each = models.PositiveSmallIntegerField(default=1)
     double_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     labels_max = models.PositiveSmallIntegerField(default=3)
     seed = models.BigIntegerField(default=0)
+    confirms = models.BooleanField(
+        default=False,
+        help_text="requests second labels of pairs that a single label decides",
+    )
     # The order in which pairs are handed out
     order = models.CharField(max_length=8, choices=Order, default=Order.GROUPED)
     priority = models.CharField(max_length=5, choices=Priority, default=Priority.NONE)
@@ -131,6 +138,10 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(condition=Q(threshold__gte=1), name="threshold_above_lowest"),
             models.CheckConstraint(
+                condition=Q(original_grade=None) | Q(original_grade__gte=F("threshold")),
+                name="original_grade_is_relevant",
+            ),
+            models.CheckConstraint(
                 condition=Q(kind=CampaignKind.TRAINING, pool=None)
                 | Q(kind=CampaignKind.JUDGING, pool__isnull=False),
                 name="campaign_has_pool_or_trains",
@@ -172,6 +183,18 @@ class Campaign(models.Model):
     def labels(self) -> dict[int, str]:
         """What each label says, from the lowest."""
         return dict(enumerate(self.steps)) if self.steps else LABELS[self.scale]
+
+    @property
+    def grade_of_originals(self) -> int:
+        """The grade of an original positive; the lowest relevant label is 1."""
+        highest = max(self.labels)
+        label = highest if self.original_grade is None else self.original_grade
+        return label - self.threshold + 1
+
+    @property
+    def guideline_version(self) -> int:
+        """The version that annotators see; 0 is the default text."""
+        return self.guideline.version if self.guideline else 0
 
     def is_relevant(self, label: int) -> bool:
         return label >= self.threshold

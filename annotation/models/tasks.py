@@ -64,7 +64,19 @@ class JudgmentTask(models.Model):
     gold = models.ForeignKey(
         GoldItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
     )
+    # The text and the video as one number, `first_equal * n_videos + video number`. `first_equal`
+    # is the number of the first caption with an equal text. No video is ever added.
+    unit = models.BigIntegerField(
+        null=True, help_text="empty: the label holds for the pair's own caption alone"
+    )
+    n_pairs = models.PositiveIntegerField(
+        default=1, help_text="pairs for which the label holds: one for each equal caption"
+    )
     position = models.PositiveIntegerField(help_text="order in which the tasks are handed out")
+    carried = models.SmallIntegerField(
+        null=True,
+        help_text="label of an earlier campaign that counts together with the new ones",
+    )
     labels_planned = models.PositiveSmallIntegerField(default=1)
     labels_required = models.PositiveSmallIntegerField(default=1)
     labels_live = models.PositiveSmallIntegerField(default=0)
@@ -75,6 +87,9 @@ class JudgmentTask(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "pair"], name="task_pair"),
+            models.UniqueConstraint(
+                fields=["campaign", "unit"], condition=Q(unit__isnull=False), name="task_unit"
+            ),
             models.UniqueConstraint(fields=["gold", "campaign"], name="task_gold_once"),
             models.CheckConstraint(
                 condition=Q(pair__isnull=False, gold=None)

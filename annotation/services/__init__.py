@@ -7,6 +7,7 @@ from annotation.services.campaigns import (
     open_campaign,
     open_training,
     set_campaign_state,
+    settle_lately_closed,
 )
 from annotation.services.changes import CHANGEABLE, change_policy, policy_of
 from annotation.services.claims import (
@@ -15,6 +16,7 @@ from annotation.services.claims import (
     expire_leases,
     release_assignments,
 )
+from annotation.services.confirmations import open_confirmation
 from annotation.services.desk import adjudicate_task, leave_out_task, reopen_task
 from annotation.services.gold import (
     Gold,
@@ -86,6 +88,7 @@ __all__ = [
     "let_in",
     "mark_comments_read",
     "open_campaign",
+    "open_confirmation",
     "open_training",
     "pause_member",
     "policy_of",
@@ -99,6 +102,7 @@ __all__ = [
     "set_campaign_state",
     "set_keys",
     "set_working_habits",
+    "settle_lately_closed",
     "submit_judgment",
     "write_guideline",
 ]

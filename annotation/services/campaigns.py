@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
@@ -24,20 +25,23 @@ from annotation.enums import (
 )
 from annotation.models import Campaign, CampaignChange, JudgmentTask
 from annotation.policies import Person, check_can_lead
-from annotation.selectors import latest_guideline, taken_pairs
+from annotation.selectors import NewTasks, latest_guideline, new_tasks
 from annotation.services.gold import bring_gold
+from annotation.services.seats import lock_tasks, settle_tasks
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length, check_seed
 from pooling.core.pool import NOT_RANKED, ranks_of_pairs
-from pooling.enums import MediaState
+from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
-from pooling.selectors import get_latest_pool, pair_arrays, ranked_matrix
+from pooling.selectors import get_latest_pool, ranked_matrix
 
 STEPS_MAX = 9  # as many as there are digit keys
 STEP_LENGTH = 40
 LABELS_MOST = 99
+# Longer than any answer is on its way, and than a lease lasts.
+LATELY = datetime.timedelta(hours=2)
 # Pairs whose best rank is 1, up to 3, up to 10, and the others, are handed out in this order.
 TIER_ENDS = (1, 3, 10)
 
@@ -59,6 +63,7 @@ class Policy:
     scale: Scale = Scale.BINARY
     steps: list[str] = field(default_factory=list)
     threshold: int = 1
+    original_grade: int | None = None
     labels_each: int = 1
     double_share: float = 0.10
     labels_max: int = 3
@@ -124,6 +129,13 @@ class Policy:
                 "threshold",
                 f"the lowest relevant step is one of 1 to {len(names) - 1}, not {self.threshold}",
             )
+        grade = self.original_grade
+        if grade is not None and not self.threshold <= grade < len(names):
+            raise PolicyFault(
+                "original_grade",
+                f"the label of original positives must be a relevant step, {self.threshold} to "
+                f"{len(names) - 1}, not {grade}",
+            )
 
     @property
     def labels(self) -> list[str]:
@@ -145,10 +157,11 @@ def open_campaign(
     *, benchmark: Benchmark, seed: int = 0, name: str = "", policy: Policy | None = None
 ) -> Campaign:
     """Open a round of judging over all pairs of the benchmark that no campaign holds yet, and those
-    that nobody judged before theirs was closed.
+    that had no label when their campaign was closed.
 
-    So a later run's campaign brings only its own new pairs. Raises `InvalidInput` where there
-    is no pool, nothing left to judge, or the policy cannot be followed.
+    Captions with equal texts share one task for each video, and its label holds for all of them.
+    The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if there is no
+    pool or nothing left to judge, or if the policy cannot be followed.
     """
     policy = policy or Policy()
     policy.check()
@@ -157,11 +170,9 @@ def open_campaign(
     pool = get_latest_pool(benchmark)
     with long_transaction():
         lock_row(benchmark)
-        pairs = pair_arrays(benchmark)
-        (taken,) = read_columns(taken_pairs(benchmark), "pair_id")
-        fresh = ~np.isin(pairs.ids, taken)
-        ids, codes = pairs.ids[fresh], pairs.codes[fresh]
-        if not len(ids):
+        benchmark.refresh_from_db(fields=["equal_texts"])
+        tasks = new_tasks(benchmark)
+        if not len(tasks.codes):
             raise InvalidInput(f"every pair of {benchmark.key} is in a campaign already")
         campaign = Campaign.objects.create(
             benchmark=benchmark,
@@ -169,22 +180,25 @@ def open_campaign(
             name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
             seed=seed,
             guideline=latest_guideline(benchmark),
-            n_tasks=len(ids),
+            n_tasks=len(tasks.codes),
             **policy.columns(),
         )
-        labels = plan_labels(codes, policy.double_share, seed, policy.labels_each)
-        broken = np.isin(ids, _pairs_that_cannot_play(benchmark))
+        labels = plan_labels(tasks.units, policy.double_share, seed, policy.labels_each)
+        broken = np.isin(tasks.pair_ids, _pairs_that_cannot_play(benchmark))
+        is_shared = benchmark.equal_texts != EqualTexts.OFF
         copy_columns(
             JudgmentTask,
             {
                 "campaign_id": campaign.pk,
-                "pair_id": ids,
+                "pair_id": tasks.pair_ids,
+                "unit": tasks.units if is_shared else None,
+                "n_pairs": tasks.n_pairs,
                 "position": plan_positions(
-                    codes,
+                    tasks.units,
                     benchmark.n_videos,
                     seed,
                     grouped=policy.order == Order.GROUPED,
-                    tiers=_tiers(pool, codes) if policy.priority == Priority.RANK else None,
+                    tiers=_tiers(pool, tasks) if policy.priority == Priority.RANK else None,
                 ),
                 "labels_planned": labels,
                 "labels_required": labels,
@@ -220,13 +234,19 @@ def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campai
     return campaign
 
 
-def _tiers(pool: Pool, codes: Int64Array) -> Int64Array:
-    """For each pair the tier of the best rank at which a run of the pool has it, int64 [n]."""
+def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
+    """Return the tier of each task by the best rank of one of its pairs in a run of the pool.
+
+    Returns int64 [n_tasks].
+    """
+    codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
     for run in pool.runs.all():
         ranks = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, pool.benchmark.n_videos)
         best = np.where(ranks == NOT_RANKED, best, np.minimum(best, ranks + 1))
-    return np.searchsorted(TIER_ENDS, best).astype(np.int64)
+    best_of_task = np.full(len(tasks.codes), np.iinfo(np.int32).max, np.int64)
+    np.minimum.at(best_of_task, tasks.pair_task, best)
+    return np.searchsorted(TIER_ENDS, best_of_task).astype(np.int64)
 
 
 def _states(broken: npt.NDArray[np.bool_]) -> list[str]:
@@ -241,18 +261,47 @@ def _pairs_that_cannot_play(benchmark: Benchmark) -> npt.NDArray[np.int64]:
     return ids
 
 
-@transaction.atomic
 def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) -> Campaign:
-    """Pause, reopen or close. A closed campaign stays closed; imported ones always are."""
+    """Pause, reopen or close. A closed campaign stays closed; imported ones always are.
+
+    Closing settles the pending pairs by the labels they have, because no further label will arrive.
+    """
     check_can_lead(by, campaign.benchmark)
-    lock_row(campaign)
-    campaign.refresh_from_db()
-    if campaign.state == CampaignState.CLOSED:
-        raise Conflict("The campaign is closed.")
-    if campaign.state != state:
-        changes = {"state": [campaign.state, state]}
-        CampaignChange.objects.create(campaign=campaign, lead=cast(User, by), changes=changes)
-    campaign.state = state
-    campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
-    campaign.save(update_fields=["state", "closed_at"])
+    with transaction.atomic():
+        lock_row(campaign)
+        campaign.refresh_from_db()
+        if campaign.state == CampaignState.CLOSED:
+            raise Conflict("The campaign is closed.")
+        if campaign.state != state:
+            changes = {"state": [campaign.state, state]}
+            CampaignChange.objects.create(campaign=campaign, lead=cast(User, by), changes=changes)
+        campaign.state = state
+        campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
+        campaign.save(update_fields=["state", "closed_at"])
+    # After the commit: an answer that came before it has its task locked, and is waited for.
+    if state == CampaignState.CLOSED:
+        settle_closed(campaign)
     return campaign
+
+
+def settle_closed(campaign: Campaign) -> int:
+    """Settle the labelled tasks of a closed campaign that still wait; returns how many there were.
+
+    Done twice, it is done once.
+    """
+    with long_transaction():
+        waiting = JudgmentTask.objects.filter(
+            campaign=campaign, state=TaskState.OPEN, labels_live__gt=0
+        )
+        tasks = lock_tasks(waiting)
+        settle_tasks(campaign, tasks)
+    return len(tasks.ids)
+
+
+def settle_lately_closed() -> int:
+    """Settle what answers have left open that were on their way while their campaign closed."""
+    lately = timezone.now() - LATELY
+    closed = Campaign.objects.filter(
+        state=CampaignState.CLOSED, closed_at__gte=lately, source_sha256=""
+    )
+    return sum(settle_closed(campaign) for campaign in closed)

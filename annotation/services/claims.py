@@ -17,7 +17,12 @@ from annotation.services.members import (
     join_campaign,
     left_to_judge,
 )
-from annotation.services.mixing import mixed_with_gold, next_in_training, untouched_tasks
+from annotation.services.mixing import (
+    mixed_with_gold,
+    next_in_training,
+    unknown_pairs,
+    untouched_tasks,
+)
 from annotation.services.seats import give_up, lease_end, leases_of, lowest_free
 from config.shared.prepared import Given, PreparedRead, PreparedUpdate
 
@@ -112,25 +117,30 @@ def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[
         return []
     where = {"campaign": campaign.pk, "annotator": membership.annotator_id}
     begin = membership.cursor
-    found: list[JudgmentTask] = _open_tasks(count).all(first=begin, end=LAST_POSITION, **where)
+    confirms = campaign.confirms
+    found: list[JudgmentTask] = _open_tasks(count, confirms).all(
+        first=begin, end=LAST_POSITION, **where
+    )
     if begin and len(found) < count:
-        found += _open_tasks(count - len(found)).all(first=0, end=begin, **where)
+        found += _open_tasks(count - len(found), confirms).all(first=0, end=begin, **where)
     if found:
         membership.cursor = found[0].position
     return found
 
 
 @cache
-def _open_tasks(count: int) -> PreparedRead[JudgmentTask]:
-    """The first so many open tasks for an annotator in a stretch of the queue, locked; those that
+def _open_tasks(count: int, confirms: bool) -> PreparedRead[JudgmentTask]:
+    """The first `count` open tasks for an annotator in a part of the queue, locked. Tasks that
     another claim has locked are passed over."""
-    return PreparedRead(lambda: _open_tasks_query()[:count])
+    return PreparedRead(lambda: _open_tasks_query(confirms)[:count])
 
 
-def _open_tasks_query() -> QuerySet[JudgmentTask]:
+def _open_tasks_query(confirms: bool) -> QuerySet[JudgmentTask]:
     tasks = untouched_tasks(Given("campaign"), Given("annotator")).filter(
         seats_open__gt=0, position__gte=Given("first"), position__lt=Given("end")
     )
+    if confirms:
+        tasks = unknown_pairs(tasks, Given("annotator"))
     if connection.features.has_select_for_update_skip_locked:
         tasks = tasks.select_for_update(skip_locked=True, of=("self",), no_key=True)
     return tasks.select_related("pair__query", "pair__video").order_by("position")

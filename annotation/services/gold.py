@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
@@ -24,13 +25,16 @@ from annotation.models import (
 from annotation.policies import check_can_lead
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
-from config.shared.bulk import lock_row
+from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
+from pooling.core.equal_texts import unit_codes
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
-from pooling.selectors import query_numbers, video_numbers
+from pooling.selectors import codes_of, first_equal_captions, query_numbers, video_numbers
+
+Int64Array = npt.NDArray[np.int64]
 
 COMMENT_LENGTH = 2000
 
@@ -136,7 +140,8 @@ def add_gold(
 def bring_gold(campaign: Campaign) -> int:
     """Make tasks of the gold that the campaign uses and does not have; returns how many it has.
 
-    A pair that is judged in the campaign is no gold in it: nobody is to see it twice.
+    A text and a video that are judged in the campaign are no gold in it, and of equal gold items
+    one comes: nobody is to see the same twice.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     here = JudgmentTask.objects.filter(campaign=campaign)
@@ -150,7 +155,7 @@ def bring_gold(campaign: Campaign) -> int:
         retired_at=None,
     )
     states = dict(missing.values_list("pk", "video__state"))
-    ids = np.array(list(states), np.int64)
+    ids = _without_equal(campaign, np.array(list(states), np.int64))
     last = here.filter(gold__isnull=False).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     JudgmentTask.objects.bulk_create(
@@ -164,6 +169,30 @@ def bring_gold(campaign: Campaign) -> int:
         for place, pk in enumerate(ids[np.argsort(mix(ids, campaign.seed))].tolist())
     )
     return here.filter(gold__isnull=False, gold__retired_at=None).count()
+
+
+def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
+    """Gold items, by primary key, without those whose text and video the campaign has already, as a
+    task or as another item."""
+    if not len(ids):
+        return ids
+    benchmark = campaign.benchmark
+    first_equal = first_equal_captions(benchmark)
+
+    def units_of(queries: Int64Array, videos: Int64Array) -> Int64Array:
+        codes = codes_of(benchmark, queries, videos)
+        return unit_codes(codes, first_equal, benchmark.n_videos)
+
+    here = JudgmentTask.objects.filter(campaign=campaign)
+    items = GoldItem.objects.filter(Among("id", ids)).order_by("pk")
+    ids, *of_items = read_columns(items, "pk", "query_id", "video_id")
+    of_gold = read_columns(here.filter(gold__isnull=False), "gold__query_id", "gold__video_id")
+    (shared,) = read_columns(here.filter(unit__isnull=False), "unit")
+    units = units_of(*of_items)
+    present = np.concatenate([shared, units_of(*of_gold)])
+    is_first = np.zeros(len(units), np.bool_)
+    is_first[np.unique(units, return_index=True)[1]] = True
+    return ids[is_first & ~np.isin(units, present)]
 
 
 def _bring_everywhere(benchmark: Benchmark) -> None:

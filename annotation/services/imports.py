@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from django.utils import timezone
 
-from annotation.core.consensus import NO_LABEL, majority_labels
+from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, places_within
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
-from annotation.enums import LABELS, CampaignState, Scale, TaskState
+from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
+from annotation.selectors import pairs_per_unit
+from annotation.services.seats import TASK_STATES, outcomes_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
-from config.shared.errors import InvalidInput
+from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
+from pooling.core.equal_texts import unit_codes
+from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import query_numbers, video_numbers
+from pooling.selectors import first_equal_captions, query_numbers, video_numbers
 
 # The one call of another app's service: only the owner of the pairs writes them (DECISIONS 9).
 from pooling.services.pools import add_judged_pairs
@@ -41,12 +46,17 @@ def import_judgments(
     path: Path,
     source: str | None = None,
     scale: Scale = Scale.BINARY,
+    pool_equal: bool = False,
     progress: Progress = no_progress,
 ) -> ImportedJudgments:
-    """Store a file of judgments as a closed campaign, however many labels a pair has.
+    """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
-    Pairs that no pool has brought are added under a pool of their own. The majority of more
-    than half is a pair's label, without one it is a conflict. Raises `InvalidInput`, and then
+    Pairs that are in no pool are added under a pool of their own. The labels of the file decide
+    each pair, and no further label is requested. A label holds for its own caption. With
+    `pool_equal`, captions with equal texts share a task, and its label holds for all of them. A
+    further label by the same annotator is then stored as surplus.
+
+    Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Then
     nothing is stored. The same content twice is one campaign.
     """
     file = parse_judgments(
@@ -60,82 +70,125 @@ def import_judgments(
     progress(0, None, "storing judgments")
     with long_transaction():
         lock_row(benchmark)
+        benchmark.refresh_from_db(fields=["equal_texts"])
         earlier = Campaign.objects.filter(benchmark=benchmark, source_sha256=file.sha256)
         stored = earlier.first()
-        campaign = stored or _store(benchmark, file, scale)
-    return ImportedJudgments(campaign, len(file.labels), campaign.n_tasks, created=stored is None)
+        if stored is not None:
+            _check_same_way(stored, pool_equal)
+        campaign = stored or _store(benchmark, file, scale, pool_equal)
+    n_pairs = len(union_codes([_codes(benchmark, file)]))
+    return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
 
 
-def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale) -> Campaign:
-    codes = file.queries.astype(np.int64) * benchmark.n_videos + file.videos
-    order = np.argsort(codes, kind="stable")
-    codes = codes[order]
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    given = np.diff(np.append(starts, len(codes)))
-    if given.max(initial=0) > SLOTS_MAX:
-        raise InvalidInput(f"a pair has {given.max()} labels; the most is {SLOTS_MAX}")
-    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=codes[starts])
+def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
+    if stored.tasks.filter(unit__isnull=False).exists() != pool_equal:
+        raise Conflict(
+            f"campaign {stored.pk} holds these judgments already, imported "
+            f"{'for each caption alone' if pool_equal else 'for equal captions together'}"
+        )
+
+
+def _codes(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
+    return file.queries.astype(np.int64) * benchmark.n_videos + file.videos
+
+
+def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool) -> Campaign:
+    codes = _codes(benchmark, file)
+    pairs = union_codes([codes])
+    keys = _keys(benchmark, codes, pool_equal)
+    tasks = union_codes([keys])
+    task_of = np.searchsorted(tasks, keys)
+    is_live = ~_repeats(task_of, file.annotators)
+    counts = count_values(task_of[is_live], file.labels[is_live], len(tasks), len(LABELS[scale]))
+    most = int(counts.sum(axis=1).max(initial=1))
+    if most > SLOTS_MAX:
+        raise InvalidInput(f"a pair has {most} labels; the maximum is {SLOTS_MAX}")
+    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs)
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,
         name=f"{benchmark.key} imported {file.sha256[:8]}",
         state=CampaignState.CLOSED,
         scale=scale,
-        labels_max=int(given.max(initial=1)),
-        n_tasks=len(starts),
+        labels_max=most,
+        n_tasks=len(tasks),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
     )
-    pair_of = np.repeat(np.arange(len(starts)), given)
-    labels = file.labels[order]
+    pair_keys = _keys(benchmark, pairs, pool_equal)
+    by_key = np.argsort(pair_keys, kind="stable")
+    shown = by_key[np.searchsorted(pair_keys[by_key], tasks)]  # the first pair of each task
     task_ids = _copy_tasks(
-        campaign, pair_ids, given, _majority(pair_of, labels, len(starts), scale)
+        campaign,
+        outcomes_of(campaign, counts, counts.sum(axis=1)),
+        pair_id=pair_ids[shown],
+        **(_shared(benchmark, tasks) if pool_equal else {}),
     )
-    # In the order of the file, which is that in which the labels came.
-    came = np.empty_like(order)
-    came[order] = np.arange(len(order))
     copy_columns(
         Judgment,
         {
-            "task_id": task_ids[pair_of[came]],
+            "task_id": task_ids[task_of],
             "annotator_id": _annotator_ids(benchmark, file)[file.annotators],
             "label": file.labels,
-            "slot": came - starts[pair_of[came]],
             "created_at": timezone.now(),
+            **_slots(task_of, is_live),
         },
     )
     return campaign
 
 
-def _majority(
-    pair_of: Int64Array, labels: npt.NDArray[np.int8], n_pairs: int, scale: Scale
-) -> npt.NDArray[np.int8]:
-    width = len(LABELS[scale])
-    counts = np.bincount(pair_of * width + labels, minlength=n_pairs * width)
-    return majority_labels(counts.reshape(n_pairs, width))
+def _keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int64Array:
+    """Return what identifies the task of each pair, int64 [n]: text and video, or the pair."""
+    if not pool_equal:
+        return codes
+    return unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
 
 
-def _copy_tasks(
-    campaign: Campaign, pair_ids: Int64Array, given: Int64Array, majority: npt.NDArray[np.int8]
-) -> Int64Array:
-    ids = reserve_ids(JudgmentTask, len(pair_ids))
-    label = majority.tolist()
+def _repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Return the rows of an annotator who judged the same task in an earlier row, bool [n]."""
+    order = np.lexsort((np.arange(len(task_of)), annotators, task_of))
+    same = (np.diff(task_of[order], prepend=-1) == 0) & (
+        np.diff(annotators[order], prepend=-1) == 0
+    )
+    repeats = np.empty(len(task_of), np.bool_)
+    repeats[order] = same
+    return repeats
+
+
+def _slots(task_of: Int64Array, is_live: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the columns that mark which judgments count. Slots follow the order of the file."""
+    slots = np.full(len(task_of), -1)
+    slots[is_live] = places_within(task_of[is_live])
+    if is_live.all():
+        return {"slot": slots}
+    states = np.where(is_live, JudgmentState.LIVE.value, JudgmentState.SURPLUS.value)
+    return {
+        "slot": [None if slot < 0 else slot for slot in slots.tolist()],
+        "state": states.tolist(),
+    }
+
+
+def _shared(benchmark: Benchmark, units: Int64Array) -> dict[str, Int64Array]:
+    """Return the columns of tasks whose label holds for all equal captions."""
+    return {"unit": units, "n_pairs": pairs_per_unit(benchmark, units)}
+
+
+def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -> Int64Array:
+    """Store decided tasks; return their primary keys. columns: [n_tasks] each."""
+    ids = reserve_ids(JudgmentTask, len(outcomes.states))
     copy_columns(
         JudgmentTask,
         {
             "id": ids,
             "campaign_id": campaign.pk,
-            "pair_id": pair_ids,
-            "position": np.arange(len(pair_ids)),
-            "labels_planned": given,
-            "labels_required": given,
-            "labels_live": given,
+            "position": np.arange(len(ids)),
+            "labels_planned": outcomes.given,
+            "labels_required": outcomes.given,
+            "labels_live": outcomes.given,
             "seats_open": 0,
-            "state": [
-                TaskState.CONFLICTED.value if value == NO_LABEL else TaskState.RESOLVED.value
-                for value in label
-            ],
-            "label": [None if value == NO_LABEL else value for value in label],
+            "state": [TASK_STATES[State(state)].value for state in outcomes.states.tolist()],
+            "label": [None if value == NO_LABEL else value for value in outcomes.labels.tolist()],
+            **columns,
         },
     )
     return ids

@@ -21,11 +21,19 @@ from annotation.models import (
     Assignment,
     Campaign,
     Escalation,
+    Guideline,
     Judgment,
     JudgmentTask,
 )
+from annotation.selectors import find_past_guideline
 from annotation.services.members import count_answer, is_paused, pause_below_bar
-from annotation.services.seats import Seats, locked_tasks, lowest_free, settle_task
+from annotation.services.seats import (
+    Seats,
+    locked_tasks,
+    lowest_free,
+    renew_carried,
+    settle_task,
+)
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from config.shared.prepared import Given, PreparedInsert, PreparedRead, PreparedUpdate
@@ -54,6 +62,8 @@ class Answer:
 
     `viewing` is what the browser saw of them at work, `missing` the parts of the caption that
     they marked as missing in the video. A second answer to a pair only counts if it `corrects`.
+    `guideline` is the version on their screen, 0 for the default text. If it is None, the
+    campaign's version at the time of storing counts.
     """
 
     label: int
@@ -62,6 +72,7 @@ class Answer:
     viewing: dict[str, Any] | None = None
     missing: list[str] | None = None
     corrects: bool = True
+    guideline: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,8 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
     so is one of a person who was deactivated. A second answer of the same annotator corrects the
     first. Raises `NotFound` for an assignment that is not the annotator's, `Conflict` where the
     client key was used for another label, and where the pair was answered before and this is no
-    correction, or its gold label has been told.
+    correction, or its gold label has been told, and `InvalidInput` for a label that is not on the
+    scale or a guideline version that the campaign has not had.
     """
     try:
         return _submit(assignment_id, annotator, answer)
@@ -110,6 +122,11 @@ def escalate_task(
     escalation, _ = Escalation.objects.get_or_create(
         task=task, annotator=annotator, kind=kind, defaults={"reason": reason}
     )
+    if task.campaign.state == CampaignState.CLOSED:
+        # What was judged there stays; only the lease ends.
+        held = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.HELD)
+        held.update(state=AssignmentState.RELEASED, slot=None)
+        return escalation
     own = _answers_of(task, annotator).first()
     if own is not None and task.campaign.is_training:
         raise Conflict("You have answered this pair, and its answer has been told.")
@@ -126,6 +143,8 @@ def escalate_task(
     if task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS):
         changes |= {"state": STATE_AFTER_ESCALATION[kind], "label": None, "seats_open": 0}
     JudgmentTask.objects.filter(pk=task.pk).update(**changes)
+    if own is not None and task.pair_id is not None:
+        renew_carried([task.pair_id])
     return escalation
 
 
@@ -153,6 +172,8 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         # After the lease: a claim by the same person at the same moment writes in this order.
         count_answer(campaign, annotator, is_gold=False)
     settle_task(task, seats)
+    if slot is not None and not first and task.pair_id is not None:
+        renew_carried([task.pair_id])  # a correction: a confirmation may rest on the label
     return Submitted(judgment, created=True)
 
 
@@ -212,9 +233,19 @@ def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome:
         viewing=answer.viewing,
         missing=answer.missing,
         client_key=answer.client_key,
-        guideline_id=task.campaign.guideline_id,
+        guideline=_guideline_shown(task.campaign, answer.guideline),
         **outcome,
     )
+
+
+def _guideline_shown(campaign: Campaign, version: int | None) -> Guideline | None:
+    """Return the guideline under which the answer was given."""
+    if version is None or version == campaign.guideline_version:
+        return campaign.guideline
+    is_known, guideline = find_past_guideline(campaign, version)
+    if not is_known:
+        raise InvalidInput(f"this campaign never had version {version} of the guidelines")
+    return guideline
 
 
 def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:

@@ -11,8 +11,15 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.mixing import Place, places_for_gold
 from annotation.core.plan import is_gold_due
-from annotation.enums import AssignmentState, MembershipState, Order, TaskState
-from annotation.models import Annotator, Assignment, Campaign, JudgmentTask, Membership
+from annotation.enums import AssignmentState, JudgmentState, MembershipState, Order, TaskState
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Judgment,
+    JudgmentTask,
+    Membership,
+)
 from pooling.core.hashing import mix
 
 
@@ -30,6 +37,17 @@ def untouched_tasks(campaign: Any, annotator: Any) -> QuerySet[JudgmentTask]:
         state=AssignmentState.EXPIRED
     )
     return JudgmentTask.objects.filter(~Exists(touched), campaign=campaign)
+
+
+def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Any) -> QuerySet[JudgmentTask]:
+    """Return the tasks whose pair the annotator has not judged in another campaign.
+
+    A second label must come from a second person.
+    """
+    known = Judgment.objects.filter(
+        task__pair=OuterRef("pair"), annotator=annotator, state=JudgmentState.LIVE
+    )
+    return tasks.filter(~Exists(known))
 
 
 def next_in_training(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:

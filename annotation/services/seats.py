@@ -8,21 +8,37 @@ between. Leases follow the database's clock.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db import connection
-from django.db.models import QuerySet, Value
+from django.db.models import Case, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
-from annotation.core.consensus import decide
-from annotation.enums import SETTLED_BY_LABELS, AssignmentState, JudgmentState
-from annotation.models import Annotator, Assignment, Judgment, JudgmentTask
+from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, resolve
+from annotation.enums import (
+    SETTLED_BY_LABELS,
+    AssignmentState,
+    CampaignState,
+    JudgmentState,
+    TaskState,
+)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
+from config.shared.bulk import Among, read_columns
 from config.shared.prepared import Given, PreparedRead, PreparedUpdate
 
 LEASE = datetime.timedelta(minutes=30)
+TASK_STATES = {
+    State.PENDING: TaskState.OPEN,
+    State.RESOLVED: TaskState.RESOLVED,
+    State.CONFLICTED: TaskState.CONFLICTED,
+}
 
+Int64Array = npt.NDArray[np.int64]
 
 _assignments = PreparedRead(lambda: Assignment.objects.filter(task=Given("task")))
 _live = PreparedRead(lambda: Judgment.objects.filter(task=Given("task"), state=JudgmentState.LIVE))
@@ -54,7 +70,7 @@ class Seats:
 
 def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
     """In the order of their keys, so that two callers never wait for each other."""
-    tasks = tasks.select_related("campaign__benchmark").order_by("pk")
+    tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
         # Not the key: gold is leased to others, whose rows refer to it, while one answers it.
         tasks = tasks.select_for_update(of=("self",), no_key=True)
@@ -69,17 +85,158 @@ def settle_task(task: JudgmentTask, seats: Seats) -> None:
     """
     if task.state not in SETTLED_BY_LABELS or task.gold_id is not None:
         return
-    labels = [judgment.label for judgment in seats.live.values()]
-    outcome = decide(labels, planned=task.labels_planned, labels_max=task.campaign.labels_max)
-    open_seats = outcome.required - len(labels) - seats.held if outcome.state == "open" else 0
-    _settle.run(
-        pk=task.pk,
-        state=outcome.state,
-        label=outcome.label,
-        labels_required=max(outcome.required, task.labels_planned),
-        labels_live=len(labels),
-        seats_open=max(0, open_seats),
+    counts = _count_labels(task.campaign, [judgment.label for judgment in seats.live.values()])
+    planned = np.array([task.labels_planned])
+    carried = np.array([NO_LABEL if task.carried is None else task.carried])
+    outcome = outcomes_of(task.campaign, counts, planned, carried)
+    row = _settled_rows(outcome, planned, np.array([seats.held]))[0]
+    _settle.run(pk=task.pk, **settled_columns(*row.tolist()))
+
+
+def outcomes_of(
+    campaign: Campaign,
+    counts: Int64Array,
+    planned: Int64Array,
+    carried: Int64Array | None = None,
+) -> Outcomes:
+    """Return the outcomes of tasks from their labels alone.
+
+    In a closed campaign the existing labels of a task decide, because no further label will arrive.
+    A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
+    carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
+    but it is not among the required and given labels of the outcomes.
+    """
+    if carried is not None and (carried != NO_LABEL).any():
+        return _with_carried(campaign, counts, planned, carried)
+    labels_max: Int64Array | int = campaign.labels_max
+    if campaign.state == CampaignState.CLOSED:
+        labels_max = counts.sum(axis=1)
+        planned = np.where(labels_max > 0, np.minimum(planned, labels_max), planned)
+    return resolve(counts, planned, labels_max=labels_max, threshold=campaign.threshold)
+
+
+def _with_carried(
+    campaign: Campaign, counts: Int64Array, planned: Int64Array, carried: Int64Array
+) -> Outcomes:
+    """Return the outcomes of tasks of which some have a label from an earlier campaign."""
+    has_one = carried != NO_LABEL
+    # Until a task has a label of its own, the carried label decides nothing.
+    counted = has_one & (counts.sum(axis=1) > 0)
+    counts = counts.copy()
+    counts[counted, carried[counted]] += 1
+    found = outcomes_of(campaign, counts, planned + counted)
+    return replace(found, required=found.required - counted, given=found.given - counted)
+
+
+def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
+    """Return the number of each label of the scale among `labels`, [1, n_labels]."""
+    return np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LockedTasks:
+    """Many locked tasks of one campaign, ascending by key.
+
+    ids, pair_ids, planned, carried: int64 [n]. by_labels: bool [n], whether labels may decide the
+    task; a lead has decided the others, or is to.
+    """
+
+    ids: Int64Array
+    pair_ids: Int64Array
+    planned: Int64Array
+    carried: Int64Array
+    by_labels: npt.NDArray[np.bool_]
+
+
+def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
+    """Lock tasks in the order of their keys, as all callers do, so that no two of them deadlock."""
+    tasks = tasks.order_by("pk")
+    tasks = tasks.annotate(
+        by_labels=Case(When(state__in=SETTLED_BY_LABELS, then=1), default=0),
+        carried_label=Coalesce("carried", Value(NO_LABEL)),
     )
+    if connection.features.has_select_for_update:
+        tasks = tasks.select_for_update()
+    ids, pair_ids, planned, carried, by_labels = read_columns(
+        tasks, "pk", "pair_id", "labels_planned", "carried_label", "by_labels"
+    )
+    return LockedTasks(ids, pair_ids, planned, carried, by_labels == 1)
+
+
+def settle_tasks(campaign: Campaign, tasks: LockedTasks) -> None:
+    """Settle many tasks as `settle_task` settles one, with about ten statements.
+
+    If a lead decides or has decided a task, only its number of labels is corrected.
+    """
+    among = Among("task_id", tasks.ids)
+    live = Judgment.objects.filter(among, state=JudgmentState.LIVE)
+    of_task, labels = read_columns(live, "task_id", "label")
+    places = np.searchsorted(tasks.ids, of_task)
+    counts = count_values(places, labels, len(tasks.ids), len(campaign.labels))
+    outcomes = outcomes_of(campaign, counts, tasks.planned, tasks.carried)
+    leases = Assignment.objects.filter(among, state=AssignmentState.HELD)
+    (of_task,) = read_columns(leases, "task_id")
+    held = np.bincount(np.searchsorted(tasks.ids, of_task), minlength=len(tasks.ids))
+    mine = tasks.by_labels
+    rows = _settled_rows(outcomes, tasks.planned, held)[mine]
+    for row, of_row in _by_row(rows):
+        these = Among("id", tasks.ids[mine][of_row])
+        JudgmentTask.objects.filter(these).update(**settled_columns(*row))
+    for row, of_row in _by_row(outcomes.given[~mine][:, None]):
+        these = Among("id", tasks.ids[~mine][of_row])
+        JudgmentTask.objects.filter(these).update(labels_live=row[0])
+
+
+def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
+    """Bring the labels that confirmations carry in line with the labels of these pairs elsewhere.
+
+    A pair whose label was taken back carries none: then the labels of the confirmation decide.
+    """
+    pairs = np.asarray(pair_ids, np.int64)
+    tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)
+    for task in locked_tasks(tasks):
+        elsewhere = Judgment.objects.filter(
+            task__pair=task.pair_id, task__campaign__confirms=False, state=JudgmentState.LIVE
+        )
+        labels = list(elsewhere.values_list("label", flat=True)[:2])
+        task.carried = labels[0] if len(labels) == 1 else None
+        JudgmentTask.objects.filter(pk=task.pk).update(carried=task.carried)
+        settle_task(task, Seats(task))
+
+
+def settled_columns(state: int, label: int, required: int, live: int, seats: int) -> dict[str, Any]:
+    """Return a row of `_settled_rows` as columns of a task."""
+    return {
+        "state": TASK_STATES[State(state)],
+        "label": None if label == NO_LABEL else label,
+        "labels_required": required,
+        "labels_live": live,
+        "seats_open": seats,
+    }
+
+
+def _settled_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> Int64Array:
+    """Return state, label, labels required and given, and open seats of each task, [n, 5].
+
+    held: [n], the number of seats that annotators hold.
+    """
+    pending = outcomes.states == State.PENDING
+    seats = np.where(pending, outcomes.required - outcomes.given - held, 0)
+    columns = (
+        outcomes.states,
+        outcomes.labels,
+        np.maximum(outcomes.required, planned),
+        outcomes.given,
+        np.maximum(seats, 0),
+    )
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]]]:
+    """Return each different row of [n, k], and the place of each row among them, [n]."""
+    different, which = np.unique(rows, axis=0, return_inverse=True)
+    for place, row in enumerate(different.tolist()):
+        yield row, which.reshape(-1) == place
 
 
 def give_up(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:

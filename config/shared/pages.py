@@ -15,6 +15,8 @@ View = Callable[..., HttpResponseBase]
 
 # What a form that was not accepted is answered with: the request was understood, its content not.
 UNPROCESSABLE = 422
+# The form itself is right, but contradicts what is stored.
+CONFLICT = 409
 
 
 def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:

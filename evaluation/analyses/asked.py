@@ -14,7 +14,7 @@ from django.http import QueryDict
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
-from evaluation.analyses.base import AnalysisForm, Inputs, Kind
+from evaluation.analyses.base import UNIT, AnalysisForm, Inputs, Kind
 from evaluation.models import DRAFT, Analysis, LabelSet, LabelSource
 from evaluation.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark
@@ -171,4 +171,7 @@ def asked_by(kind: Kind, benchmark: Benchmark, form: AnalysisForm) -> Asked:
         labels_only=only and label_set is not None,
     )
     kind.check(inputs)
+    if UNIT in chosen:
+        # Results name the unit of resampling that was used, not the choice “automatic”.
+        chosen[UNIT] = inputs.unit(chosen[UNIT])
     return Asked(kind, inputs, kind.fill(inputs, chosen))

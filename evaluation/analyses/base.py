@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django import forms
 
-from annotation.selectors import JudgmentArrays, judgment_arrays, labels_moment
+from annotation.selectors import JudgmentArrays, Rulings, judgment_arrays, labels_moment
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
@@ -28,15 +28,24 @@ from evaluation.core.resampling import why_undefined
 from evaluation.core.scoring import score_run
 from evaluation.models import DRAFT, Draft, LabelSource
 from evaluation.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
+from evaluation.selectors.labels import for_equal_captions
 from pooling.models import Benchmark, Run
-from pooling.selectors import query_keys, query_texts, ranked_matrix, video_keys
+from pooling.selectors import (
+    first_equal_captions,
+    query_keys,
+    query_texts,
+    ranked_matrix,
+    video_keys,
+)
 
 Result = dict[str, Any]
 
 MEASURES_MAX = 20
 NUMBERS_MAX = 12
-CAPTIONS, VIDEOS = "captions", "videos"
-SPLIT = "split"
+CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
+SPLIT, UNIT = "split", "unit"
+# Fields of the forms that are not folded: they decide what the page is about.
+IN_FRONT = ("labels", "measure", "measures", "by")
 SEED_MAX = 2**31 - 1
 # Of analyses of pooled lists, beside those that read whole lists.
 CUT = (
@@ -72,6 +81,14 @@ class Inputs:
             return judgment_arrays(self.benchmark)
 
     @cached_property
+    def judgments_by_caption(self) -> JudgmentArrays:
+        """The same, repeated for each caption for which a judgment of an equal text holds."""
+        none = np.empty(0, np.int64)
+        equal = first_equal_captions(self.benchmark)
+        rulings = Rulings(none, none, none)
+        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.n_videos)[0]
+
+    @cached_property
     def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
         """Ranked lists by the name of the run, int32 [n_queries, depth], padded with -1."""
         return {run.name: ranked_matrix(run) for run in self.runs}
@@ -80,6 +97,11 @@ class Inputs:
     def original(self) -> Judged:
         """The original positives alone."""
         return original_judged(self.benchmark)
+
+    @cached_property
+    def graded_original(self) -> Judged:
+        """The original positives with the grade that they have beside the chosen labels."""
+        return original_judged(self.benchmark, self.label_set)
 
     @cached_property
     def standing(self) -> Judged:
@@ -94,7 +116,9 @@ class Inputs:
     def judged_by(self, source: LabelSource) -> Judged:
         """Labels, with the original positives unless they were to be left out."""
         labels = label_set_judged(source)
-        return labels if self.labels_only else with_positives(labels, self.original)
+        if self.labels_only:
+            return labels
+        return with_positives(labels, original_judged(self.benchmark, source))
 
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
         """Per-query values by the name of the run, float64 [n_queries]."""
@@ -123,12 +147,29 @@ class Inputs:
         found[queries] = codes[places] % self.benchmark.n_videos
         return found
 
+    def unit(self, chosen: str) -> str:
+        """Return the unit of resampling for a choice.
+
+        `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
+        `CAPTIONS`.
+        """
+        if chosen != AUTO:
+            return chosen
+        several = len(np.unique(self.first_videos)) < self.benchmark.n_queries
+        return VIDEOS if several else CAPTIONS
+
     def clusters(self, unit: str) -> IntArray | None:
-        """What is drawn together when queries are resampled by `unit`."""
-        return self.first_videos if unit == VIDEOS else None
+        """Return the cluster of each query, int64 [n_queries], or None for single captions.
+
+        Queries of one cluster are resampled together, and their signs change together.
+        """
+        return self.first_videos if self.unit(unit) == VIDEOS else None
 
     def varied_clusters(self, unit: str) -> IntArray | None:
-        """The same. Raises `InvalidInput` where too few of them are there to vary."""
+        """Return the clusters as `clusters` does.
+
+        Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
+        """
         clusters = self.clusters(unit)
         if unable := why_undefined(self.benchmark.n_queries, clusters):
             raise InvalidInput(unable)
@@ -308,9 +349,27 @@ class AnalysisForm(forms.Form):
         field.choices = choices
 
     @property
-    def own_fields(self) -> list[forms.BoundField]:
-        """What is chosen of this analysis alone."""
-        return [self[name] for name in self.fields if name not in AnalysisForm.base_fields]
+    def front_fields(self) -> list[forms.BoundField]:
+        """Return the fields that stand above the result at all times."""
+        return [self[name] for name in self.fields if name in IN_FRONT]
+
+    @property
+    def folded_fields(self) -> list[forms.BoundField]:
+        """Return the settings that are folded away, those of the analysis first."""
+        hidden = {*IN_FRONT, *AnalysisForm.base_fields}
+        own = [self[name] for name in self.fields if name not in hidden]
+        return [*own, self["only"], self["runs"]]
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether a folded field has an error or a value that is not its usual one."""
+        return any(field.errors or is_chosen(field) for field in self.folded_fields)
+
+
+def is_chosen(field: forms.BoundField) -> bool:
+    """Return whether a field has a value that is not its initial one."""
+    usual = field.field.initial
+    return bool(field.data) and field.data != usual and str(field.data) != str(usual)
 
 
 class MeasureField(forms.CharField):
@@ -405,11 +464,19 @@ def split_field() -> forms.ChoiceField:
 
 
 def unit_field() -> forms.ChoiceField:
+    """Return the field for the unit of resampling.
+
+    Name it `UNIT` in a form: `asked_by` then replaces `AUTO` by the unit that it selects.
+    """
     return forms.ChoiceField(
-        label="Drawn by",
-        initial=CAPTIONS,
-        choices=[(CAPTIONS, "captions"), (VIDEOS, "videos, with all their captions")],
-        help_text="By videos, intervals hold for other videos, too; mostly they are wider.",
+        label="Resample by",
+        initial=AUTO,
+        choices=[
+            (AUTO, "automatic"),
+            (VIDEOS, "video"),
+            (CAPTIONS, "caption"),
+        ],
+        help_text="Automatic: by video if a video has several captions, which are dependent.",
     )
 
 
@@ -439,6 +506,11 @@ def seed_field() -> forms.IntegerField:
         max_value=SEED_MAX,
         help_text="The same seed draws the same samples.",
     )
+
+
+def mean_of(values: FloatArray) -> float | None:
+    """A mean as JSON; null where there are no values."""
+    return float(values.mean()) if len(values) else None
 
 
 def ends(interval: Interval) -> list[float] | None:

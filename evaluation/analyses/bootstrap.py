@@ -10,6 +10,8 @@ import numpy as np
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
+    CAPTIONS,
+    VIDEOS,
     AnalysisForm,
     Chart,
     Column,
@@ -22,14 +24,21 @@ from evaluation.analyses.base import (
     confidence_field,
     resamples_field,
     seed_field,
+    unit_field,
 )
+from evaluation.analyses.intervals import few_measured_warnings, resampled_by
 from evaluation.analyses.specs import PERCENT, dashed_lines, name_of, quantity
-from evaluation.core.arrays import FloatArray
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.resampling import (
     SubSamples,
     draw_sub_samples,
     smallest_independent_difference,
-    smallest_paired_difference,
+)
+from evaluation.core.sub_samples import (
+    clusters_to_draw,
+    draw_cluster_sub_samples,
+    paired_sub_samples,
+    smallest_tested_difference,
 )
 
 PARTS = 60
@@ -39,45 +48,78 @@ BY = {"labelled": "By the labels", "original": "Original positives"}
 
 class BootstrapForm(AnalysisForm):
     measure = ShareMeasureField()
+    unit = unit_field()
     sizes = NumbersField(label="Captions drawn", initial="500 1000 3000", highest=1_000_000)
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
+Pair = tuple[str, str]
+
+
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     rows, pairs = [], []
     rng = np.random.default_rng(chosen["seed"])
+    clusters = inputs.clusters(chosen["unit"])
+    sizes = {size: _videos(size, clusters) for size in chosen["sizes"]}
     for place, (by, judged) in enumerate(
         (("labelled", inputs.judged), ("original", inputs.original))
     ):
         values = inputs.values(judged, chosen["measure"])
-        for number, size in enumerate(chosen["sizes"]):
-            progress(place * len(chosen["sizes"]) + number, 2 * len(chosen["sizes"]), "drawing")
-            rows += [
-                {"run": name, "by": by, **_sampled(own, size, chosen, rng)}
-                for name, own in values.items()
-            ]
+        for number, (size, videos) in enumerate(sizes.items()):
+            progress(place * len(sizes) + number, 2 * len(sizes), "drawing")
+            common = {"by": by, "size": size, "videos": videos}
+            runs, differences = _draw(values, size, clusters, chosen["resamples"], rng)
+            rows += [{"run": name, **common, **_sampled(runs[name], chosen)} for name in values]
             pairs += [
-                {"first": one, "second": other, "by": by, "size": size}
-                | _pair(values[one], values[other], size, chosen, rng)
-                for one, other in combinations(values, 2)
+                {"first": one, "second": other, **common}
+                | _pair(values[one] - values[other], drawn, chosen)
+                for (one, other), drawn in differences.items()
             ]
     return {
         "measure": chosen["measure"],
         "confidence": chosen["confidence"],
+        **resampled_by(inputs, chosen["unit"]),
+        "captions_per_video": None
+        if clusters is None
+        else len(clusters) / len(np.unique(clusters)),
         "rows": rows,
         "pairs": pairs,
     }
 
 
-def _sampled(
-    values: FloatArray, size: int, chosen: dict[str, Any], rng: np.random.Generator
-) -> Result:
-    drawn = draw_sub_samples(values, size, chosen["resamples"], rng=rng)
+def _videos(size: int, clusters: IntArray | None) -> int | None:
+    return None if clusters is None else clusters_to_draw(size, clusters, len(clusters))
+
+
+def _draw(
+    values: dict[str, FloatArray],
+    size: int,
+    clusters: IntArray | None,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, SubSamples], dict[Pair, SubSamples]]:
+    """Draw sub-samples of each run, and of the differences of every two runs."""
+    pairs = list(combinations(values, 2))
+    if clusters is None:
+        runs = {
+            name: draw_sub_samples(own, size, resamples, rng=rng) for name, own in values.items()
+        }
+        return runs, {
+            (one, other): draw_sub_samples(values[one] - values[other], size, resamples, rng=rng)
+            for one, other in pairs
+        }
+    drawn = draw_cluster_sub_samples(
+        np.stack(list(values.values())), size, resamples, rng=rng, clusters=clusters
+    )
+    runs = dict(zip(values, drawn, strict=True))
+    return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
+
+
+def _sampled(drawn: SubSamples, chosen: dict[str, Any]) -> Result:
     tail = (1 - chosen["confidence"]) / 2
     return {
-        "size": size,
         "mean": drawn.mean,
         "deviation": drawn.deviation,
         "interval": drawn.quantiles([tail, 1 - tail]).tolist(),
@@ -97,15 +139,17 @@ def _histogram(drawn: SubSamples) -> Result:
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
 
-def _pair(
-    one: FloatArray, other: FloatArray, size: int, chosen: dict[str, Any], rng: np.random.Generator
-) -> Result:
-    drawn = draw_sub_samples(one - other, size, chosen["resamples"], rng=rng)
-    smallest = smallest_paired_difference(drawn, confidence=chosen["confidence"])
-    return {"difference": float((one - other).mean()), "smallest": smallest}
+def _pair(differences: FloatArray, drawn: SubSamples, chosen: dict[str, Any]) -> Result:
+    smallest = smallest_tested_difference(drawn, differences, confidence=chosen["confidence"])
+    return {"difference": float(differences.mean()), "smallest": smallest}
 
 
 def _tables(result: Result) -> list[Table]:
+    by_video = result["unit"] == VIDEOS
+    sizes = [
+        Column("size", "Captions", "count"),
+        *([Column("videos", "Videos", "count")] if by_video else []),
+    ]
     return [
         Table(
             "sub-samples",
@@ -113,15 +157,13 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("run", "Run"),
                 Column("by", "Positives"),
-                Column("size", "Captions", "count"),
+                *sizes,
                 Column("mean", "Mean, %", "percent"),
                 Column("interval", f"{100 * result['confidence']:g} % of samples, %", "percent"),
                 Column("smallest", "Smallest significant difference, points", "percent"),
             ],
             [{**row, "by": BY[row["by"]]} for row in result["rows"]],
-            note="Of two systems that vary like this one, each scored on captions of its own."
-            if _varies(result)
-            else "Every sample scores the same: all captions do, or there is but one.",
+            note=_note(result),
         ),
         Table(
             "pairs",
@@ -130,12 +172,38 @@ def _tables(result: Result) -> list[Table]:
                 Column("first", "Run"),
                 Column("second", "and run"),
                 Column("by", "Positives"),
-                Column("size", "Captions", "count"),
+                *sizes,
                 Column("difference", "Difference, points", "points"),
                 Column("smallest", "Smallest significant difference, points", "percent"),
             ],
             [{**row, "by": BY[row["by"]]} for row in result["pairs"]],
         ),
+    ]
+
+
+def _note(result: Result) -> str:
+    if not _varies(result):
+        return "All samples score the same: all captions do, or only one can be drawn."
+    note = (
+        "The difference is between two systems that vary like this one, each on captions of its "
+        "own."
+    )
+    if result["unit"] == CAPTIONS:
+        return note
+    per_video = result["captions_per_video"]
+    return (
+        f"{note} Each sample holds whole videos with {per_video:.1f} captions each on average, "
+        "and about as many captions as stated."
+    )
+
+
+def _warnings(result: Result) -> list[str]:
+    per_video = result["captions_per_video"] or 0
+    small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
+    return few_measured_warnings(result, "spread of the samples") + [
+        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, since each "
+        f"holds whole videos of {per_video:.1f} captions on average."
+        for size in small
     ]
 
 
@@ -217,11 +285,16 @@ BOOTSTRAP = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     notes=(
-        "Captions are drawn with replacement, many times, and each run is scored on what was "
-        "drawn. The smallest significant difference is the normal quantile of the confidence, "
-        "1.96 for 95 per cent, times the standard deviation of the difference: of two systems on "
-        "captions of their own that of one times √2; on the same captions that of the paired "
-        "differences, which is smaller.",
+        "Captions, or whole videos with all their captions, are drawn with replacement many times. "
+        "Each run is scored on each sample.",
+        "The smallest significant difference is the standard deviation of the difference times the "
+        "normal quantile of the confidence (1.96 for 95 %). For two systems on captions of their "
+        "own, the deviation is that of one system times √2. For two systems on the same captions, "
+        "it is the deviation of the paired differences if the systems were equal. A test assumes "
+        "this deviation, which is smaller. The analysis plan uses the same variances.",
+        "Only half of all samples find a true difference of this size. Use the analysis plan to "
+        "plan for a higher power.",
     ),
 )

@@ -1,4 +1,4 @@
-"""What the unjudged pairs may hide: the lowest and highest score that is still possible."""
+"""The lowest and the highest score that are possible, given the unjudged pairs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,27 @@ from evaluation.analyses.base import (
     depth_field,
     ends,
     seed_field,
+    unit_field,
 )
+from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
-from evaluation.core.bounds import bound_scores
+from evaluation.core.bounds import Bounds, bound_scores, divides_by_all
 from evaluation.core.expectations import check_expectations, expect_scores, pool_chances
 from evaluation.core.incomplete import bpref, condense, inferred_ap
 from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.resampling import mean_interval
 from evaluation.core.scoring import score_run
+from evaluation.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
 # Measures of which there is an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
+# If there are at least this many unjudged pairs per caption outside of the lists, the lower bound
+# over all unjudged pairs is close to 0.
+MANY_UNLISTED = 20
 FOR_MISSING = (
     "Measures made for missing judgments. bpref leaves out what is unjudged. infAP takes it for "
     "what the judged videos above it are: right half-way through a pool, and not for a system "
@@ -47,14 +53,15 @@ FOR_MISSING = (
 class BoundsForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
     depth = depth_field()
+    unit = unit_field()
     confidence = confidence_field()
     seed = seed_field()
 
 
 def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Which systems a pair was found by is a question to all runs, whichever are looked at."""
+    """Add the scale and all runs: the estimate depends on which of them found a pair."""
     pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
-    return chosen | {"pool": pool}
+    return chosen | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
@@ -66,15 +73,21 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     runs = {run.name: lists[run.name] for run in inputs.runs}
     measures = [parse_measure(name) for name in chosen["measures"]]
     pool = gather_pool(lists, depth, inputs.judged, inputs.standing)
+    grade = max(chosen["highest_grade"], inputs.judged.highest_gain)
     rows, judged = [], []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
-        rows += _bounds(name, ranked, inputs, measures)
-        judged.append({"run": name, **_judged(ranked, inputs, depth)})
-    _expect(rows, runs, pool, chosen)
+        shares = [Measure("Judged", depth)]
+        shares += [Measure("Judged", max(1, one.reads(ranked.shape[1]))) for one in measures]
+        found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
+        rows += _bounds(name, ranked, inputs, measures, found)
+        judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
+    _expect(rows, runs, pool, inputs, chosen)
     progress(len(runs), len(runs), "checking estimates")
     return {
         "depth": depth,
+        "highest_grade": grade,
+        **resampled_by(inputs, chosen["unit"]),
         "confidence": chosen["confidence"],
         "rows": rows,
         "judged": judged,
@@ -82,8 +95,9 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     }
 
 
-def _bounds(name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure]) -> list[Result]:
-    found = bound_scores(ranked, inputs.judged, measures)
+def _bounds(
+    name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure], found: Bounds
+) -> list[Result]:
     condensed = score_run(condense(ranked, inputs.judged), inputs.judged, measures)
     return [
         {
@@ -91,6 +105,8 @@ def _bounds(name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure]) 
             "measure": str(measure),
             "score": found.known.mean(measure).value,
             "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
+            "bounds_all": [found.lower_all.mean(measure).value, found.upper.mean(measure).value],
+            **_read(measure, ranked.shape[1], found),
             "condensed": condensed.mean(measure).value,
             "expected": None,
             "expected_interval": None,
@@ -99,31 +115,46 @@ def _bounds(name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure]) 
     ]
 
 
-def _judged(ranked: Ranked, inputs: Inputs, depth: int) -> Result:
-    share = Measure("Judged", depth)
+def _read(measure: Measure, depth: int, found: Bounds) -> Result:
+    """Return the number of ranks that the measure reads, and the judged share of them."""
+    read = measure.reads(depth)
+    share = found.known.mean(Measure("Judged", max(1, read)))
+    return {"judged_depth": read, "judged": share.value}
+
+
+def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> Result:
+    unlisted = found.unlisted
     return {
-        "judged": score_run(ranked, inputs.judged, [share]).mean(share).value,
+        "judged": found.known.mean(Measure("Judged", depth)).value,
+        "unjudged_listed": int(found.listed.sum()),
+        "unjudged_unlisted": int(unlisted.sum()),
+        "unlisted_per_caption": float(unlisted.mean()) if len(unlisted) else None,
         "bpref": float(bpref(ranked, inputs.judged).mean()),
         "infap": float(inferred_ap(ranked, inputs.judged, depth).mean()),
     }
 
 
 def _expect(
-    rows: list[Result], runs: dict[str, Ranked], pool: PooledLabels, chosen: dict[str, Any]
+    rows: list[Result],
+    runs: dict[str, Ranked],
+    pool: PooledLabels,
+    inputs: Inputs,
+    chosen: dict[str, Any],
 ) -> None:
-    """Where the pool tells how often such pairs are relevant, what each score is likely to be."""
+    """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
     wanted = [one for one in measures.values() if one.name in EXPECTED]
     chances = _chances(pool)
     if chances is None or not wanted:
         return
     rng = np.random.default_rng(chosen["seed"])
+    drawn = {"confidence": chosen["confidence"], "clusters": inputs.clusters(chosen["unit"])}
     for name, ranked in runs.items():
         found = expect_scores(ranked, pool.labels, chances, wanted)
         for row in rows:
             values = found.get(measures[row["measure"]])
             if row["run"] == name and values is not None:
-                interval = mean_interval(values, rng=rng, confidence=chosen["confidence"])
+                interval = mean_interval(values, rng=rng, **drawn)
                 row |= {"expected": float(values.mean()), "expected_interval": ends(interval)}
 
 
@@ -175,19 +206,26 @@ def _tables(result: Result) -> list[Table]:
                 Column("run", "Run"),
                 Column("measure", "Measure"),
                 Column("score", "Unjudged counted as not relevant, %", "percent"),
-                Column("bounds", "Lowest to highest possible, %", "percent"),
+                Column("judged_depth", "Ranks read", "count"),
+                Column("judged", "Judged of these, %", "percent"),
+                Column("bounds", "Bounds over the listed pairs, %", "percent"),
+                Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
                 Column("expected", "Estimate, %", "percent"),
                 Column("expected_interval", percent, "percent"),
                 Column("condensed", "Unjudged left out, %", "percent"),
             ],
             result["rows"],
+            note=_say_bounds(result),
         ),
         Table(
             "judged",
             "How much is judged",
             [
                 Column("run", "Run"),
-                Column("judged", f"Judged of the top {result['depth']}, %", "percent"),
+                Column("judged", f"Judged@{result['depth']}, %", "percent"),
+                Column("unjudged_listed", "Unjudged pairs in the lists", "count"),
+                Column("unjudged_unlisted", "Unjudged pairs outside of the lists", "count"),
+                Column("unlisted_per_caption", "Outside of the lists, per caption", "number"),
                 Column("bpref", "bpref, %", "percent"),
                 Column("infap", "infAP, %", "percent"),
             ],
@@ -211,6 +249,27 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
+def _say_bounds(result: Result) -> str:
+    highest = result["highest_grade"]
+    grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
+    text = (
+        "The bounds over the listed pairs assume that the unjudged pairs in the top "
+        f"{result['depth']} of a run may {grades}. Pairs outside of it stay as they are. In the "
+        "bounds over all unjudged pairs, those outside of it may be relevant, too. This lowers "
+        "only R, AP and nDCG, which divide by the number of all relevant pairs."
+    )
+    unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
+    divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
+    if not divided or unlisted < MANY_UNLISTED:
+        return text
+    return (
+        f"{text} The lower bounds of these measures over all unjudged pairs are always close to "
+        f"0 here: they count all {unlisted:,.0f} unjudged pairs per caption outside of the lists "
+        "as relevant. A low bound shows that these pairs are unknown, not that the score is "
+        "wrong."
+    )
+
+
 def _minus(value: float | None, other: float | None) -> float | None:
     return None if value is None or other is None else value - other
 
@@ -231,9 +290,9 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "bounds",
-            "Scores and how far they could lie off",
-            "For each measure a dot for each run on a line from the lowest to the highest score "
-            "that is possible. Where all is judged the line is a point.",
+            "Scores with their bounds over the listed pairs",
+            "Each measure has a dot for each run, on a line from the lower to the upper bound over "
+            "the listed pairs. If all listed pairs are judged, the line is a point.",
             {
                 "data": {"values": rows},
                 "facet": name_of("measure", order=order),
@@ -253,14 +312,16 @@ BOUNDS = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=few_units_warnings,
     fill=_fill,
     notes=(
-        "The bounds are reached for some way in which the unjudged pairs of the list turn out; no "
-        "way leads beyond them.",
-        "The estimate takes each unjudged pair to be relevant as often as, at the same rank, pairs "
-        "were that only one of all the benchmark’s runs found, chosen above or not. Its interval "
-        "covers the choice of captions, not that a new system may find better videos than the "
-        "pooled ones; how wrong it is for the systems that are known stands in the last table.",
+        "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
+        "outcome goes beyond it.",
+        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs that "
+        "only one run found at the same rank. It uses all runs of the benchmark, not only the "
+        "selected ones. Its interval covers the choice of captions or videos. It does not cover a "
+        "new system that finds better videos than the pooled systems. The last table shows the "
+        "error of the estimate for known systems.",
         CUT,
     ),
 )

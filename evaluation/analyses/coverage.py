@@ -17,8 +17,14 @@ from evaluation.analyses.base import (
     depth_field,
 )
 from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
-from evaluation.core.coverage import cover_ranks, pool_depths
+from evaluation.core.coverage import cover_ranks, judged_shares, pool_depths
 
+JUDGED_AT = (
+    "Judged@rank is the judged share of the list down to this rank, as a mean over all "
+    "captions. A caption without a list counts as 0. Read a score together with Judged@k for "
+    "the ranks that its measure reads: Judged@5 for C@5, and Judged@20 for AP of a run of depth "
+    "20."
+)
 COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
 
 
@@ -32,11 +38,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
         found = cover_ranks(ranked, inputs.judged)
-        columns = (found.filled, found.judged, found.relevant, found.shares)
+        upto = judged_shares(ranked, inputs.judged)
+        columns = (found.filled, found.judged, found.relevant, found.shares, upto)
         rows += [
             {"run": name, "rank": rank, "filled": filled, "judged": judged, "relevant": relevant}
-            | {"share": share if filled else None}
-            for rank, (filled, judged, relevant, share) in enumerate(
+            | {"share": share if filled else None, "judged_at": judged_at}
+            for rank, (filled, judged, relevant, share, judged_at) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True), start=1
             )
         ]
@@ -73,9 +80,11 @@ def _tables(result: Result) -> list[Table]:
                 Column("filled", "Lists that reach it", "count"),
                 Column("judged", "Judged", "count"),
                 Column("share", "Judged, %", "percent"),
+                Column("judged_at", "Judged@rank, %", "percent"),
                 Column("relevant", "Relevant", "count"),
             ],
             result["ranks"],
+            note=JUDGED_AT,
         ),
     ]
 

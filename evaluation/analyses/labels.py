@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core.consensus import NO_LABEL
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
     AnalysisForm,
@@ -22,11 +23,18 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.specs import BARS, count, name_of, offset, spec, step
 from evaluation.core.agreement import ValueCounts, count_opinions, percent_agreement
+from evaluation.core.agreement_figures import Resampling, figures_of, figures_stored
 from evaluation.core.alpha import alpha_interval, krippendorff_alpha
-from evaluation.core.label_file import NO_LABEL
+from evaluation.models import LabelSource
 from evaluation.selectors import label_set_labels
 
 OUTCOMES = {"relevant": "Relevant", "irrelevant": "Not relevant", "undecided": "Undecided"}
+UNDEFINED_NAMES = {
+    "agreement": "labels equal",
+    "alpha": "alpha",
+    "alpha_interval": "interval of alpha, pairs resampled",
+    "alpha_annotator_interval": "interval of alpha, annotators resampled",
+}
 
 
 class LabelsForm(AnalysisForm):
@@ -40,7 +48,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
     rng = np.random.default_rng(chosen["seed"])
-    everything = count_opinions(judgments, relevant)
+    how = Resampling(chosen["resamples"], chosen["confidence"], chosen["seed"])
     rows = []
     for number in np.flatnonzero(np.bincount(judgments)).tolist():
         among = judgments == number
@@ -53,10 +61,10 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         )
     return {
         "pairs": len(labels),
-        "labels": int(judgments.sum()),
+        # An answer that holds for several captions with equal texts counts once.
+        "labels": inputs.label_set.n_judgments,
         **_outcomes(labels),
-        "several": everything.n_multiply_labelled,
-        **_agreement(everything, chosen, rng),
+        **_figures(inputs.label_set, count_opinions(judgments, relevant), how),
         "confidence": chosen["confidence"],
         "by_number": rows,
         "originals": _outcomes(labels[np.isin(counted.codes, inputs.original.codes)])
@@ -70,6 +78,33 @@ def _outcomes(labels: Any) -> dict[str, int]:
         "relevant": int((labels >= 1).sum()),
         "irrelevant": int((labels == 0).sum()),
         "undecided": int((labels == NO_LABEL).sum()),
+    }
+
+
+def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Result:
+    """Return the figures of `agreement`, from the judgments in the label set.
+
+    A label set that older code published has only the counts of its file. Then all figures are of
+    all labels, and `first_labels` is null.
+    """
+    if label_set.agreement is None:
+        every = figures_of(counts, 2, how)
+        first, quoted = None, every
+    else:
+        both = figures_stored(label_set.agreement, how)
+        first, every = both["first_labels"], both["all_labels"]
+        quoted = first
+    agreement = every["agreement"]
+    return {
+        "several": every["multiply_labelled"],
+        "agreement": agreement,
+        "disagreement": None if agreement is None else 1 - agreement,
+        "first_two_agreement": first and first["pairwise_agreement"],
+        "pairwise_agreement": every["pairwise_agreement"],
+        **{name: quoted[name] for name in ("alpha", "alpha_interval", "ac1", "ac1_interval")},
+        "alpha_annotator_interval": first and first["alpha_annotator_interval"],
+        "first_labels": first,
+        "all_labels": every,
     }
 
 
@@ -91,26 +126,21 @@ def _tables(result: Result) -> list[Table]:
         Column("irrelevant", "Not relevant", "count"),
         Column("undecided", "Undecided", "count"),
     ]
-    agreement = [
-        Column("disagreement", "Labels differ, %", "percent"),
-        Column("alpha", "Krippendorff’s alpha", "number"),
-        Column("alpha_interval", percent, "number"),
-    ]
     whole = [
         Column("pairs", "Pairs", "count"),
         Column("labels", "Labels", "count"),
         *outcomes,
         Column("several", "Labelled several times", "count"),
-        *agreement,
     ]
     by_number = [
         Column("labels", "Labels of the pair", "count"),
         Column("pairs", "Pairs", "count"),
         *outcomes,
-        *agreement,
+        Column("disagreement", "Labels differ, %", "percent"),
     ]
     return [
         Table("all", "The label set", whole, [result]),
+        _agreement_table(result, percent),
         Table(
             "originals",
             "Original positives that people judged",
@@ -131,6 +161,66 @@ def _tables(result: Result) -> list[Table]:
             note="Where a third label is asked for only after two differ, pairs with two labels "
             "nearly all agree and pairs with three never do: that is how they were chosen.",
         ),
+    ]
+
+
+def _agreement_table(result: Result, percent: str) -> Table:
+    """Return the table with the first labels, which are to be quoted, and all labels."""
+    parts = {"First labels of each pair": "first_labels", "All labels": "all_labels"}
+    rows = [
+        {"of": name, "alpha_annotator_interval": None, **result[key]}
+        for name, key in parts.items()
+        if result[key] is not None
+    ]
+    ordinal = rows[0]["alpha_level"] == "ordinal"
+    further = [
+        Column("alpha_nominal", "Alpha, nominal", "number"),
+        Column("ac2", "Gwet’s AC2, ordinal", "number"),
+        Column("relevance_alpha", "Alpha of relevant or not", "number"),
+    ]
+    return Table(
+        "agreement",
+        "Agreement",
+        [
+            Column("of", "Labels compared"),
+            Column("multiply_labelled", "Pairs", "count"),
+            Column("pairwise_agreement", "Two labels equal, %", "percent"),
+            Column("agreement", "All labels equal, %", "percent"),
+            Column("alpha", f"Krippendorff’s alpha{', ordinal' if ordinal else ''}", "number"),
+            Column("alpha_interval", f"{percent}, pairs resampled", "number"),
+            Column("alpha_annotator_interval", "95 % interval, annotators resampled", "number"),
+            Column("ac1", "Gwet’s AC1", "number"),
+            Column("ac1_interval", f"{percent}, pairs resampled", "number"),
+            *(further if ordinal else []),
+        ],
+        rows,
+        note=_agreement_note(rows),
+    )
+
+
+def _agreement_note(rows: list[Result]) -> str:
+    """Return the reason for each figure that is undefined, and what the intervals cover."""
+    reasons = {
+        f"{row['of']}, {UNDEFINED_NAMES[name]}: {reason}."
+        for row in rows
+        for name, reason in row["undefined"].items()
+        if name in UNDEFINED_NAMES
+    }
+    note = (
+        "The interval with annotators resampled also covers the choice of the annotators. It "
+        "was computed when the label set was published, at 95 %."
+    )
+    has_annotators = any(row["alpha_annotator_interval"] for row in rows)
+    return " ".join([*sorted(reasons), *([note] if has_annotators else [])])
+
+
+def _warnings(result: Result) -> list[str]:
+    if result["first_labels"] is not None:
+        return []
+    return [
+        "An older version of Hearth published this label set and did not record first labels. "
+        "Its figures of agreement are of all labels. A third label is requested only if two "
+        "labels differ, which makes alpha too high."
     ]
 
 
@@ -168,12 +258,18 @@ LABELS = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     runs_needed=0,
     needs_labels=True,
     notes=(
-        "Labels are counted as relevant or not. Labels differ: the share of pairs with several "
-        "labels that are not all the same. Alpha is 1 for perfect agreement and 0 for chance; its "
-        "interval is over the pairs that have several labels.",
+        "Quote the figures of the first labels. These are the planned labels, in the order in "
+        "which their annotators answered. In imported files they are the first two labels of a "
+        "pair. A third label is requested only if the first two differ. Figures of all labels "
+        "therefore count pairs that differ too often, and alpha is too high.",
+        "“Two labels equal” is the share of the label pairs of a pair that agree, as a mean over "
+        "pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for chance. If nearly all labels "
+        "are not relevant, alpha is low even if annotators agree well. Gwet’s AC1 is not.",
+        "In the table by number of labels, a label counts as relevant or not.",
         "The original positives play no part here.",
     ),
 )

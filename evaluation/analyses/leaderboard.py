@@ -23,19 +23,19 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
+from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans, spec, step
 from evaluation.core.arrays import FloatArray
-from evaluation.core.bounds import bound_scores, is_monotone
+from evaluation.core.bounds import bound_scores
 from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.rank_stability import RankStability, rank_stability, rank_systems
+from evaluation.core.rank_stability import RankStability, rank_stability
 from evaluation.core.relevance import Judged
-from evaluation.core.scoring import score_run
+from evaluation.core.ties import rank_systems
 from evaluation.models import Draft, LabelSet, LabelSource
-from evaluation.selectors import ORIGINAL
+from evaluation.selectors import ORIGINAL, highest_grade
 
 # So many releases, the newest, tell how ranks have moved.
 RELEASES_MAX = 12
-JUDGED_DEPTH = 10
 
 
 class LeaderboardForm(AnalysisForm):
@@ -51,7 +51,10 @@ def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
     leaderboard. A draft is none of them: as the labels chosen it is named already."""
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
-    return chosen | {"releases": [list(one) for one in reversed(newest)]}
+    return chosen | {
+        "releases": [list(one) for one in reversed(newest)],
+        "highest_grade": highest_grade(inputs.benchmark),
+    }
 
 
 def _releases(inputs: Inputs, chosen: dict[str, Any]) -> list[LabelSource]:
@@ -75,6 +78,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     return {
         "measure": chosen["measure"],
         "confidence": chosen["confidence"],
+        **resampled_by(inputs, chosen["unit"]),
         "board": _board(inputs, values[0], chosen),
         "releases": [
             row
@@ -137,23 +141,22 @@ def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list
             "original_rank": rank.original,
             "score": float(after.mean()),
             "original": float(before.mean()),
-            **_left_open(inputs.ranked[run.name], inputs.judged, measure),
+            **_left_open(inputs.ranked[run.name], inputs.judged, measure, chosen["highest_grade"]),
         }
         for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
     ]
     return sorted(rows, key=lambda row: (row["rank"], row["run"]))
 
 
-def _left_open(ranked: Any, judged: Judged, measure: Measure) -> Result:
-    """Between which values the score may lie yet, and which share of the top is judged."""
-    share = Measure("Judged", min(JUDGED_DEPTH, ranked.shape[1]))
-    bounds = None
-    if is_monotone(measure):
-        found = bound_scores(ranked, judged, [measure])
-        bounds = [found.lower.mean(measure).value, found.upper.mean(measure).value]
+def _left_open(ranked: Any, judged: Judged, measure: Measure, grade: int) -> Result:
+    """Return the bounds over the listed pairs and the judged share of the ranks that are read."""
+    depth = measure.reads(ranked.shape[1])
+    share = Measure("Judged", max(1, depth))
+    found = bound_scores(ranked, judged, [measure, share], highest=max(grade, judged.highest_gain))
     return {
-        "bounds": bounds,
-        "judged": score_run(ranked, judged, [share]).mean(share).value,
+        "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
+        "judged": found.known.mean(share).value,
+        "judged_depth": depth,
     }
 
 
@@ -170,8 +173,9 @@ def _tables(result: Result) -> list[Table]:
                 Column("run", "Run"),
                 Column("score", "Score, %", "percent"),
                 Column("original", "By the original positives, %", "percent"),
-                Column("bounds", "Bounds, %", "percent"),
-                Column("judged", f"Judged of the top {JUDGED_DEPTH}, %", "percent"),
+                Column("bounds", "Bounds over the listed pairs, %", "percent"),
+                Column("judged_depth", "Ranks read", "count"),
+                Column("judged", "Judged of these, %", "percent"),
             ],
             result["board"],
         ),
@@ -194,7 +198,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("after", "to"),
                 Column("tau", "Kendall’s tau", "number"),
                 Column("interval", percent, "number"),
-                Column("same_order", "Same order in so many samples, %", "percent"),
+                Column("same_order", "Resamples with the same order, %", "percent"),
             ],
             [
                 {**row, "before": title(row["before"]), "after": title(row["after"])}
@@ -261,12 +265,15 @@ LEADERBOARD = Kind(
     compute=_compute,
     tables=_tables,
     charts=_charts,
+    warnings=few_units_warnings,
     fill=_fill,
     notes=(
-        "Ranks are by the labels chosen above; equal scores share the better rank, and the "
-        "interval holds the ranks in samples of captions. Bounds: the lowest and highest score "
-        "over all ways in which the pairs of the list that are not judged may turn out; of R, AP "
-        "and nDCG they take long, and stand on the page of the bounds.",
+        "Ranks are by the selected labels. Equal scores share the better rank, even if they differ "
+        "by rounding. The interval of a rank covers its values in resamples of captions or videos.",
+        "Bounds over the listed pairs are the lowest and the highest score over all grades that "
+        "the unjudged pairs of the list may get. Unjudged pairs outside of the list stay as they "
+        "are. The analysis “Bounds and bias” counts them, too. A measure with a cutoff reads the "
+        "top of the list, any other measure reads the whole list.",
         f"Of more than {RELEASES_MAX} label sets the newest are gone through.",
     ),
 )

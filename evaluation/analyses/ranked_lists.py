@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core.consensus import NO_LABEL
 from evaluation.analyses.base import Inputs
 from evaluation.analyses.comparison import Comparison
-from evaluation.core.label_file import NO_LABEL
 from evaluation.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors import playable_address, top_videos

@@ -1,17 +1,88 @@
-"""Warnings of scores so near to 100 per cent that what is left to gain may be noise."""
+"""Warnings about scores so close to 100 % that the rest may be noise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from annotation.selectors import JudgmentArrays
 from evaluation.analyses.base import Inputs, Result
 from evaluation.core.agreement import count_opinions, percent_agreement
+from evaluation.core.arrays import FloatArray
+from evaluation.core.corrected_scores import CORRECTABLE
+from evaluation.core.label_noise import score_change_by_noise
+from evaluation.core.label_rates import rates_from_labels
+from evaluation.core.measures import parse_measure
+from evaluation.core.noisy_labels import NoisyLabels, best_ranks, rank_strata
+from evaluation.core.relevance import Judged
 from evaluation.core.saturation import INTERVAL
-from evaluation.selectors import label_set_labels
+from evaluation.selectors import label_set_labels, noisy_labels
+
+SATURATION_NOTE = (
+    "Saturated: the points left to gain are no more than half of the width of the score’s interval "
+    "(other captions would move the score as far), or no more than the change in the score that "
+    "wrong labels cause. That change is the difference of the raw and the corrected score, which "
+    "the analysis “Wrong labels” shows with its interval. It is known where pairs with several "
+    "labels show how often labels are wrong."
+)
+
+Changes = Mapping[tuple[str, str], float]
+
+
+def changes_by_noise(
+    inputs: Inputs, measures: Sequence[str], judged: Judged, known: Judged
+) -> Changes:
+    """Return the change in each score that label noise causes, without its sign, by run and
+    measure. What is not known is left out.
+
+    judged: the labels of the scores. known: original positives that count as relevant whatever
+    people say. Labels are taken as the label set counts them, with those of confirmations.
+    """
+    wanted = [one for one in map(parse_measure, measures) if one.name in CORRECTABLE]
+    if inputs.label_set is None or not wanted:
+        return {}
+    labels = noisy_labels(label_set_labels(inputs.label_set), _no_judgments(), known)
+    relevance = _relevance(inputs, labels)
+    if relevance is None:
+        return {}
+    return {
+        (run, str(measure)): abs(change)
+        for run, ranked in inputs.ranked.items()
+        for measure, change in score_change_by_noise(
+            ranked, judged, labels.codes, relevance, wanted
+        ).items()
+    }
+
+
+def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
+    """A number for each pair that is right on average; None without error rates."""
+    ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
+    strata, _ = rank_strata(labels.codes, ranks, inputs.original)
+    table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
+    estimate = rates_from_labels(table, np.empty((0, table.counts.shape[1])))
+    return None if estimate.rates is None else labels.relevance(estimate.rates)
+
+
+def _no_judgments() -> JudgmentArrays:
+    """None of the single judgments: a label set has their counts."""
+    none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
+    return JudgmentArrays(
+        codes=none,
+        pair_of=none,
+        annotators=none,
+        labels=none,
+        ids=none,
+        campaigns=none,
+        is_first=no,
+        waits=no,
+        units=none,
+        n_grades=2,
+    )
 
 
 def disagreement_of(inputs: Inputs) -> float | None:
-    """The share of the pairs labelled several times whose labels differ; None without any."""
+    """Return the share of multiply labelled pairs whose labels differ; None without such pairs."""
     if inputs.label_set is None:
         return None
     counted = label_set_labels(inputs.label_set)
@@ -19,20 +90,20 @@ def disagreement_of(inputs: Inputs) -> float | None:
     return None if agreed is None else 1 - agreed
 
 
-def saturation_warnings(rows: Iterable[Result], disagreement: float | None) -> list[str]:
-    """One for each row with `run`, `measure`, `gap` and `saturated_by` that is saturated."""
+def saturation_warnings(rows: Iterable[Result]) -> list[str]:
+    """Return a warning for each saturated row.
+
+    rows: have `run`, `measure`, `gap`, `noise` and `saturated_by`.
+    """
     return [
-        f"{row['measure']} of {row['run']} is saturated: the {100 * row['gap']:.1f} points left to "
-        f"gain lie within {_what(row['saturated_by'], disagreement)}."
+        f"{row['measure']} of {row['run']} is saturated: the {100 * row['gap']:.1f} points left "
+        f"to gain {_within(row)}."
         for row in rows
         if row["saturated_by"] is not None
     ]
 
 
-def _what(saturated_by: str, disagreement: float | None) -> str:
-    if saturated_by == INTERVAL:
-        return "the interval of the score"
-    return (
-        f"what annotators disagree on, {100 * (disagreement or 0):.1f} % of the pairs that were "
-        "labelled several times"
-    )
+def _within(row: Result) -> str:
+    if row["saturated_by"] == INTERVAL:
+        return "lie within the interval of the score"
+    return f"are no more than the {100 * row['noise']:.1f} points that wrong labels may cause"

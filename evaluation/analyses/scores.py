@@ -18,12 +18,26 @@ from evaluation.analyses.base import (
     Table,
     confidence_field,
     ends,
+    mean_of,
     resamples_field,
     seed_field,
     unit_field,
 )
-from evaluation.analyses.saturation import disagreement_of, saturation_warnings
-from evaluation.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans
+from evaluation.analyses.intervals import (
+    INTERVALS_NOTE,
+    few_units_warnings,
+    method_of,
+    method_title,
+    resampled_by,
+)
+from evaluation.analyses.saturation import (
+    SATURATION_NOTE,
+    changes_by_noise,
+    disagreement_of,
+    saturation_warnings,
+)
+from evaluation.analyses.specs import DOTS, PERCENT, low_high, measures_in, name_of, quantity, spans
+from evaluation.analyses.twins import added_twins, has_twins, twins_field
 from evaluation.core.resampling import difference_interval, mean_interval
 from evaluation.core.saturation import judge_saturation
 
@@ -32,6 +46,7 @@ BY = {"labelled": "By the labels", "original": "Original positives"}
 
 class ScoresForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP AP(found)", shares=True)
+    twins = twins_field()
     unit = unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
@@ -40,26 +55,29 @@ class ScoresForm(AnalysisForm):
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     rows = []
-    labelled = inputs.values_of(inputs.judged, chosen["measures"])
-    original = inputs.values_of(inputs.original, chosen["measures"])
-    disagreement = disagreement_of(inputs)
+    by_original, by_labels = added_twins(inputs, chosen["twins"])
+    labelled = inputs.values_of(by_labels, chosen["measures"])
+    original = inputs.values_of(by_original, chosen["measures"])
+    known = inputs.standing if inputs.labels_only else by_original
+    noise = changes_by_noise(inputs, chosen["measures"], by_labels, known)
     for number, measure in enumerate(chosen["measures"]):
-        progress(number, len(chosen["measures"]), "drawing captions")
+        progress(number, len(chosen["measures"]), f"resampling {chosen['unit']}")
         rows += [
             {
                 "run": name,
                 "measure": measure,
-                **_row(values, by_original, inputs, chosen, disagreement),
+                **_row(values, others, inputs, chosen, noise.get((name, measure))),
             }
-            for (name, values), by_original in zip(
+            for (name, values), others in zip(
                 labelled[measure].items(), original[measure].values(), strict=True
             )
         ]
     return {
         "confidence": chosen["confidence"],
-        "unit": chosen["unit"],
+        **resampled_by(inputs, chosen["unit"]),
+        "twins": chosen["twins"],
         "rows": rows,
-        "disagreement": disagreement,
+        "disagreement": disagreement_of(inputs),
     }
 
 
@@ -68,31 +86,41 @@ def _row(
     original: Any,
     inputs: Inputs,
     chosen: dict[str, Any],
-    disagreement: float | None,
+    noise: float | None,
 ) -> Result:
-    """Means with their intervals; the difference is of the same captions, and so its own."""
+    """Return means with their intervals.
+
+    The interval of the difference is paired, because both scores are of the same captions. By the
+    original positives alone there is no difference to estimate.
+    """
     drawn = {
         "confidence": chosen["confidence"],
         "resamples": chosen["resamples"],
         "clusters": inputs.clusters(chosen["unit"]),
     }
     rng = np.random.default_rng(chosen["seed"])
-    mean, interval = _mean(labelled), mean_interval(labelled, rng=rng, **drawn)
-    saturation = None if mean is None else judge_saturation(mean, interval, disagreement)
+    mean, interval = mean_of(labelled), mean_interval(labelled, rng=rng, **drawn)
+    by_original = mean_interval(original, rng=rng, **drawn)
+    change = (
+        None
+        if inputs.label_set is None
+        else difference_interval(labelled, original, rng=rng, **drawn)
+    )
+    saturation = None if mean is None else judge_saturation(mean, interval, noise)
     return {
         "labelled": mean,
         "labelled_interval": ends(interval),
+        "labelled_method": method_of(interval),
+        "noise": noise,
         "gap": saturation and saturation.gap,
         "saturated_by": saturation and saturation.by,
-        "original": _mean(original),
-        "original_interval": ends(mean_interval(original, rng=rng, **drawn)),
-        "difference": _mean(labelled - original),
-        "difference_interval": ends(difference_interval(labelled, original, rng=rng, **drawn)),
+        "original": mean_of(original),
+        "original_interval": ends(by_original),
+        "original_method": method_of(by_original),
+        "difference": mean_of(labelled - original),
+        "difference_interval": change and ends(change),
+        "difference_method": change and method_of(change),
     }
-
-
-def _mean(values: Any) -> float | None:
-    return float(values.mean()) if len(values) else None
 
 
 def _tables(result: Result) -> list[Table]:
@@ -100,7 +128,7 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table(
             "scores",
-            "A (B + C), in per cent",
+            "A (B + C), in %",
             [
                 Column("run", "Run"),
                 Column("measure", "Measure"),
@@ -110,8 +138,9 @@ def _tables(result: Result) -> list[Table]:
                 Column("original_interval", percent, "percent"),
                 Column("difference", "C: difference", "points"),
                 Column("difference_interval", percent, "points"),
+                Column("method", "Intervals of A and B"),
             ],
-            result["rows"],
+            [{**row, "method": method_title(row.get("labelled_method"))} for row in result["rows"]],
         )
     ]
 
@@ -147,7 +176,7 @@ def _charts(result: Result) -> list[Chart]:
             "line that is its interval.",
             {
                 "data": {"values": rows},
-                "facet": name_of("measure", order=_measures(rows)),
+                "facet": name_of("measure", order=measures_in(rows)),
                 "columns": 3,
                 "resolve": {"scale": {"x": "independent"}},
                 "spec": plot,
@@ -156,12 +185,9 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-def _measures(rows: list[Result]) -> list[str]:
-    return list(dict.fromkeys(row["measure"] for row in rows))
-
-
 def _warnings(result: Result) -> list[str]:
-    return saturation_warnings(result["rows"], result["disagreement"])
+    twins = ["A and B also count the positives of twins."] if has_twins(result) else []
+    return twins + few_units_warnings(result) + saturation_warnings(result["rows"])
 
 
 SCORES = Kind(
@@ -178,7 +204,7 @@ SCORES = Kind(
         "A is the score by the labels, B by the original positives alone, C what the labels "
         "change. AP divides by all known positives of a caption; AP(found), as the published code "
         "of the study does, by those that the list holds.",
-        "Intervals are percentiles of the mean in samples drawn with replacement. They tell how "
-        "the score varies with the captions (or videos), not with the annotators.",
+        INTERVALS_NOTE,
+        SATURATION_NOTE,
     ),
 )

@@ -14,6 +14,7 @@ from evaluation.analyses.base import (
     Column,
     Inputs,
     Kind,
+    MeasuresField,
     Result,
     ShareMeasureField,
     Table,
@@ -23,18 +24,41 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.saturation import disagreement_of, saturation_warnings
+from evaluation.analyses.intervals import (
+    INTERVALS_NOTE,
+    counted,
+    few_units_warnings,
+    method_of,
+    method_title,
+    resampled_by,
+)
+from evaluation.analyses.saturation import (
+    SATURATION_NOTE,
+    changes_by_noise,
+    disagreement_of,
+    saturation_warnings,
+)
 from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity, spec, step
 from evaluation.core.compare import FIRST, SECOND
 from evaluation.core.rank_stability import rank_stability
-from evaluation.core.saturation import DISAGREEMENT, INTERVAL, check_saturation
-from evaluation.core.significance import Comparison, compare_systems
+from evaluation.core.saturation import INTERVAL, NOISE, check_saturation
+from evaluation.core.significance import Comparison, adjust_together, compare_systems
 
-SATURATED = {None: "no", INTERVAL: "yes, by the interval", DISAGREEMENT: "yes, by disagreement"}
+SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
+# More resamples barely change an interval of ranks, and they take long with many runs.
+RANK_RESAMPLES_MAX = 1000
 
 
 class SignificanceForm(AnalysisForm):
     measure = ShareMeasureField()
+    further = MeasuresField(
+        shares=True,
+        required=False,
+        initial="",
+        label="Further measures",
+        help_text="These measures are compared in the same table. Holm’s correction covers all "
+        "of it.",
+    )
     unit = unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
@@ -43,7 +67,12 @@ class SignificanceForm(AnalysisForm):
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     names = list(inputs.ranked)
-    labelled = np.stack(list(inputs.values(inputs.judged, chosen["measure"]).values()))
+    measures = list(dict.fromkeys([chosen["measure"], *chosen["further"]]))
+    by_measure = {
+        measure: np.stack(list(values.values()))
+        for measure, values in inputs.values_of(inputs.judged, measures).items()
+    }
+    labelled = by_measure[chosen["measure"]]
     original = np.stack(list(inputs.values(inputs.original, chosen["measure"]).values()))
     rng = np.random.default_rng(chosen["seed"])
     drawn = {
@@ -51,17 +80,26 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "clusters": inputs.varied_clusters(chosen["unit"]),
         "rng": rng,
     }
-    disagreement = disagreement_of(inputs)
     progress(0, 3, "comparing systems")
-    compared = compare_systems(labelled, chosen["resamples"], **drawn)
+    compared = [compare_systems(by_measure[one], chosen["resamples"], **drawn) for one in measures]
+    adjusted = adjust_together(row for rows in compared for row in rows)
     progress(1, 3, "ranking systems")
-    stability = rank_stability(original, labelled, min(chosen["resamples"], 1000), **drawn)
+    rank_resamples = min(chosen["resamples"], RANK_RESAMPLES_MAX)
+    stability = rank_stability(original, labelled, rank_resamples, **drawn)
+    noise = changes_by_noise(inputs, [chosen["measure"]], inputs.judged, inputs.standing)
     progress(2, 3, "looking at what is left to gain")
     return {
         "measure": chosen["measure"],
         "confidence": chosen["confidence"],
-        "comparisons": [_comparison(one, names) for one in compared],
+        "measures": measures,
+        **resampled_by(inputs, chosen["unit"]),
+        "comparisons": [
+            {"measure": measure, **_comparison(one, names)}
+            for measure, one in zip(np.repeat(measures, len(compared[0])), adjusted, strict=True)
+        ],
+        "holm": len(adjusted),
         "ranking": {
+            "resamples": rank_resamples,
             "tau": stability.tau.value,
             "interval": ends(stability.interval),
             "same_order": stability.same_order,
@@ -74,11 +112,11 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 "labelled": rank.labelled,
                 "labelled_interval": list(rank.labelled_interval),
                 "measure": chosen["measure"],
-                **_saturation(values, chosen, drawn | {"disagreement": disagreement}),
+                **_saturation(values, chosen, drawn, noise.get((name, chosen["measure"]))),
             }
             for name, rank, values in zip(names, stability.ranks, labelled, strict=True)
         ],
-        "disagreement": disagreement,
+        "disagreement": disagreement_of(inputs),
     }
 
 
@@ -89,6 +127,7 @@ def _comparison(one: Comparison, names: list[str]) -> Result:
         "second": names[one.other],
         "difference": found.mean,
         "interval": ends(found.interval),
+        "method": method_of(found.interval),
         "effect": found.effect.value,
         "wins": found.wins,
         "ties": found.ties,
@@ -99,33 +138,51 @@ def _comparison(one: Comparison, names: list[str]) -> Result:
     }
 
 
-def _saturation(values: Any, chosen: dict[str, Any], drawn: dict[str, Any]) -> Result:
-    found = check_saturation(values, chosen["resamples"], **drawn)
-    return {"mean": found.mean, "gap": found.gap, "saturated_by": found.by}
+def _saturation(
+    values: Any, chosen: dict[str, Any], drawn: dict[str, Any], noise: float | None
+) -> Result:
+    found = check_saturation(values, chosen["resamples"], noise=noise, **drawn)
+    return {
+        "mean": found.mean,
+        "interval": ends(found.interval),
+        "gap": found.gap,
+        "noise": noise,
+        "saturated_by": found.by,
+    }
 
 
 def _tables(result: Result) -> list[Table]:
     percent = f"{100 * result['confidence']:g} % interval"
     ranking = result["ranking"]
-    ranks = [{**row, "saturated_by": SATURATED[row["saturated_by"]]} for row in result["ranks"]]
+    ranks = [
+        {"noise": None, **row, "saturated_by": SATURATED.get(row["saturated_by"], "yes")}
+        for row in result["ranks"]
+    ]
+    comparisons = [
+        {"measure": result["measure"], **row, "method": method_title(row.get("method"))}
+        for row in result["comparisons"]
+    ]
     return [
         Table(
             "comparisons",
-            f"{result['measure']} by the labels, every two systems",
+            "Differences between every two systems, by the labels",
             [
+                Column("measure", "Measure"),
                 Column("first", "Run"),
                 Column("second", "minus run"),
                 Column("difference", "Difference, points", "points"),
                 Column("interval", percent, "points"),
-                Column("p_holm", "p (Holm)", "p"),
+                Column("p_holm", "p (Holm, whole table)", "p"),
                 Column("p_randomisation", "p, randomisation", "p"),
                 Column("p_bootstrap", "p, bootstrap", "p"),
                 Column("effect", "Effect size d", "number"),
-                Column("wins", "Wins", "count", _captions("wins", FIRST, result["measure"])),
+                Column("wins", "Wins", "count", _captions("wins", FIRST, comparisons)),
                 Column("ties", "Ties", "count"),
-                Column("losses", "Losses", "count", _captions("losses", SECOND, result["measure"])),
+                Column("losses", "Losses", "count", _captions("losses", SECOND, comparisons)),
+                Column("method", "Interval"),
             ],
-            result["comparisons"],
+            comparisons,
+            note=_covered(comparisons),
         ),
         Table(
             "ranks",
@@ -138,6 +195,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("labelled_interval", percent, "count"),
                 Column("mean", "Score, %", "percent"),
                 Column("gap", "Left to gain, points", "points"),
+                Column("noise", "Label noise, points", "points"),
                 Column("saturated_by", "Saturated"),
             ],
             ranks,
@@ -146,28 +204,43 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
-def _captions(key: str, show: str, measure: str) -> Callable[[Result], Result] | None:
-    """The captions that a cell counts, where ranked lists are compared; those of C@k alone, for
-    only there a win is that one system is right and the other wrong."""
-    name, _, cutoff = measure.partition("@")
-    if name != "C":
+def _captions(key: str, show: str, comparisons: list[Result]) -> Callable[[Result], Result] | None:
+    """Return the captions that a cell links to, if ranked lists are compared. For measures other
+    than C@k there is no link: a win means that one system is right and the other wrong."""
+    if not any(row["measure"].startswith("C@") for row in comparisons):
         return None
 
     def compared(row: Result) -> Result:
+        name, _, cutoff = row["measure"].partition("@")
         two = {place: row[place] for place in ("first", "second")}
-        return {**two, "show": show, "cutoff": cutoff} if row[key] else {}
+        return {**two, "show": show, "cutoff": cutoff} if name == "C" and row[key] else {}
 
     return compared
 
 
+def _covered(comparisons: list[Result]) -> str:
+    """Return the scope of Holm's correction."""
+    if not comparisons:
+        return ""
+    measures = dict.fromkeys(row["measure"] for row in comparisons)
+    pairs = len(comparisons) // len(measures)
+    return (
+        f"Holm’s correction covers the {counted(len(comparisons), 'test')} of this table: "
+        f"{counted(pairs, 'pair')} of systems by {counted(len(measures), 'measure')} "
+        f"({', '.join(measures)})."
+    )
+
+
 def _said(ranking: Result) -> str:
     if ranking["tau"] is None:
-        return "One system, or all alike: there is no ranking to compare."
+        return "There is no ranking: only one system is compared, or all scores are equal."
     between = ranking["interval"]
     spread = f" ({between[0]:.2f} to {between[1]:.2f})" if between else ""
+    capped = ranking.get("resamples", RANK_RESAMPLES_MAX)
     return (
-        f"Kendall’s tau of both rankings {ranking['tau']:.2f}{spread}; in "
-        f"{100 * ranking['same_order']:.0f} % of the samples all systems keep their places."
+        f"Kendall’s tau of both rankings is {ranking['tau']:.2f}{spread}. In "
+        f"{100 * ranking['same_order']:.0f} % of the resamples all systems keep their ranks. "
+        f"Ranks use {capped:,} resamples; the maximum for ranks is {RANK_RESAMPLES_MAX:,}."
     )
 
 
@@ -181,6 +254,7 @@ def _charts(result: Result) -> list[Chart]:
             **low_high(row["interval"]),
         }
         for row in result["comparisons"]
+        if row.get("measure", result["measure"]) == result["measure"]
     ]
     points = quantity("difference", "Difference", axis={"format": "+.1%"})
     pair = name_of("pair")
@@ -230,7 +304,7 @@ def _charts(result: Result) -> list[Chart]:
 
 
 def _warnings(result: Result) -> list[str]:
-    return saturation_warnings(result["ranks"], result["disagreement"])
+    return few_units_warnings(result) + saturation_warnings(result["ranks"])
 
 
 SIGNIFICANCE = Kind(
@@ -243,10 +317,11 @@ SIGNIFICANCE = Kind(
     charts=_charts,
     warnings=_warnings,
     notes=(
-        "Fisher’s randomisation test, exact where the measure is 0 or 1; Holm’s correction is for "
-        "looking at all pairs of systems at once. With thousands of captions nearly every "
-        "difference is significant: look at its size, and draw by videos, which are fewer.",
-        "Saturated: what is left to gain up to 100 per cent lies within the interval of the score, "
-        "or within the share of pairs on which annotators disagree.",
+        "Fisher’s randomisation test changes the sign of all captions of a video together. It is "
+        "exact for C@k. Use the p-values with Holm’s correction if you look at all tests of the "
+        "table. With thousands of captions nearly every difference is significant, so look at its "
+        "size, too. Scores that differ only by rounding are ties.",
+        INTERVALS_NOTE,
+        SATURATION_NOTE,
     ),
 )

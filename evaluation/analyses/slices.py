@@ -11,6 +11,7 @@ from django import forms
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
+    VIDEOS,
     AnalysisForm,
     Chart,
     Column,
@@ -25,9 +26,21 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
+from evaluation.analyses.intervals import (
+    INTERVALS_NOTE,
+    count_units,
+    counted,
+    few_in_groups_warnings,
+    few_units_warnings,
+    method_of,
+    method_title,
+    resampled_by,
+)
 from evaluation.analyses.specs import PERCENT, dots, lying, quantity, step
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.positives import positives_per_query
+from evaluation.core.resampling import why_undefined
+from evaluation.core.significance import Comparison, adjust_together, compare_systems
 from evaluation.core.slices import (
     Tagged,
     annotator_agreement,
@@ -51,6 +64,8 @@ SLICED = {
 # By AGREE, DIFFER and NOT_TOLD.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 TAGS_MAX = 30
+# With more runs there are too many pairs for a table.
+COMPARED_MAX = 6
 
 
 class SlicesForm(AnalysisForm):
@@ -100,9 +115,8 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     clusters = inputs.clusters(chosen["unit"])
     rng = np.random.default_rng(chosen["seed"])
     rows, correlations = [], []
-    for number, (name, values) in enumerate(
-        inputs.values(inputs.judged, chosen["measure"]).items()
-    ):
+    values_by_run = inputs.values(inputs.judged, chosen["measure"])
+    for number, (name, values) in enumerate(values_by_run.items()):
         progress(number, len(inputs.runs), "slicing")
         found = slice_means(
             values[places.queries],
@@ -118,10 +132,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 "run": name,
                 "slice": one.name,
                 "captions": one.n,
+                "units": count_units(clusters, places.queries[places.groups == number]),
                 "mean": one.mean.value,
                 "interval": ends(one.interval),
+                "method": method_of(one.interval),
             }
-            for one in found
+            for number, one in enumerate(found)
         ]
         if attribute is not None:
             correlations.append(
@@ -137,9 +153,51 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "confidence": chosen["confidence"],
         "slices": list(places.names),
         "left_out": places.left_out,
+        **resampled_by(inputs, chosen["unit"]),
         "rows": rows,
         "correlations": correlations,
+        "differences": _differences(values_by_run, places, clusters, chosen, rng),
     }
+
+
+def _differences(
+    values_by_run: dict[str, FloatArray],
+    places: Tagged,
+    clusters: IntArray | None,
+    chosen: dict[str, Any],
+    rng: np.random.Generator,
+) -> list[Result]:
+    """Return every two of the first runs in each slice, with p corrected over all of them."""
+    names = list(values_by_run)[:COMPARED_MAX]
+    values = np.stack([values_by_run[name] for name in names])
+    found: list[Comparison] = []
+    slices: list[str] = []
+    for number, title in enumerate(places.names):
+        queries = places.queries[places.groups == number]
+        own = None if clusters is None else clusters[queries]
+        if why_undefined(len(queries), own) is not None:
+            continue
+        compared = compare_systems(
+            values[:, queries],
+            chosen["resamples"],
+            rng=rng,
+            confidence=chosen["confidence"],
+            clusters=own,
+        )
+        found += compared
+        slices += [title] * len(compared)
+    return [
+        {
+            "slice": title,
+            "first": names[row.system],
+            "second": names[row.other],
+            "difference": row.difference.mean,
+            "interval": ends(row.difference.interval),
+            "p_holm": row.adjusted,
+            "p_randomisation": row.difference.randomisation.p,
+        }
+        for title, row in zip(slices, adjust_together(found), strict=True)
+    ]
 
 
 def _slicing(inputs: Inputs, chosen: dict[str, Any]) -> Slicing:
@@ -170,6 +228,7 @@ def _agreement(inputs: Inputs) -> IntArray:
 
 
 def _tables(result: Result) -> list[Table]:
+    percent = f"{100 * result['confidence']:g} % interval"
     slices = Table(
         "slices",
         f"{result['measure']} by {SLICED[result['by']].lower()}",
@@ -177,10 +236,12 @@ def _tables(result: Result) -> list[Table]:
             Column("run", "Run"),
             Column("slice", SLICED[result["by"]]),
             Column("captions", "Captions", "count"),
+            *([Column("units", "Videos", "count")] if result.get("unit") == VIDEOS else []),
             Column("mean", "Mean, %", "percent"),
-            Column("interval", f"{100 * result['confidence']:g} % interval", "percent"),
+            Column("interval", percent, "percent"),
+            Column("method", "Interval by"),
         ],
-        result["rows"],
+        [{**row, "method": method_title(row.get("method"))} for row in result["rows"]],
         note=_left_out(result["left_out"]),
     )
     correlations = Table(
@@ -193,8 +254,39 @@ def _tables(result: Result) -> list[Table]:
         ],
         result["correlations"],
     )
-    # Tags and agreement are no numbers.
-    return [slices, correlations] if result["correlations"] else [slices]
+    tables = [slices]
+    if result.get("differences"):
+        tables.append(_differences_table(result, percent))
+    # Tags and agreement are not numbers.
+    return [*tables, correlations] if result["correlations"] else tables
+
+
+def _differences_table(result: Result, percent: str) -> Table:
+    rows = result["differences"]
+    slices = len({row["slice"] for row in rows})
+    left_out = len({row["run"] for row in result["rows"]}) - COMPARED_MAX
+    return Table(
+        "differences",
+        "Differences between every two systems in each slice",
+        [
+            Column("slice", SLICED[result["by"]]),
+            Column("first", "Run"),
+            Column("second", "minus run"),
+            Column("difference", "Difference, points", "points"),
+            Column("interval", percent, "points"),
+            Column("p_holm", "p (Holm, whole table)", "p"),
+            Column("p_randomisation", "p, randomisation", "p"),
+        ],
+        rows,
+        note=f"Holm’s correction covers the {counted(len(rows), 'test')} of this table: "
+        f"{counted(slices, 'slice')} by {counted(len(rows) // slices, 'pair')} of systems."
+        + (f" Only the first {COMPARED_MAX} runs are compared." if left_out > 0 else ""),
+    )
+
+
+def _warnings(result: Result) -> list[str]:
+    rows = [{"group": row["slice"], **row} for row in result["rows"]]
+    return few_units_warnings(result) or few_in_groups_warnings(result, rows, "slice")
 
 
 def _left_out(tags: int) -> str:
@@ -231,6 +323,7 @@ SLICES = Kind(
     fill=_fill,
     tables=_tables,
     charts=_charts,
+    warnings=_warnings,
     notes=(
         "By a number, slices hold about as many captions each, as far as equal values allow.",
         "By tags, a caption counts in the slice of each of its tags; captions without one are a "
@@ -238,5 +331,6 @@ SLICES = Kind(
         "By agreement: of the pairs of a caption that several people labelled, whether all said "
         "the same of each, relevant or not. The more such pairs, the likelier is one on which "
         "they differ.",
+        INTERVALS_NOTE,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Encoding = dict[str, Any]
@@ -13,10 +13,17 @@ DOTS = {"type": "point", "size": 60, "tooltip": True}
 # Not read out: a dot on each tells what there is.
 RULES = {"type": "rule", "strokeWidth": 2, "opacity": 0.6, "aria": False}
 CELLS = {"type": "rect", "tooltip": True}
+# The area of an interval behind its line.
+BAND = {"type": "area", "opacity": 0.25, "aria": False}
 
 
 # Of a share on an axis: left to itself, Vega writes six decimals where there is but one value.
 PERCENT = ".1~%"
+
+
+def measures_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the measures of the rows, each once, in the order of the rows."""
+    return list(dict.fromkeys(row["measure"] for row in rows))
 
 
 def quantity(name: str, title: str, **more: Any) -> Encoding:

@@ -9,6 +9,7 @@ import numpy as np
 
 from config.shared.progress import Progress
 from evaluation.analyses.base import (
+    VIDEOS,
     AnalysisForm,
     Chart,
     Column,
@@ -16,9 +17,19 @@ from evaluation.analyses.base import (
     Result,
     ShareMeasureField,
     Table,
+    confidence_field,
     ends,
     resamples_field,
     seed_field,
+    unit_field,
+)
+from evaluation.analyses.intervals import (
+    count_units,
+    few_in_groups_warnings,
+    few_units_warnings,
+    method_of,
+    method_title,
+    resampled_by,
 )
 from evaluation.analyses.specs import PERCENT, dots, quantity, step
 from evaluation.core.arrays import FloatArray, IntArray
@@ -31,6 +42,8 @@ LENGTH = "length in words"
 
 class TextOverlapForm(AnalysisForm):
     measure = ShareMeasureField()
+    unit = unit_field()
+    confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
@@ -41,18 +54,29 @@ def scores_by_overlap(
     """The measure of each run by bins of overlap [n_queries], and what goes along with what."""
     bins = cut_at(overlap, cuts)
     rng = np.random.default_rng(chosen["seed"])
+    clusters = inputs.clusters(chosen["unit"])
     rows: list[Result] = []
     with_scores: dict[str, list[Result]] = {"correlations": [], "length_correlations": []}
     for run, values in inputs.values(inputs.judged, chosen["measure"]).items():
         for place, name in enumerate(bins.names):
-            own = values[bins.groups == place]
-            interval = mean_interval(own, chosen["resamples"], rng=rng)
+            queries = np.flatnonzero(bins.groups == place)
+            own = values[queries]
+            interval = mean_interval(
+                own,
+                chosen["resamples"],
+                rng=rng,
+                confidence=chosen["confidence"],
+                clusters=None if clusters is None else clusters[queries],
+            )
             row = {"run": run, "overlap": name, "captions": len(own), "interval": ends(interval)}
+            row |= {"units": count_units(clusters, queries), "method": method_of(interval)}
             rows.append(row | {"mean": float(own.mean()) if len(own) else None})
         for key, attribute in zip(with_scores, (overlap, inputs.caption_lengths), strict=True):
             with_scores[key].append({"run": run, **_correlated(attribute, values)})
     return {
         "measure": chosen["measure"],
+        "confidence": chosen["confidence"],
+        **resampled_by(inputs, chosen["unit"]),
         "bins": list(bins.names),
         "rows": rows,
         "unknown": int((bins.groups == NO_GROUP).sum()),
@@ -105,10 +129,14 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
                 Column("run", "Run"),
                 Column("overlap", "Overlap"),
                 Column("captions", "Captions", "count"),
+                *([Column("units", "Videos", "count")] if result.get("unit") == VIDEOS else []),
                 Column("mean", "Mean, %", "percent"),
-                Column("interval", "95 % interval", "percent"),
+                Column(
+                    "interval", f"{100 * result.get('confidence', 0.95):g} % interval", "percent"
+                ),
+                Column("method", "Interval by"),
             ],
-            result["rows"],
+            [{**row, "method": method_title(row.get("method"))} for row in result["rows"]],
         ),
         Table(
             "correlations",
@@ -142,6 +170,11 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
 
 def _with_scores(of: str, rows: list[Result], measure: str) -> list[Result]:
     return [{**row, "of": of, "run": f"{measure} of {row['run']}"} for row in rows]
+
+
+def overlap_warnings(result: Result) -> list[str]:
+    rows = [{"group": row["overlap"], **row} for row in result["rows"]]
+    return few_units_warnings(result) or few_in_groups_warnings(result, rows, "bin")
 
 
 def overlap_charts(result: Result, others: str) -> list[Chart]:

@@ -8,12 +8,14 @@ from typing import Any
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from evaluation.analyses.base import SPLIT, AnalysisForm, Inputs, Kind, Result, split_field
+from evaluation.analyses.intervals import INTERVALS_NOTE
 from evaluation.analyses.text_overlap import (
     TextOverlapForm,
     comparing,
     examples,
     overlap_charts,
     overlap_tables,
+    overlap_warnings,
     scores_by_overlap,
 )
 from pooling.selectors import get_train_split, train_texts
@@ -62,10 +64,12 @@ TRAIN_OVERLAP = Kind(
     fill=_fill,
     tables=partial(overlap_tables, others=OTHERS, closest="Most similar train caption"),
     charts=partial(overlap_charts, others=OTHERS),
+    warnings=overlap_warnings,
     notes=(
         "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are "
         "among the train captions) of a caption with the ten train captions most similar to it.",
         "All runs are held against the same split: of a system that was trained on other captions "
         "it says nothing. The analysis wording compares captions among themselves.",
+        INTERVALS_NOTE,
     ),
 )

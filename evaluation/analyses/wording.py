@@ -8,12 +8,14 @@ from typing import Any
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from evaluation.analyses.base import Inputs, Kind, Result
+from evaluation.analyses.intervals import INTERVALS_NOTE
 from evaluation.analyses.text_overlap import (
     TextOverlapForm,
     comparing,
     examples,
     overlap_charts,
     overlap_tables,
+    overlap_warnings,
     scores_by_overlap,
 )
 
@@ -46,10 +48,12 @@ WORDING = Kind(
     compute=_compute,
     tables=partial(overlap_tables, others=OTHERS, closest="Most similar of another video"),
     charts=partial(overlap_charts, others=OTHERS),
+    warnings=overlap_warnings,
     notes=(
         "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are) "
         "of a caption with the ten most similar captions of other videos of this benchmark. The "
         "study compares with the captions that systems were trained on, as the analysis "
         "train-overlap does; this one needs no other captions.",
+        INTERVALS_NOTE,
     ),
 )

@@ -8,6 +8,7 @@ combination of labels occurs. Half a million pairs collapse to a handful of such
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from evaluation.core.arrays import BoolArray, IntArray, whole_numbers
 
 NO_LABELS: Final = "no labels"
 NOT_TWO_LABELS: Final = "no pair has two labels"
+NOT_TWO_PAIRS: Final = "only one pair has two labels"
 ONE_LABEL: Final = "a single label has nothing to agree with"
 NOTHING_SHARED: Final = "no pair is shared with another annotator"
 
@@ -124,16 +126,19 @@ def percent_agreement(counts: ValueCounts) -> Estimate:
 
 
 def pairwise_agreement(counts: ValueCounts) -> Estimate:
-    """Share of equal labels among all pairs of labels on the same item.
+    """Return Fleiss' observed agreement.
 
-    An item with n labels brings n (n - 1) / 2 pairs of labels, so three labels weigh three times.
+    It is the share of agreeing label pairs of a pair, as a mean over multiply labelled pairs
+    (Fleiss 1971, equations 2 and 3). Each pair counts once.
     """
-    pattern, weight = counts.patterns, counts.weights
-    total = pattern.sum(axis=1)
-    compared = int(weight @ (total * (total - 1)))
-    if compared == 0:
+    several = counts.multiply_labelled()
+    if several.n_pairs == 0:
         return Estimate(None, NOT_TWO_LABELS)
-    return Estimate(int(weight @ (pattern * (pattern - 1)).sum(axis=1)) / compared)
+    given = several.patterns.sum(axis=1)
+    equal = (several.patterns * (several.patterns - 1)).sum(axis=1)
+    # Summed exactly, so that the order of the patterns does not matter.
+    total = fsum(several.weights * (equal / (given * (given - 1))))
+    return Estimate(total / several.n_pairs)
 
 
 def agreement_by_label_count(counts: ValueCounts) -> tuple[LabelCountAgreement, ...]:

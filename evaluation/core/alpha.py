@@ -8,12 +8,14 @@ from typing import Final, Literal, TypeAlias
 import krippendorff
 import numpy as np
 
-from evaluation.core.agreement import NOT_TWO_LABELS, Estimate, ValueCounts
+from evaluation.core.agreement import NOT_TWO_LABELS, NOT_TWO_PAIRS, Estimate, ValueCounts
 from evaluation.core.arrays import FloatArray, IntArray
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 NO_VARIATION: Final = "no variation"
+ALL_AGREE: Final = "all labels of each pair are equal, so resampling shows no spread"
+ONE_PATTERN: Final = "all pairs have the same labels, so resampling shows no spread"
 
 # Bounds the memory of a bootstrap to some tens of megabytes.
 _CHUNK_CELLS: Final = 1 << 20
@@ -21,10 +23,11 @@ _CHUNK_CELLS: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A percentile interval, or the reason by name why there is none.
+    """An interval, or the name of the reason why it is undefined.
 
     resamples: how many were drawn; skipped: those among them in which the figure is undefined
-    (all labels alike) and which the percentiles leave out.
+    (all labels alike) and which the percentiles leave out. method: how it was computed; a closed
+    form draws no resamples.
     """
 
     low: float | None
@@ -33,6 +36,7 @@ class Interval:
     resamples: int
     skipped: int = 0
     undefined: str | None = None
+    method: str = "percentile"
 
 
 def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimate:
@@ -68,19 +72,46 @@ def alpha_interval(
     matters, and these numbers follow exactly a multinomial distribution with the observed shares,
     so that they are drawn directly: K numbers a resample in place of all pairs. Labels of the
     same pair stay together (Efron and Tibshirani 1993, chapter 13, with the pair as the unit).
+    The interval covers the choice of the pairs, not that of the annotators. It is undefined if
+    every resample would have the same alpha: an interval of no width would hide this.
     """
-    if resamples < 1 or not 0 < confidence < 1:
-        raise ValueError("resamples must be at least 1 and confidence between 0 and 1")
+    check_resampling(resamples, confidence)
     several = counts.multiply_labelled()
-    undefined = _why_undefined(several, level)
+    undefined = _why_undefined(several, level) or why_no_spread(several)
     if undefined is not None:
         return Interval(None, None, confidence, 0, 0, undefined)
-    alphas = _resampled_alphas(several, resamples, rng, level)
-    if len(alphas) == 0:
-        return Interval(None, None, confidence, resamples, resamples, NO_VARIATION)
+    return percentiles(
+        _resampled_alphas(several, resamples, rng, level), resamples, confidence, NO_VARIATION
+    )
+
+
+def check_resampling(resamples: int, confidence: float) -> None:
+    """Raise ValueError for an impossible number of resamples or confidence."""
+    if resamples < 1 or not 0 < confidence < 1:
+        raise ValueError("resamples must be at least 1 and confidence between 0 and 1")
+
+
+def why_no_spread(several: ValueCounts) -> str | None:
+    """Return the reason why all resamples would agree equally well, or None."""
+    if several.n_pairs == 1:
+        return NOT_TWO_PAIRS
+    if len(several.weights) == 1:
+        return ONE_PATTERN
+    return ALL_AGREE if bool(((several.patterns > 0).sum(axis=1) == 1).all()) else None
+
+
+def percentiles(
+    values: FloatArray, resamples: int, confidence: float, undefined: str | None = None
+) -> Interval:
+    """Return the percentile interval of the defined values, or the reason why there are none.
+
+    values: [at most `resamples`].
+    """
+    if len(values) == 0:
+        return Interval(None, None, confidence, resamples, resamples, undefined)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(alphas, [tail, 1 - tail]).tolist()
-    return Interval(low, high, confidence, resamples, resamples - len(alphas))
+    low, high = np.quantile(values, [tail, 1 - tail]).tolist()
+    return Interval(low, high, confidence, resamples, resamples - len(values))
 
 
 def _why_undefined(several: ValueCounts, level: Level) -> str | None:
@@ -122,13 +153,13 @@ def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) ->
     n_value = weights @ pattern
     varied = (n_value > 0).sum(axis=1) >= 2
     observed, n_value = observed[varied], n_value[varied]
-    distance = _distances(several.values, n_value, level)
+    distance = distances(several.values, n_value, level)
     expected = np.einsum("bc,bcd,bd->b", n_value, distance, n_value)
     found = np.einsum("bcd,bcd->b", observed, distance)
     return np.asarray(1 - (n_value.sum(axis=1) - 1) * found / expected)
 
 
-def _distances(values: IntArray, n_value: FloatArray, level: Level) -> FloatArray:
+def distances(values: IntArray, n_value: FloatArray, level: Level) -> FloatArray:
     """Squared distance of every two values in each resample, [B, V, V].
 
     n_value: [B, V], comparable labels of each value, on which only the ordinal distance depends:

@@ -1,7 +1,13 @@
-"""Bounds: the lowest and the highest score that judging a run's lists could lead to.
+"""Bounds: the lowest and the highest score that are possible, given the unjudged pairs.
 
-`score_run` takes every unjudged pair as not relevant, which is unfair to a system that was not
-pooled. Here is one answer; two others are
+`score_run` counts every unjudged pair as not relevant, which is unfair to a system that was not
+pooled. There are two kinds of bounds:
+
+- over the listed pairs: the unjudged pairs in the run's list may have any grade, and pairs outside
+  of the list stay as they are;
+- over all unjudged pairs: those that the run did not list may have any grade, too.
+
+There are two other answers:
 
 - `incomplete`: the lists without what is unjudged, to be scored as any others (Sakai, Alternatives
   to Bpref, SIGIR 2007), and bpref and infAP, measures made for missing judgments;
@@ -13,39 +19,54 @@ pooled. Here is one answer; two others are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import BoolArray
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
+from evaluation.core.extremes import Extremes
 from evaluation.core.measures import Measure
 from evaluation.core.relevance import MAX_GAIN, Judged, look_up_gains, with_positives
 from evaluation.core.scoring import RunScores, score_run
 
-# Measures that one positive more may lower: it adds to what they divide by.
+# Measures that an additional positive may lower, because they divide by a number of positives.
 _NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})
+
+# Measures that divide by the number of all positives, so that pairs outside of the list matter.
+_DIVIDED_BY_ALL: Final = _NOT_MONOTONE - {"AP(found)"}
+
+# Blocks of this number of queries keep all arrays in the cache.
+_BLOCK_QUERIES: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """Scores with the unjudged pairs as not relevant, and the lowest and highest value of each.
+    """Scores with unjudged pairs counted as not relevant, and the lowest and highest of each.
 
-    `known` is what `score_run` says. Means of `lower` and `upper` bound the mean, MedR and
-    `not_retrieved` included; Judged@k, which is about judging, is the same in all three.
+    known: the scores of `score_run`.
+    lower, upper: bounds over the listed pairs.
+    lower_all: lower bound over all unjudged pairs. The upper one is `upper`: a relevant pair
+    outside of the list never raises a score.
+    listed, unlisted: int64 [n_queries], unjudged pairs of each query in and outside of its list.
+
+    Means of the bounds bound the mean, MedR and `not_retrieved` included; Judged@k, which is about
+    judging, is the same in all of them.
     """
 
     known: RunScores
     lower: RunScores
     upper: RunScores
+    lower_all: RunScores
+    listed: IntArray
+    unlisted: IntArray
 
 
-def is_monotone(measure: Measure) -> bool:
-    """Whether a further positive never lowers it. The bounds of others take two scorings for each
-    unjudged pair of the query with most."""
-    return measure.name not in _NOT_MONOTONE
+def divides_by_all(measure: Measure) -> bool:
+    """Return whether relevant pairs outside of the list lower the measure."""
+    return measure.name in _DIVIDED_BY_ALL
 
 
 def bound_scores(
@@ -53,78 +74,79 @@ def bound_scores(
     labels: Judged,
     measures: Iterable[Measure],
     rel: int = 1,
-    gain: int | None = None,
+    highest: int | None = None,
 ) -> Bounds:
-    """Bounds over all ways in which the unjudged pairs of the lists may turn out.
+    """Return the exact bounds over the listed pairs and over all unjudged pairs.
 
     ranked: as for `score_run`. All its ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k
-    may still add to what these divide by. Pairs that are not in the list stay as they are.
-    gain: what an unjudged pair has if it is relevant, at least `rel` and by default `rel`. It turns
-    out as this or as 0 and nothing between, which matters to nDCG alone.
+    may still change the number by which these divide. highest: the highest grade of the scale, at
+    least `rel`; by default the highest known gain, or `rel` if that is higher. Each unjudged pair
+    may have any grade from 0 to this.
 
-    The bounds are attained, for each query and so for the mean: `_extreme_outcomes` has the proof.
-    For C, P and RR the lower one is the known score and the upper one has all pairs relevant, for
-    ranks the reverse. For R, AP and nDCG both may be others.
+    The bounds are reached for each query, and so for the mean. For C, P and RR the lower bound is
+    the known score, and in the upper bound all listed pairs are relevant. For ranks it is the
+    reverse. For R, AP and nDCG both bounds may differ from the known score; `extremes.Extremes` has
+    the proofs.
 
-    Raises ValueError as `score_run` does, and for a gain below `rel` or above 127. Cost: another
-    scoring if all measures are monotone, else two for each unjudged pair of the query with most.
+    Raises ValueError as `score_run` does, and for a `highest` below `rel` or above 127. Cost: a
+    second scoring, and a few passes over the lists for each measure that is not monotone.
     """
-    gain = rel if gain is None else gain
-    if not rel <= gain <= MAX_GAIN:
-        raise ValueError(f"the gain of a relevant pair must be from rel to {MAX_GAIN}")
     known = score_run(ranked, labels, measures, rel)
-    moving = [measure for measure in known.values if measure.name != "Judged"]
-    positives = Judged(*labels.positives(), labels.n_queries, labels.n_videos)
-    least = dict(known.values)
-    most = dict(known.values)
-    not_retrieved = known.not_retrieved
-    for relevant in _extreme_outcomes(_find_unjudged(ranked, labels), moving):
-        further = _judge(ranked, relevant, gain, labels)
-        scores = score_run(ranked, with_positives(positives, further), moving, rel)
-        not_retrieved = min(not_retrieved, scores.not_retrieved)
-        for measure, values in scores.values.items():
-            least[measure] = np.minimum(least[measure], values)
-            most[measure] = np.maximum(most[measure], values)
+    highest = max(rel, labels.highest_gain) if highest is None else highest
+    if not rel <= highest <= MAX_GAIN:
+        raise ValueError(f"the highest grade must be from rel to {MAX_GAIN}")
+    gains = look_up_gains(ranked, labels)
+    unjudged = (gains < 0) & (ranked >= 0)
+    listed = np.count_nonzero(unjudged, axis=1)
+    unlisted = labels.n_videos - _count_judged(labels) - listed
+    asked = [measure for measure in known.values if measure.name != "Judged"]
+    lower, upper = dict(known.values), dict(known.values)
+    monotone = [measure for measure in asked if measure.name not in _NOT_MONOTONE]
+    relevant = score_run(ranked, _with_listed(ranked, unjudged, labels, rel), monotone, rel)
+    for measure, values in relevant.values.items():
+        lower[measure] = np.minimum(lower[measure], values)
+        upper[measure] = np.maximum(upper[measure], values)
+    lower_all = dict(lower)
+    others = [measure for measure in asked if measure.name in _NOT_MONOTONE]
+    for measure in others:
+        for sides in (lower, upper, lower_all):
+            sides[measure] = sides[measure].copy()
+    for start in range(0, len(ranked) if others else 0, _BLOCK_QUERIES):
+        rows = slice(start, start + _BLOCK_QUERIES)
+        block = Extremes(gains[rows], unjudged[rows], unlisted[rows], labels, start, rel, highest)
+        for measure in others:
+            low, high, low_all = block.bound(measure, known.values[measure][rows])
+            lower[measure][rows], upper[measure][rows] = low, high
+            lower_all[measure][rows] = low_all
+
+    def scores(values: Mapping[Measure, FloatArray], not_retrieved: int) -> RunScores:
+        return RunScores(known.n_queries, known.depth, not_retrieved, values)
+
     return Bounds(
         known,
-        RunScores(known.n_queries, known.depth, not_retrieved, least),
-        RunScores(known.n_queries, known.depth, known.not_retrieved, most),
+        scores(lower, relevant.not_retrieved),
+        scores(upper, known.not_retrieved),
+        scores(lower_all, relevant.not_retrieved),
+        listed,
+        unlisted,
     )
 
 
-def _extreme_outcomes(unjudged: BoolArray, measures: Iterable[Measure]) -> Iterator[BoolArray]:
-    """Which unjudged cells [n_queries, depth] are relevant, in all outcomes that may be extreme.
-
-    Monotone measures are extreme where none (the known score) or all are. For the others let x
-    of a query's unjudged cells be relevant. That fixes what R, AP and nDCG divide by. What they
-    divide depends on the sorted ranks of the positives, and no term of it grows if a rank does:
-    1 up to k (R), i / rank for the i-th positive up to k (AP), gain / log2(rank + 1) up to k
-    (nDCG). So it is highest with the x topmost cells relevant and lowest with the x lowest, and
-    both families over all x hold the extremes. For AP(found)@k, which divides by the positives in
-    the top k, the same holds of the number of relevant cells in the top k. A query with fewer
-    than x unjudged cells repeats its last outcome.
-    """
-    yield unjudged
-    if all(map(is_monotone, measures)):
-        return
-    from_top = np.cumsum(unjudged, axis=1)
-    from_bottom = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
-    for count in range(1, int(from_top.max(initial=0))):
-        yield unjudged & (from_top <= count)
-        yield unjudged & (from_bottom <= count)
+def _count_judged(labels: Judged) -> IntArray:
+    """Return the number of judged pairs of each query, int64 [n_queries]."""
+    edges = np.arange(labels.n_queries + 1, dtype=np.int64) * labels.n_videos
+    return np.diff(np.searchsorted(labels.codes, edges))
 
 
-def _find_unjudged(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
-    """Flags of the cells that hold a video and no label, [n_queries, depth]."""
-    return (look_up_gains(ranked, labels) < 0) & (ranked >= 0)
-
-
-def _judge(ranked: npt.NDArray[Any], chosen: BoolArray, gain: int, labels: Judged) -> Judged:
-    """The chosen cells as labels of this gain."""
-    # Row by row, as rows ascend; what is not chosen goes to the end of its row.
-    videos = np.sort(np.where(chosen, ranked, labels.n_videos), axis=1)
+def _with_listed(
+    ranked: npt.NDArray[Any], unjudged: BoolArray, labels: Judged, gain: int
+) -> Judged:
+    """Return the known positives, and the unjudged cells of the lists as labels of this gain."""
+    positives = Judged(*labels.positives(), labels.n_queries, labels.n_videos)
+    # Rows ascend, so this works row by row; judged cells go to the end of their row.
+    videos = np.sort(np.where(unjudged, ranked, labels.n_videos), axis=1)
     kept = videos < labels.n_videos
     query, _ = np.nonzero(kept)
     codes = query * labels.n_videos + videos[kept]
     gains = np.full(len(codes), gain, dtype=np.int8)
-    return Judged(codes, gains, labels.n_queries, labels.n_videos)
+    return with_positives(positives, Judged(codes, gains, labels.n_queries, labels.n_videos))

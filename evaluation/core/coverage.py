@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance import Judged, check_ranked, gains_of, look_up_gains
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +57,21 @@ def cover_ranks(ranked: npt.NDArray[Any], judged: Judged) -> RankCoverage:
     )
 
 
+def judged_shares(ranked: npt.NDArray[Any], judged: Judged) -> FloatArray:
+    """Return Judged@k for each k from 1 to the depth, float64 [depth]; ranked: as for
+    `cover_ranks`.
+
+    Judged@k is the judged share of the top k, as a mean over all queries. An empty list counts as
+    0, and a list shorter than k is divided by its length. All are 0 for a benchmark without
+    queries.
+    """
+    check_ranked(ranked, judged)
+    known = np.cumsum(look_up_gains(ranked, judged) >= 0, axis=1)
+    filled = np.cumsum(ranked >= 0, axis=1)
+    shares = known / np.maximum(filled, 1)
+    return np.asarray(shares.sum(axis=0) / max(1, len(ranked)))
+
+
 def pool_depths(
     runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
 ) -> tuple[PoolDepth, ...]:
@@ -65,7 +80,7 @@ def pool_depths(
     A pair enters at its best rank over the runs. Sorts all predictions once.
     """
     codes, ranks = _best_ranks(runs, judged, depth)
-    gains = _gains_of(codes, judged)
+    gains = gains_of(codes, judged)
     edges = np.arange(1, depth + 2) - 0.5
 
     def grown(kept: npt.NDArray[np.bool_]) -> list[int]:
@@ -96,12 +111,3 @@ def _best_ranks(
     codes, ranks = np.divmod(ordered, depth)
     first = np.flatnonzero(np.diff(codes, prepend=-1))
     return codes[first], ranks[first] + 1
-
-
-def _gains_of(codes: IntArray, judged: Judged) -> IntArray:
-    """Gain of each pair, -1 where it is unjudged."""
-    if not len(judged.codes):
-        return np.full(len(codes), -1, np.int64)
-    place = np.minimum(np.searchsorted(judged.codes, codes), len(judged.codes) - 1)
-    found = judged.gains[place].astype(np.int64)
-    return np.where(judged.codes[place] == codes, found, -1)

@@ -42,6 +42,7 @@ class LabelModel:
     pattern_posterior: [P, K], the chances of the true class of an item of each pattern.
     iterations: rounds of M and E step; converged: whether the last changed no posterior by
         `tolerance` or more.
+    patterns: the patterns themselves, for `accuracy.accuracy_intervals`.
     """
 
     priors: FloatArray
@@ -51,6 +52,7 @@ class LabelModel:
     pattern_posterior: FloatArray
     iterations: int
     converged: bool
+    patterns: LabelPatterns
 
     def posterior(self) -> FloatArray:
         """The chances of each item's true class, [n_items, K]; rows sum to 1."""
@@ -103,7 +105,7 @@ def dawid_skene(
         return LabelModelEstimate(None, undefined)
     _check_dense(item, "items")
     _check_dense(annotator, "annotators")
-    patterns = _collapse(item, annotator, label, n_labels)
+    patterns = collapse_labels(item, annotator, label, n_labels)
     # Inside, classes come first, [K, P]: whole rows are what numpy is quick at.
     posterior, converged, rounds = patterns.vote_shares(), False, 0
     while not converged and rounds < max_iterations:
@@ -121,6 +123,7 @@ def dawid_skene(
             pattern_posterior=np.ascontiguousarray(posterior.T),
             iterations=rounds,
             converged=converged,
+            patterns=patterns,
         )
     )
 
@@ -144,7 +147,7 @@ def _check_dense(numbers: IntArray, what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Patterns:
+class LabelPatterns:
     """The different multisets of codes (annotator * n_labels + label) that items have.
 
     codes: int64 [T], those of the first pattern, then of the next; starts: int64 [P], where each
@@ -168,7 +171,9 @@ class _Patterns:
         return np.asarray(votes / votes.sum(axis=0))
 
 
-def _collapse(item: IntArray, annotator: IntArray, label: IntArray, n_labels: int) -> _Patterns:
+def collapse_labels(
+    item: IntArray, annotator: IntArray, label: IntArray, n_labels: int
+) -> LabelPatterns:
     """The patterns of the items, shorter ones first."""
     n_annotators = int(annotator.max()) + 1
     n_codes = n_annotators * n_labels
@@ -187,7 +192,7 @@ def _collapse(item: IntArray, annotator: IntArray, label: IntArray, n_labels: in
         tables.append(table[examples])
         n_patterns += len(examples)
     lengths = np.concatenate([np.full(len(table), table.shape[1]) for table in tables])
-    return _Patterns(
+    return LabelPatterns(
         codes=np.concatenate([table.ravel() for table in tables]),
         starts=np.cumsum(lengths) - lengths,
         owner=np.repeat(np.arange(n_patterns), lengths),
@@ -218,7 +223,7 @@ def _renumbered(values: IntArray) -> IntArray:
 
 
 def _maximise(
-    patterns: _Patterns, posterior: FloatArray, smoothing: float
+    patterns: LabelPatterns, posterior: FloatArray, smoothing: float
 ) -> tuple[FloatArray, FloatArray]:
     """Priors [K] and confusion matrices [n_annotators, K, K] (equations 2.3 and 2.4, smoothed)."""
     n_annotators, n_labels = patterns.n_annotators, patterns.n_labels
@@ -234,7 +239,7 @@ def _maximise(
     return priors / priors.sum(), confusion / confusion.sum(axis=2, keepdims=True)
 
 
-def _expect(patterns: _Patterns, priors: FloatArray, confusion: FloatArray) -> FloatArray:
+def _expect(patterns: LabelPatterns, priors: FloatArray, confusion: FloatArray) -> FloatArray:
     """The chances of the true class under each pattern, [K, P] (equation 2.5, by logarithms)."""
     of_code = np.log(confusion).swapaxes(0, 1).reshape(patterns.n_labels, -1)
     logs = np.stack([np.add.reduceat(row[patterns.codes], patterns.starts) for row in of_code])

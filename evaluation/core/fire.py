@@ -1,14 +1,24 @@
 """The JSON of the published FIRE annotations, written a piece at a time.
 
-Per annotation the published loader wants `annotator_ids`, `label`, `video_id`, `query`,
-`annotator_labels`, `response_ids`, `queue_ids`, `models` and `dataset`; a disagreement is the
-same without `label`. Lists run parallel: one entry per response.
+The published loader (`mmr/datasets.py` and `mmr/tasks.py` of the FIRE code, checked there) wants
+per annotation `annotator_ids`, `label`, `video_id`, `query`, `annotator_labels`, `response_ids`,
+`queue_ids`, `models` and `dataset`; a disagreement has the same keys without `label`. The lists are
+parallel, with one entry per response. The loader ignores further keys. It keeps one annotation per
+(`query`, `video_id`), the last one, where `query` is the text of the caption; the study joined all
+responses to a text and a video in the same way. So captions with the same text become one entry.
+
+Hearth adds these keys:
+
+pooled_by    the systems whose pooled lists contain the pair, the best rank first
+note         the reason if a label does not follow from its responses
+undecided    at the top level, if there are any: pairs without a label whose responses do not
+             contradict each other, because further labels are pending
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,29 +37,117 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Annotation:
-    """A judged pair; `label` is None where the responses come to no majority.
+class Outcome:
+    """The contents of the label set for one caption and one video.
 
-    systems: those that put the pair in the pool, the one with the best rank first.
+    label: None if the pair is in conflict or pending. ruled: a lead decided it. systems: those
+    whose pooled lists contain the pair, the one with the best rank first.
+    """
+
+    label: int | None
+    ruled: bool
+    responses: Sequence[Response]
+    systems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """The contents of the label set for one text and one video.
+
+    label: `RELEVANT`, `IRRELEVANT` or None. models: one system for each response, or none at all.
     """
 
     query: str
     video: str
-    label: int | None
+    label: str | None
     responses: Sequence[Response]
-    systems: Sequence[str]
+    models: Sequence[str]
+    pooled_by: Sequence[str]
+    note: str
+
+    @property
+    def is_disputed(self) -> bool:
+        """Return whether the responses contradict each other and there is no label."""
+        words = {_word(response.label) for response in self.responses}
+        return self.label is None and len(words) > 1
+
+
+def merge(query: str, video: str, outcomes: Sequence[Outcome]) -> Annotation:
+    """Join the outcomes of all captions with the text `query` and of one video.
+
+    A lead's ruling decides, unless rulings contradict each other. Otherwise the labels of the
+    captions decide if they are all the same. If they contradict each other, the majority of the
+    joined responses decides, as in the study. Without a majority there is no label.
+    """
+    responses = [response for outcome in outcomes for response in outcome.responses]
+    rulings = {_word(one.label) for one in outcomes if one.ruled and one.label is not None}
+    labels = {_word(one.label) for one in outcomes if one.label is not None}
+    majority = _majority(responses)
+    label = _only(rulings) if rulings else majority if len(labels) > 1 else _only(labels)
+    pooled_by = list(dict.fromkeys(system for one in outcomes for system in one.systems))
+    return Annotation(
+        query=query,
+        video=video,
+        label=label,
+        responses=responses,
+        models=_models(outcomes, pooled_by),
+        pooled_by=pooled_by,
+        note=_note(label, majority, is_ruled=bool(rulings)),
+    )
+
+
+def _only(words: set[str]) -> str | None:
+    return next(iter(words)) if len(words) == 1 else None
+
+
+def _majority(responses: Sequence[Response]) -> str | None:
+    """Return the label of more than half of the responses."""
+    relevant = sum([response.label >= 1 for response in responses])
+    if 2 * relevant == len(responses):
+        return None
+    return RELEVANT if 2 * relevant > len(responses) else IRRELEVANT
+
+
+def _models(outcomes: Sequence[Outcome], pooled_by: Sequence[str]) -> list[str]:
+    """Return the system that ranks the pair of each response best among those of the pools.
+
+    If no pooled list contains the pair of a caption, it takes the best system of its equal
+    captions. If there is none either, the list is empty: no system is made up.
+    """
+    if not pooled_by:
+        return []
+    return [
+        outcome.systems[0] if outcome.systems else pooled_by[0]
+        for outcome in outcomes
+        for _ in outcome.responses
+    ]
+
+
+def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
+    """Return why the label is not that of the majority of the responses; empty if it is."""
+    if label == majority:
+        return ""
+    if not is_ruled:
+        return "Some responses belong to captions of this text that are not settled."
+    if label is None:
+        return "Rulings by leads on captions with this text contradict each other."
+    if majority is None:
+        return f"A lead ruled {label}; the responses have no majority."
+    return f"A lead ruled {label} against the majority of the responses."
 
 
 def fire_json(
     annotations: Sequence[Annotation], *, dataset: str, header: dict[str, Any]
 ) -> Iterator[bytes]:
-    """The whole file. `header` holds the top-level values beside the two lists."""
-    agreed = [entry for entry in annotations if entry.label is not None]
-    disputed = [entry for entry in annotations if entry.label is None]
+    """Yield the whole file. `header` holds the top-level values beside the lists."""
     yield b'{"annotations": ['
-    yield from _entries(agreed, dataset)
+    yield from _entries([one for one in annotations if one.label is not None], dataset)
     yield b'], "disagreements": ['
-    yield from _entries(disputed, dataset)
+    yield from _entries([one for one in annotations if one.is_disputed], dataset)
+    undecided = [one for one in annotations if one.label is None and not one.is_disputed]
+    if undecided:
+        yield b'], "undecided": ['
+        yield from _entries(undecided, dataset)
     yield b"], " + json.dumps(header, sort_keys=True).encode()[1:] + b"\n"
 
 
@@ -68,19 +166,29 @@ def _entry(entry: Annotation, dataset: str) -> dict[str, Any]:
         "annotator_labels": [_word(response.label) for response in entry.responses],
         "response_ids": [response.number for response in entry.responses],
         "queue_ids": [response.queue for response in entry.responses],
-        # The published file names one system per response; with more responses than systems
-        # they are named in turn.
-        "models": [
-            entry.systems[place % len(entry.systems)]
-            for place in range(len(entry.responses))
-            if entry.systems
-        ],
+        "models": list(entry.models),
+        "pooled_by": list(entry.pooled_by),
         "dataset": dataset,
     }
     if entry.label is not None:
-        row["label"] = _word(entry.label)
+        row["label"] = entry.label
+    if entry.note:
+        row["note"] = entry.note
     return row
 
 
 def _word(label: int) -> str:
     return RELEVANT if label >= 1 else IRRELEVANT
+
+
+def by_text(first: Sequence[int], codes: Iterable[int], n_videos: int) -> list[list[int]]:
+    """Return the places of the pairs of each (text, video), texts in the order of their captions.
+
+    first: for each caption the number of the first caption with its text. codes: of the pairs,
+    caption number * n_videos + video number, ascending.
+    """
+    groups: dict[int, list[int]] = {}
+    for place, code in enumerate(codes):
+        query, video = divmod(code, n_videos)
+        groups.setdefault(first[query] * n_videos + video, []).append(place)
+    return [groups[code] for code in sorted(groups)]

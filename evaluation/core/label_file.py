@@ -18,13 +18,20 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
+
 IntArray = npt.NDArray[np.int64]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
 JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
-MAJORITY, ADJUDICATED, CONFLICT = "majority", "adjudicated", "conflict"
-SOURCES = (MAJORITY, ADJUDICATED, CONFLICT)
-NO_LABEL = -1
+# The word in a label file for each outcome, in the order of `annotation.core.consensus.State`.
+SOURCES = {
+    State.PENDING: "pending",
+    State.RESOLVED: "majority",
+    State.CONFLICTED: "conflict",
+    State.ADJUDICATED: "adjudicated",
+}
+STATE_OF_SOURCE = {source: int(state) for state, source in SOURCES.items()}
 PSEUDONYM_DIGITS = 12
 
 
@@ -33,7 +40,12 @@ def _read_label(cell: str) -> int:
 
 
 # After the two keys of a line.
-READ_CELLS: tuple[Callable[[str], int], ...] = (_read_label, SOURCES.index, int, int)
+READ_CELLS: tuple[Callable[[str], int], ...] = (
+    _read_label,
+    STATE_OF_SOURCE.__getitem__,
+    int,
+    int,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,27 +53,38 @@ class Labels:
     """The outcome of each judged pair, ascending by code.
 
     codes: int64 [n], query number * n_videos + video number.
-    labels: int64 [n], -1 for a conflict. adjudicated: bool [n].
+    labels: int64 [n], `NO_LABEL` for a pending pair or a conflict. states: int8 [n], values of
+    `annotation.core.consensus.State`.
     judgments, relevant: int64 [n], how many live judgments, and how many of them say relevant.
     """
 
     codes: IntArray
     labels: IntArray
-    adjudicated: npt.NDArray[np.bool_]
+    states: npt.NDArray[np.int8]
     judgments: IntArray
     relevant: IntArray
 
+    @property
+    def adjudicated(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.states == State.ADJUDICATED)
+
+    @property
+    def outcomes(self) -> OutcomeCounts:
+        return OutcomeCounts.of(self.states)
+
 
 def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequence[str]) -> bytes:
-    """One line per judged pair: key, key, label (empty in a conflict), source, two counts."""
+    """One line per judged pair: two keys, the label, its source, and two counts.
+
+    A pending or conflicted pair has no label: the cell is empty.
+    """
     queries, videos = _cells(query_keys), _cells(video_keys)
     query, video = np.divmod(labels.codes, len(video_keys))
-    source = np.where(labels.adjudicated, 1, np.where(labels.labels == NO_LABEL, 2, 0))
     rows = zip(
         query.tolist(),
         video.tolist(),
         labels.labels.tolist(),
-        source.tolist(),
+        labels.states.tolist(),
         labels.judgments.tolist(),
         labels.relevant.tolist(),
         strict=True,
@@ -82,14 +105,14 @@ def parse_labels(
     # Flat, and then column by column: half a million lists would keep the garbage collector busy.
     cells = list(chain.from_iterable(rows))
     readers = (query_numbers.__getitem__, video_numbers.__getitem__, *READ_CELLS)
-    query, video, labels, source, judgments, relevant = (
+    query, video, labels, states, judgments, relevant = (
         np.fromiter(map(read, cells[place :: len(readers)]), np.int64)
         for place, read in enumerate(readers)
     )
     return Labels(
         codes=query * len(video_numbers) + video,
         labels=labels,
-        adjudicated=source == SOURCES.index(ADJUDICATED),
+        states=states.astype(np.int8),
         judgments=judgments,
         relevant=relevant,
     )

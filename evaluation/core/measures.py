@@ -72,6 +72,14 @@ class Measure:
         elif not 1 <= self.cutoff <= _MAX_CUTOFF:
             raise InvalidInput(f"the cutoff of {str(self)!r} is outside of 1 to {_MAX_CUTOFF}")
 
+    def reads(self, depth: int) -> int:
+        """Return how many ranks of lists of this depth the measure reads: the top k, or all.
+
+        Show the score with Judged@k of this depth: AP of lists of depth 20 with Judged@20, and C@30
+        also with Judged@20. Lists that are cut have the depth at which they are cut.
+        """
+        return depth if self.cutoff is None else min(self.cutoff, depth)
+
     def __str__(self) -> str:
         return self.name if self.cutoff is None else f"{self.name}@{self.cutoff}"
 

@@ -73,8 +73,9 @@ class Answers:
 
     people: dense numbers from 0. tasks: any numbers that tell tasks apart. labels: as they were
     given. is_relevant: bool. is_counted: bool, not surplus and not gold. is_planned: bool, counted
-    and not asked for because others had differed. gold: int64, 1 for a right answer to gold, 0
-    for a wrong one, -1 for what is no gold, or is retired. is_gold: bool. ms, at: see above.
+    and among the first labels of its task, which were planned. gold: int64, 1 for a
+    right answer to gold, 0 for a wrong one, -1 for what is no gold, or is retired. is_gold: bool.
+    ms, at: see above.
     """
 
     people: IntArray

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from evaluation.core.agreement import agreement_by_annotator
+from evaluation.core.accuracy import accuracy_intervals
+from evaluation.core.agreement import AnnotatorAgreement, agreement_by_annotator
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.dawid_skene import dawid_skene
 from evaluation.core.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
@@ -24,6 +25,8 @@ GOLD_ANSWERS: Final = 5
 GOLD_BAR: Final = 0.8
 TIMED_ANSWERS: Final = 20
 FAST_SHARE: Final = 0.05
+# The same labels must always give the same interval.
+_SEED: Final = 0
 
 
 class Flag(StrEnum):
@@ -41,11 +44,13 @@ class PersonFigures:
     """One annotator; `person` is their number among the answers. Shares are left to the reader.
 
     answers: all that stand: `counted`, of which `relevant` say relevant, `surplus`, and to gold.
-    gold: answers to gold that is not retired, of which `right` were right. compared: planned labels
-    of others on the pairs of their own, of which `equal` are the same. timed: answers whose time
-    is known, `too_fast` among them. hours: at work. seconds: the median of the times, without
+    gold: answers to gold that is not retired, of which `right` were right. compared: first labels
+    of others on the pairs of their own first labels, of which `equal` are the same; compared_all
+    and equal_all: the same of all labels. timed: answers whose time is known, `too_fast` among
+    them. hours: at work. seconds: the median of the times, without
     breaks. accuracy: the chance of a right label as Dawid and Skene estimate it, from
-    `accuracy_labels` labels. last_at: the last answer, in seconds since 1970.
+    `accuracy_labels` labels; accuracy_low, accuracy_high: its 95 % interval. last_at: the last
+    answer, in seconds since 1970.
     """
 
     person: int
@@ -57,11 +62,15 @@ class PersonFigures:
     right: int
     compared: int
     equal: int
+    compared_all: int
+    equal_all: int
     timed: int
     too_fast: int
     hours: float
     seconds: float | None
     accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
     accuracy_labels: int
     last_at: int
 
@@ -69,17 +78,13 @@ class PersonFigures:
 def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[PersonFigures, ...]:
     """One row for each person, in the order of their numbers; `n_labels`: steps of the scale.
 
-    Only planned labels are compared: a third is asked for where two differ, so that whoever gives
-    it must differ from one of them.
+    First labels are compared with first labels. A third label is requested if two differ, so it
+    must differ from one of them.
     """
     tasks = _dense(answers.tasks)
-    agreed = agreement_by_annotator(
-        tasks[answers.is_planned],
-        answers.people[answers.is_planned],
-        answers.labels[answers.is_planned],
-        n_people,
-    )
-    accuracy, rests_on = label_accuracy(
+    agreed = _agreed(answers, tasks, answers.is_planned, n_people)
+    agreed_all = _agreed(answers, tasks, answers.is_counted, n_people)
+    accuracy, interval, rests_on = label_accuracy(
         tasks[answers.is_counted],
         answers.people[answers.is_counted],
         answers.labels[answers.is_counted],
@@ -90,9 +95,13 @@ def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[P
         **_counts(answers, n_people),
         "compared": [row.compared for row in agreed],
         "equal": [_part(row.agreement.value, row.compared) for row in agreed],
+        "compared_all": [row.compared for row in agreed_all],
+        "equal_all": [_part(row.agreement.value, row.compared) for row in agreed_all],
         "hours": hours_at_work(answers, n_people).tolist(),
         "seconds": _numbers(_median_seconds(answers, n_people)),
         "accuracy": _numbers(accuracy),
+        "accuracy_low": _numbers(interval[:, 0]),
+        "accuracy_high": _numbers(interval[:, 1]),
         "accuracy_labels": rests_on.tolist(),
         "last_at": _last(answers, n_people).tolist(),
     }
@@ -102,21 +111,32 @@ def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[P
     )
 
 
+def _agreed(
+    answers: Answers, tasks: IntArray, which: BoolArray, n_people: int
+) -> tuple[AnnotatorAgreement, ...]:
+    return agreement_by_annotator(
+        tasks[which], answers.people[which], answers.labels[which], n_people
+    )
+
+
 def label_accuracy(
     tasks: IntArray, people: IntArray, labels: IntArray, n_people: int, n_labels: int
-) -> tuple[FloatArray, IntArray]:
-    """The chance of a right label by the model of Dawid and Skene, [n_people], NaN where there is
-    none, and the labels it rests on, [n_people]: those of pairs with a label of somebody else.
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Estimate the chance of a right label by the model of Dawid and Skene.
 
-    A pair with one label tells nothing of who gave it, so it is left out.
+    Returns the chances [n_people], their 95 % intervals [n_people, 2], and the number of labels
+    they are based on, [n_people]. Undefined chances and intervals are NaN. A pair with one label is
+    left out, because it has no information about its annotator.
     """
     shared = np.bincount(tasks)[tasks] > 1
-    found = np.full(n_people, np.nan)
+    found, interval = np.full(n_people, np.nan), np.full((n_people, 2), np.nan)
     person = _dense(people[shared])
     estimate = dawid_skene(_dense(tasks[shared]), person, labels[shared], n_labels)
     if estimate.model is not None:
         found[people[shared]] = estimate.model.accuracy[person]
-    return found, np.bincount(people[shared], minlength=n_people)
+        rng = np.random.default_rng(_SEED)
+        interval[people[shared]] = accuracy_intervals(estimate.model, rng=rng)[person]
+    return found, interval, np.bincount(people[shared], minlength=n_people)
 
 
 def flags(rows: Sequence[PersonFigures], *, gold_bar: float = 0.0) -> list[tuple[Flag, ...]]:

@@ -1,16 +1,13 @@
 """How many captions to annotate so that a difference can be seen, and what that takes.
 
-The two-sided normal approximation (Cohen 1988, Statistical Power Analysis, chapter 2): a mean of n
-captions has the standard error deviation / sqrt(n), and a true difference d is found significant
-with the wanted power if
+A two-sided test of n captions finds a true difference d with the wanted power if
 
-    n >= ((z_confidence + z_power) * deviation / d)^2
+    n >= ((z_confidence * sqrt(null) + z_power * sqrt(alternative)) / d)^2
 
-where z_confidence is 1.96 at 95 percent (two-sided) and z_power 0.84 at 80 percent (one-sided).
-The deviation is that of one caption and comes from a pilot: of the differences where both systems
-are scored on the same captions (paired), sqrt(var_a + var_b) where each has captions of its own
-(independent; n is then for each of the two). It holds for captions that are independent of each
-other: where many captions of few videos are annotated, more are needed.
+where z_confidence is 1.96 at 95 % (two-sided), z_power 0.84 at 80 % (one-sided), and
+null and alternative are the variances of one caption's difference if the systems are equal and if
+they differ by d. For paired zeros and ones this is the formula of Connor (1987), for independent
+ones that of two proportions. `pilot` derives the variances, with their sources.
 """
 
 from __future__ import annotations
@@ -18,14 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, TypeAlias
 
-import numpy.typing as npt
-
-from evaluation.core.arrays import FloatArray
-from evaluation.core.resampling import check_values, normal_quantile, paired_differences
-
-Design: TypeAlias = Literal["paired", "independent"]
+from evaluation.core.pilot import Pilot
+from evaluation.core.resampling import normal_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +60,33 @@ class Effort:
     money: float
 
 
-def difference_deviation(
-    values: npt.ArrayLike, others: npt.ArrayLike, design: Design
-) -> float | None:
-    """Standard deviation that one caption brings to the difference; None below two captions."""
-    if design == "paired":
-        samples = [paired_differences(values, others)]
-    else:
-        samples = [check_values(values, 1), check_values(others, 1)]
-    if min(map(len, samples)) < 2:
-        return None
-    return math.sqrt(sum(map(_variance, samples)))
-
-
 def captions_needed(
-    deviation: float, difference: float, *, confidence: float = 0.95, power: float = 0.8
+    pilot: Pilot, difference: float, *, confidence: float = 0.95, power: float = 0.8
 ) -> int:
-    """Captions, rounded up, with which `difference` is found with the wanted power; at least 2."""
+    """Return how many captions find `difference` with the wanted power, rounded up.
+
+    In an independent design this is the number for each of the two systems. If the pilot is
+    measured by video, all captions of each video are annotated. The plan has at least the number of
+    videos that a test needs to be significant at all. Raises ValueError for a difference or power
+    out of bounds, and for shares that would differ by more than 1.
+    """
     _check_wish(difference, confidence, power)
-    return max(2, math.ceil((_quantiles(confidence, power) * deviation / difference) ** 2))
+    if pilot.binary and difference > 1:
+        raise ValueError("two shares cannot differ by more than 1")
+    found = pilot.variances(difference)
+    null, alternative = math.sqrt(found.null), math.sqrt(found.alternative)
+    deviation = normal_quantile(confidence) * null + _power_quantile(power) * alternative
+    fewest = math.ceil(pilot.fewest_units(confidence) * pilot.clustering.mean_size)
+    return max(fewest, math.ceil((deviation / difference) ** 2))
+
+
+def videos_needed(pilot: Pilot, captions: int) -> int:
+    """Return the number of videos for these captions, with the pilot's captions per video."""
+    return _round_up(captions / pilot.clustering.mean_size)
 
 
 def estimate_effort(captions: int, rates: Rates) -> Effort:
-    """What annotating so many captions is expected to take."""
+    """Return the expected effort of annotating `captions`."""
     pairs = captions * rates.pairs_per_caption
     judgments = pairs * rates.judgments_per_pair
     hours = judgments * rates.seconds_per_judgment / 3600
@@ -99,24 +95,19 @@ def estimate_effort(captions: int, rates: Rates) -> Effort:
     )
 
 
-def _variance(sample: FloatArray) -> float:
-    # Of equal numbers, the mean may differ from them in its last digit.
-    return 0.0 if sample.min() == sample.max() else float(sample.var(ddof=1))
-
-
 def _round_up(amount: float) -> int:
     # 3,000 * 1.1 is 3300.0000000000005, which is not 3,301.
     return math.ceil(round(amount, 6))
 
 
-def _quantiles(confidence: float, power: float) -> float:
+def _power_quantile(power: float) -> float:
     if not 0 < power < 1:
         raise ValueError("power must lie between 0 and 1")
-    return normal_quantile(confidence) + NormalDist().inv_cdf(power)
+    return NormalDist().inv_cdf(power)
 
 
 def _check_wish(difference: float, confidence: float, power: float) -> None:
     if not 0 < difference < math.inf:
         raise ValueError("the difference must be finite and above 0")
-    if _quantiles(confidence, power) <= 0:
+    if normal_quantile(confidence) + _power_quantile(power) <= 0:
         raise ValueError("a power so low needs no captions")

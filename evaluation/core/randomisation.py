@@ -14,13 +14,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.core.alpha import check_resampling
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.resampling import (
-    check_parameters,
     check_values,
     split_neighbours,
     sum_clusters,
 )
+from evaluation.core.ties import signs_of
 
 # Sums of the same numbers in another order differ in their last digits.
 ALIKE: Final = 1 - 1e-12
@@ -58,11 +59,11 @@ def randomisation_test(
     (or sums of clusters) are small whole numbers, as those of C@k are, or where at most twenty are
     not 0. Raises ValueError for values that are not finite and for fewer than one draw.
     """
-    check_parameters(draws, 0.5)
+    check_resampling(draws, 0.5)
     units = check_values(differences, 1)
     if clusters is not None:
         units = sum_clusters(units[None], clusters)[0]
-    units = units[units != 0]  # whatever their sign, they add nothing
+    units = units[signs_of(units) != 0]  # the others add nothing with either sign
     observed = float(units.sum())
     counted = _count_whole_numbers(units)
     if counted is not None:

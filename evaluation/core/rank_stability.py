@@ -6,22 +6,21 @@ queries. Higher is better: negate ranks before comparing them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.agreement import Estimate
-from evaluation.core.alpha import NO_VARIATION, Interval
+from evaluation.core.alpha import NO_VARIATION, Interval, check_resampling, percentiles
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.resampling import (
-    check_parameters,
     check_resamplable,
     check_values,
-    percentile_interval,
     resampled_means,
 )
+from evaluation.core.ties import rank_systems
 
 NOT_TWO_SYSTEMS: Final = "a single system has no rival"
 
@@ -67,7 +66,7 @@ def rank_stability(
     ranking tie have no tau; its interval leaves them out. Raises ValueError as
     `significance.measure_difference` does, for no systems, and if the two differ in shape.
     """
-    check_parameters(resamples, confidence)
+    check_resampling(resamples, confidence)
     first, second = check_values(original, 2), check_values(labelled, 2)
     if first.shape != second.shape:
         raise ValueError("both label sets must score the same systems on the same queries")
@@ -88,15 +87,6 @@ def rank_stability(
         same_order=float((drawn[0] == drawn[1]).all(axis=0).mean()),
         ranks=_rank_rows(ranks, drawn, confidence),
     )
-
-
-def rank_systems(means: FloatArray) -> IntArray:
-    """Ranks from 1, the highest mean, within each column: int64 like means [n_systems, …].
-
-    Equal systems share the better rank: 1, 2, 2, 4.
-    """
-    better = [np.count_nonzero(means > mean, axis=0) for mean in means]
-    return np.stack(better).astype(np.int64) + 1
 
 
 def _rank_rows(
@@ -126,11 +116,7 @@ def _tau_of_both(
     known = taus[~np.isnan(taus)]
     undefined = NO_VARIATION if len(ranks[0]) > 1 else NOT_TWO_SYSTEMS
     estimate = Estimate(None, undefined) if np.isnan(tau) else Estimate(tau)
-    if len(known) == 0:
-        return estimate, Interval(None, None, confidence, len(taus), len(taus), undefined)
-    bounds = percentile_interval(known, confidence)
-    skipped = len(taus) - len(known)
-    return estimate, replace(bounds, resamples=len(taus), skipped=skipped)
+    return estimate, percentiles(known, len(taus), confidence, undefined)
 
 
 def _tau_b(first: IntArray, second: IntArray) -> FloatArray:

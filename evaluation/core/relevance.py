@@ -95,6 +95,10 @@ class Judged:
         """Of the same benchmark, nothing judged."""
         return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
 
+    @property
+    def highest_gain(self) -> int:
+        return int(self.gains.max(initial=0))
+
     def rows_of(self, start: int, stop: int) -> slice:
         """Where in `codes` and `gains` the pairs of the queries `start` to `stop - 1` stand."""
         edges = np.array([start, stop], dtype=np.int64) * self.n_videos
@@ -214,3 +218,12 @@ def look_up_gains(ranked: npt.NDArray[Any], judged: Judged, first_query: int = 0
         table[cells] = UNJUDGED
     gains[ranked < 0] = UNJUDGED
     return gains
+
+
+def gains_of(codes: IntArray, judged: Judged) -> IntArray:
+    """Return the gain of each pair of `codes`, int64 [n]; UNJUDGED if it is unjudged."""
+    if not len(judged.codes):
+        return np.full(len(codes), UNJUDGED, np.int64)
+    place = np.minimum(np.searchsorted(judged.codes, codes), len(judged.codes) - 1)
+    found = judged.gains[place].astype(np.int64)
+    return np.where(judged.codes[place] == codes, found, UNJUDGED)

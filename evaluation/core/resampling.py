@@ -16,8 +16,22 @@ paired       both on the same captions, as on one benchmark: z * sd of the mean 
 z is the normal quantile (1.96 at 95 percent); sd is the standard deviation of the sub-samples'
 means, sigma / sqrt(N) but for chance. The paired one is the smaller, the more alike the systems.
 
-Intervals are percentile intervals of means (Efron and Tibshirani 1993, chapter 13). Captions of one
-video are no independent evidence: with `clusters`, whole videos are drawn instead.
+Captions of one video are dependent: with `clusters`, whole videos are drawn instead. Intervals of
+means name their method:
+
+wilson, paired  closed forms for values of 0 and 1 and their differences, see `proportions`
+percentile      percentiles of resampled means (Efron and Tibshirani 1993, chapter 13), with tails
+                widened for small samples to normal(-t sqrt(G / (G - 1))), t the quantile with G - 1
+                degrees of freedom (Hesterberg 2015, "What teachers should know about the
+                bootstrap", section 5). Without it, 8 clusters cover .87 in place of .95. G is the
+                effective number of clusters n^2 / sum of squared sizes (after Carter, Schnepel and
+                Steigerwald 2017): clusters of unequal size count as fewer.
+t               mean ± t times the jackknife's standard error over clusters. Used where even the
+                outermost resamples, of a single cluster each, cover too little: 1 - 2^(1 - G),
+                which at 95 % is for fewer than 6 clusters.
+
+By simulation (8, 12 and 19 clusters, equal and very unequal, symmetric and skewed values) the
+widened percentiles cover .93 to .96, t .92 to .95, BCa .85 to .92.
 """
 
 from __future__ import annotations
@@ -31,12 +45,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.alpha import Interval
+from evaluation.core.alpha import NO_VARIATION, Interval, check_resampling
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.proportions import (
+    effective_size,
+    jackknife_deviation,
+    paired_interval,
+    t_quantile,
+    wilson_interval,
+)
 from evaluation.core.scoring import NO_QUERIES
+from evaluation.core.ties import ROUNDING
 
 ONE_QUERY: Final = "a single query does not vary"
 ONE_CLUSTER: Final = "a single cluster does not vary"
+
+WILSON, PAIRED, PERCENTILE, T = "wilson", "paired", "percentile", "t"
+
+FEW_CLUSTERS: Final = 20
+"""With fewer, an interval depends on its small-sample correction, and pages show a warning."""
 
 # A value that a sample holds so often or more is counted by one binomial number, which costs as
 # much as some thirty draws; numpy's quick method for these also begins at an expected count of 30.
@@ -118,19 +145,17 @@ def mean_interval(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> Interval:
-    """Percentile bootstrap interval of the mean of values [n_queries].
+    """Return the interval of the mean of values [n_queries], by the method that fits them.
 
     clusters: whole numbers [n_queries]; queries of the same number, such as the captions of one
-    video, are drawn together. Undefined where there are not two queries, or not two clusters.
-    Raises ValueError for values that are not finite and for parameters out of bounds.
+    video, are drawn together. Values of 0 and 1 are taken as shares, values of -1, 0 and 1 as
+    differences of shares. Undefined with fewer than two queries or clusters, and if all values are
+    equal (but for shares and their differences). Raises ValueError for values that are not finite
+    and for parameters out of bounds.
     """
-    check_parameters(resamples, confidence)
     known = check_values(values, 1)
-    undefined = why_undefined(known.size, clusters)
-    if undefined is not None:
-        return Interval(None, None, confidence, 0, 0, undefined)
-    means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
-    return percentile_interval(means, confidence)
+    method = PAIRED if np.any(known < 0) else WILSON
+    return _mean_interval(known, method, resamples, rng, confidence, clusters)
 
 
 def difference_interval(
@@ -142,19 +167,110 @@ def difference_interval(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> Interval:
-    """Interval of the mean of values - others, both [n_queries] of the same queries.
+    """Return the interval of the mean of values - others, both [n_queries] of the same queries.
 
     Such as a measure under two label sets, or of two systems; else as `mean_interval`.
     """
     differences = paired_differences(values, others)
-    return mean_interval(differences, resamples, rng=rng, confidence=confidence, clusters=clusters)
+    return _mean_interval(differences, PAIRED, resamples, rng, confidence, clusters)
 
 
-def percentile_interval(figures: FloatArray, confidence: float) -> Interval:
-    """Interval between the outer percentiles of resampled figures [resamples]."""
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(figures, [tail, 1 - tail]).tolist()
-    return Interval(low, high, confidence, len(figures))
+def _mean_interval(
+    known: FloatArray,
+    closed: str,
+    resamples: int,
+    rng: np.random.Generator,
+    confidence: float,
+    clusters: npt.ArrayLike | None,
+) -> Interval:
+    check_resampling(resamples, confidence)
+    undefined = why_undefined(known.size, clusters)
+    if undefined is not None:
+        return Interval(None, None, confidence, 0, 0, undefined)
+    found = closed_interval(known, closed, confidence, clusters)
+    if found is not None:
+        return found
+    means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
+    return interval_of_means(means, known, confidence, clusters)
+
+
+def closed_interval(
+    values: FloatArray, closed: str, confidence: float, clusters: npt.ArrayLike | None
+) -> Interval | None:
+    """Return the interval of the mean of values [n >= 2] of 0 and 1 (closed: `WILSON`) or of -1, 0
+    and 1 (`PAIRED`); None for other values."""
+    kinds = (0.0, 1.0) if closed == WILSON else (-1.0, 0.0, 1.0)
+    whole = np.rint(values)
+    if np.any(np.abs(values - whole) > ROUNDING) or not np.isin(whole, kinds).all():
+        return None
+    z, size = normal_quantile(confidence), float(len(values))
+    if clusters is not None:
+        size = effective_size(whole, dense_clusters(clusters, len(values)), confidence, z)
+    won, lost = float(np.mean(whole > 0)), float(np.mean(whole < 0))
+    if closed == WILSON:
+        low, high = wilson_interval(won, size, z)
+    else:
+        low, high = paired_interval(won, lost, size, z)
+    return Interval(low, high, confidence, 0, method=closed)
+
+
+def interval_of_means(
+    means: FloatArray, values: FloatArray, confidence: float, clusters: npt.ArrayLike | None
+) -> Interval:
+    """Return the interval of the mean of values [n >= 2] from resampled means [resamples].
+
+    See the module's docstring for its method, `PERCENTILE` or `T`. Undefined if nothing varies.
+    """
+    sums, sizes = _cluster_totals(values, clusters)
+    number = effective_clusters(sizes)
+    if np.ptp(sums / sizes) <= ROUNDING:
+        return Interval(None, None, confidence, len(means), 0, NO_VARIATION)
+    if 1 - 2.0 ** (1 - len(sizes)) < confidence:
+        half = t_quantile(confidence, number - 1) * jackknife_deviation(sums, sizes)
+        low, high = _bounds_of_mean(values)
+        mean = float(values.mean())
+        return Interval(max(low, mean - half), min(high, mean + half), confidence, 0, method=T)
+    wider = math.sqrt(number / (number - 1)) * t_quantile(confidence, number - 1)
+    tail = NormalDist().cdf(-wider)
+    low, high = np.quantile(means, [tail, 1 - tail]).tolist()
+    return Interval(low, high, confidence, len(means))
+
+
+def _bounds_of_mean(values: FloatArray) -> tuple[float, float]:
+    """Return the ends between which the true mean lies, within the range of the measure."""
+    if np.abs(values).max() > 1:
+        return -math.inf, math.inf
+    return (-1.0, 1.0) if values.min() < 0 else (0.0, 1.0)
+
+
+def _cluster_totals(
+    values: FloatArray, clusters: npt.ArrayLike | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sum and the number of the values of each cluster, [G] each."""
+    if clusters is None:
+        return values, np.ones(len(values))
+    sums, sizes = sum_clusters(np.stack([values, np.ones(len(values))]), clusters)
+    return sums, sizes
+
+
+def effective_clusters(sizes: FloatArray) -> float:
+    """Return n^2 / sum of squared sizes [G]: G for clusters of equal size, else fewer."""
+    return float(sizes.sum()) ** 2 / float(sizes @ sizes)
+
+
+def small_sample_p(p: float, values: FloatArray, clusters: npt.ArrayLike | None) -> float:
+    """Return a two-sided bootstrap p of a mean of 0, corrected for few queries or clusters.
+
+    It is the inverse of the widened tails: p is below 1 - confidence if and only if the widened
+    interval excludes 0. With many clusters it hardly changes.
+    """
+    number = effective_clusters(_cluster_totals(values, clusters)[1])
+    if p >= 1:
+        return 1.0
+    from scipy.special import stdtr  # type: ignore[import-untyped]  # slow to import
+
+    deviations = NormalDist().inv_cdf(1 - p / 2) * math.sqrt((number - 1) / number)
+    return float(2 * stdtr(number - 1, -deviations))
 
 
 def resampled_means(
@@ -326,8 +442,3 @@ def check_values(values: npt.ArrayLike, ndim: int) -> FloatArray:
     if not np.isfinite(array).all():
         raise ValueError("a value is not a finite number")
     return array
-
-
-def check_parameters(resamples: int, confidence: float) -> None:
-    if resamples < 1 or not 0 < confidence < 1:
-        raise ValueError("resamples must be at least 1 and confidence between 0 and 1")

@@ -6,32 +6,37 @@ queries, so everything is paired. Higher is better: negate ranks before comparin
 randomisation  Fisher's test, see `randomisation`
 bootstrap      the differences are moved to a mean of 0 and resampled; p is the share of resampled
                means as far from 0 as the observed one, counted in the same way (Efron and
-               Tibshirani 1993, 16.4, of the plain mean)
+               Tibshirani 1993, 16.4, of the plain mean), corrected for few queries or clusters
+               (`resampling.small_sample_p`)
 
 With thousands of queries the slightest difference is significant. So a comparison also has the
 difference with its interval, Cohen's d (mean / standard deviation of the differences) and the
-queries won, tied and lost. All p are two-sided.
+queries won, tied and lost; a difference of rounding noise is a tie. All p are two-sided.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.agreement import Estimate
-from evaluation.core.alpha import NO_VARIATION, Interval
+from evaluation.core.alpha import NO_VARIATION, Interval, check_resampling
 from evaluation.core.arrays import FloatArray
 from evaluation.core.randomisation import ALIKE, PValue, randomisation_test, sampled_p
 from evaluation.core.resampling import (
-    check_parameters,
+    PAIRED,
     check_resamplable,
     check_values,
-    percentile_interval,
+    closed_interval,
+    interval_of_means,
     resampled_means,
+    small_sample_p,
 )
+from evaluation.core.ties import signs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,8 @@ class Difference:
 class Comparison:
     """Two systems, by number; the difference is system - other.
 
-    adjusted: p of the randomisation test after Holm's correction over all pairs of systems.
+    adjusted: p of the randomisation test after Holm's correction over all pairs of systems; see
+    `adjust_together` for a table of several measures or slices.
     """
 
     system: int
@@ -78,22 +84,29 @@ def compare_systems(
     The parameters, and what is refused, are those of `measure_difference`.
     """
     known = check_values(values, 2)
-    pairs = list(combinations(range(len(known)), 2))
-    differences = [
-        measure_difference(
-            known[system] - known[other],
-            resamples,
-            rng=rng,
-            confidence=confidence,
-            clusters=clusters,
+    compared = tuple(
+        Comparison(
+            system,
+            other,
+            found := measure_difference(
+                known[system] - known[other],
+                resamples,
+                rng=rng,
+                confidence=confidence,
+                clusters=clusters,
+            ),
+            found.randomisation.p,
         )
-        for system, other in pairs
-    ]
-    adjusted = holm([difference.randomisation.p for difference in differences]).tolist()
-    return tuple(
-        Comparison(system, other, difference, p)
-        for (system, other), difference, p in zip(pairs, differences, adjusted, strict=True)
+        for system, other in combinations(range(len(known)), 2)
     )
+    return adjust_together(compared)
+
+
+def adjust_together(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """Return the comparisons of one table with p adjusted by Holm's correction over all of them."""
+    rows = tuple(comparisons)
+    adjusted = holm([row.difference.randomisation.p for row in rows]).tolist()
+    return tuple(replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True))
 
 
 def measure_difference(
@@ -110,21 +123,24 @@ def measure_difference(
     sign, together. Raises ValueError for fewer than two queries or clusters, for values that are
     not finite and for parameters out of bounds.
     """
-    check_parameters(resamples, confidence)
+    check_resampling(resamples, confidence)
     known = check_values(differences, 1)
     check_resamplable(known.size, clusters)
     mean = float(known.mean())
     means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
+    interval = closed_interval(known, PAIRED, confidence, clusters)
+    signs = signs_of(known)
+    drawn = sampled_p(means - mean, mean)
     return Difference(
         n=known.size,
         mean=mean,
-        interval=percentile_interval(means, confidence),
+        interval=interval or interval_of_means(means, known, confidence, clusters),
         effect=cohens_d(known),
-        wins=int(np.count_nonzero(known > 0)),
-        ties=int(np.count_nonzero(known == 0)),
-        losses=int(np.count_nonzero(known < 0)),
+        wins=int(np.count_nonzero(signs > 0)),
+        ties=int(np.count_nonzero(signs == 0)),
+        losses=int(np.count_nonzero(signs < 0)),
         randomisation=randomisation_test(known, resamples, rng=rng, clusters=clusters),
-        bootstrap=sampled_p(means - mean, mean),
+        bootstrap=replace(drawn, p=small_sample_p(drawn.p, known, clusters)),
     )
 
 

@@ -19,6 +19,7 @@ from evaluation.core.alpha import NO_VARIATION, Interval
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.resampling import ONE_QUERY, check_values, mean_interval
 from evaluation.core.scoring import NO_QUERIES
+from evaluation.core.ties import merge_ties
 
 NO_GROUP: Final = -1
 
@@ -213,8 +214,8 @@ def annotator_agreement(
 def spearman(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
     """Spearman's rank correlation of two sequences [n]: Pearson's of their ranks (1904).
 
-    Equal numbers share their mean rank. Undefined below two queries and where all numbers of a
-    sequence are alike. Raises ValueError for numbers that are not finite.
+    Equal numbers, up to rounding noise, share their mean rank. Undefined below two queries and
+    if all numbers of a sequence are equal. Raises ValueError for numbers that are not finite.
     """
     return _correlation("spearmanr", attribute, values)
 
@@ -231,7 +232,7 @@ def _correlation(name: str, attribute: npt.ArrayLike, values: npt.ArrayLike) -> 
     # Takes as long to import as all of Hearth, and few correlate.
     from scipy import stats  # type: ignore[import-untyped]
 
-    x, y = _check_pair(attribute, values)
+    x, y = map(merge_ties, _check_pair(attribute, values))
     undefined = _why_undefined(x, y)
     if undefined is not None:
         return Estimate(None, undefined)

@@ -187,6 +187,14 @@ class MatchQuality:
     recall: FloatArray
     f1: FloatArray
 
+    @property
+    def best(self) -> int:
+        """Return the place of the threshold with the highest F1, the first of several.
+
+        Its figures are too high on these pairs: report them on others (`halves`).
+        """
+        return int(self.f1.argmax())
+
 
 def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike) -> FloatArray:
     """How similar each pair's query is to the caption of its video that is most similar: [P].

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,22 +13,18 @@ from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
-from annotation.enums import SETTLED_BY_LABELS, JudgmentState, TaskState
-from annotation.models import DECIDED, Campaign, Escalation, Judgment, JudgmentTask, Membership
+from annotation.core.first_labels import PLANNED_IN_FILES
+from annotation.enums import JudgmentState, TaskState
+from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership
+from annotation.selectors import are_first_labels, progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
 from config.shared.version import code_version
-from evaluation.core.agreement import (
-    ValueCounts,
-    agreement_by_label_count,
-    count_labels,
-    pairwise_agreement,
-    percent_agreement,
-)
-from evaluation.core.alpha import Level, alpha_interval, krippendorff_alpha
-from evaluation.core.arrays import BoolArray
+from evaluation.core.agreement import agreement_by_label_count
+from evaluation.core.agreement_figures import Opinions, Resampling, figures_of_both
 from evaluation.core.pace import Answers, answer_times, forecast, over_time, span_of, turns
 from evaluation.core.people import PersonFigures, flags, people_figures
 from evaluation.models import CampaignReport
+from pooling.models import Benchmark
 
 IntArray = npt.NDArray[np.int64]
 Figures = dict[str, Any]
@@ -38,9 +33,6 @@ Figures = dict[str, Any]
 # somebody looks; of larger campaigns a job computes and keeps them.
 SMALL = 20_000
 SMALL_FOR_SECONDS = 60
-RESAMPLES = 1000
-# The interval of the same labels is the same interval.
-SEED = 0
 COUNTED, SURPLUS, GOLD = range(3)
 
 
@@ -55,6 +47,12 @@ class Measured:
     at: datetime.datetime
     behind: int
     kept: bool
+
+
+def highest_grade(benchmark: Benchmark) -> int:
+    """Return the highest label that a campaign of the benchmark offers, 1 without campaigns."""
+    campaigns = Campaign.objects.filter(benchmark=benchmark)
+    return max((max(campaign.labels) for campaign in campaigns), default=1)
 
 
 def measured_campaign(campaign: Campaign) -> Measured | None:
@@ -136,14 +134,23 @@ def measure_campaign(campaign: Campaign) -> Figures:
 
 
 def standing_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
-    """The answers that are neither corrected nor taken back, of one person or all; and the primary
-    keys of the annotators, [n_people]."""
+    """Return the answers that are neither corrected nor taken back, of one person or all, and the
+    primary keys of the annotators, [n_people].
+
+    Planned answers are marked only if all people are requested.
+    """
     rows = _standing(campaign)
     if annotator is not None:
         rows = rows.filter(annotator=annotator)
-    people, tasks, labels, kind, planned, right, ms, at = read_columns(
-        rows, "annotator_id", "task_id", "label", "kind", "planned", "right", "ms", "at"
+    ids, people, tasks, labels, kind, planned, right, ms, at = read_columns(
+        rows, "pk", "annotator_id", "task_id", "label", "kind", "planned", "right", "ms", "at"
     )
+    is_planned = np.zeros(len(ids), np.bool_)
+    if annotator is None:
+        counted = kind == COUNTED
+        is_planned[counted] = are_first_labels(
+            [campaign], ids[counted], tasks[counted], people[counted], planned[counted]
+        )
     annotators, person = np.unique(people, return_inverse=True)
     retired = JudgmentTask.objects.filter(campaign=campaign, gold__retired_at__isnull=False)
     (retired_tasks,) = read_columns(retired, "pk")
@@ -153,7 +160,7 @@ def standing_answers(campaign: Campaign, annotator: int | None = None) -> tuple[
         labels=labels,
         is_relevant=labels >= campaign.threshold,
         is_counted=kind == COUNTED,
-        is_planned=planned == 1,
+        is_planned=is_planned,
         is_gold=kind == GOLD,
         gold=np.where((kind == GOLD) & ~np.isin(tasks, retired_tasks), right, -1),
         ms=ms,
@@ -174,8 +181,7 @@ def _standing(campaign: Campaign) -> QuerySet[Judgment]:
                 When(state=JudgmentState.GOLD, then=Value(GOLD)),
                 default=Value(SURPLUS),
             ),
-            # The seats of labels that were planned come first; what is not counted has none.
-            planned=Case(When(slot__lt=F("task__labels_planned"), then=Value(1)), default=Value(0)),
+            planned=Value(PLANNED_IN_FILES) if campaign.is_imported else F("task__labels_planned"),
             right=Case(
                 When(is_right=True, then=Value(1)),
                 When(is_right=False, then=Value(0)),
@@ -189,70 +195,49 @@ def _standing(campaign: Campaign) -> QuerySet[Judgment]:
 
 def _task_counts(campaign: Campaign) -> Figures:
     """Pairs and their labels, as the tasks count them."""
-    rows = list(
-        JudgmentTask.objects.filter(campaign=campaign, pair__isnull=False)
-        .order_by()
-        .values_list("state", "label", "labels_live", "labels_required")
-        .annotate(n=Count("pk"))
-    )
-    by_state: Counter[str] = Counter()
-    relevant = labels_required = 0
-    for state, label, live, required, n in rows:
-        by_state[state] += n
-        relevant += n * (label is not None and campaign.is_relevant(label))
-        labels_required += n * (required if state in SETTLED_BY_LABELS else live)
-    columns = [(live, required, state == TaskState.OPEN, n) for state, _, live, required, n in rows]
+    groups = task_groups([campaign])[campaign.pk]
+    progress = progress_of(campaign, groups, surplus=0)
+    columns = [
+        (one.labels_live, one.labels_required, one.state == TaskState.OPEN, one.tasks)
+        for one in groups
+    ]
     live, required, is_open, n_tasks = np.array(columns, np.int64).reshape(-1, 4).T
     return {
-        "pairs": sum(by_state.values()),
-        "settled": sum(by_state[state] for state in DECIDED),
-        "conflicted": by_state[TaskState.CONFLICTED],
-        "unplayable": by_state[TaskState.UNPLAYABLE],
-        "relevant": relevant,
-        "labels_required": labels_required,
+        "tasks": progress.tasks,
+        "pairs": progress.pairs,
+        "outcomes": asdict(progress.outcomes),
+        "unplayable": progress.unplayable,
+        "relevant": progress.relevant,
+        "labels_required": progress.labels_required,
         "turns": [asdict(turn) for turn in turns(live, required, is_open == 1, n_tasks)],
     }
 
 
 def _agreement(campaign: Campaign, answers: Answers) -> Figures:
-    """Of all labels, and apart of those that were planned: a third is asked for only where two
-    differ, so that with it pairs that differ weigh more."""
-    counts, planned = (_pattern(answers, of) for of in (answers.is_counted, answers.is_planned))
-    is_graded = len(campaign.labels) > 2
+    """Return the figures of the first labels and of all labels.
+
+    Labels are grades, as in label sets: those below the campaign's threshold are equal.
+    """
+    lowest = campaign.threshold - 1
+    counted = answers.is_counted
+    opinions = Opinions(
+        pairs=np.unique(answers.tasks[counted], return_inverse=True)[1].reshape(-1),
+        annotators=answers.people[counted],
+        labels=np.maximum(answers.labels[counted] - lowest, 0),
+        is_first=answers.is_planned[counted],
+    )
+    both = figures_of_both(opinions, len(campaign.labels) - lowest, Resampling())
+    every, first = opinions.counts, opinions.first.counts
+    most = int(first.patterns.sum(axis=1).max(initial=0))
     return {
-        **_agreement_of(counts, is_graded),
+        "first_labels": {**both["first_labels"], "most": most},
+        "all_labels": both["all_labels"],
+        "asked_later": every.n_labels - first.n_labels,
         "by_label_count": [
             {"labels": row.labels, "pairs": row.pairs, **asdict(row.all_equal)}
-            for row in agreement_by_label_count(counts)
+            for row in agreement_by_label_count(every)
         ],
-        "asked_later": counts.n_labels - planned.n_labels,
-        "planned": _agreement_of(planned, is_graded)
-        | {"most": int(planned.patterns.sum(axis=1).max(initial=0))},
     }
-
-
-def _pattern(answers: Answers, which: BoolArray) -> ValueCounts:
-    tasks = np.unique(answers.tasks[which], return_inverse=True)[1].reshape(-1)
-    n_pairs = int(tasks.max()) + 1 if len(tasks) else 0
-    return count_labels(tasks, answers.labels[which], n_pairs)
-
-
-def _agreement_of(counts: ValueCounts, is_graded: bool) -> Figures:
-    found = {
-        "all_equal": asdict(percent_agreement(counts)),
-        "two_equal": asdict(pairwise_agreement(counts)),
-        "alpha": asdict(krippendorff_alpha(counts)),
-        "interval": asdict(_interval(counts)),
-    }
-    if is_graded:
-        found["ordinal"] = asdict(krippendorff_alpha(counts, "ordinal"))
-        found["ordinal_interval"] = asdict(_interval(counts, "ordinal"))
-    return {**found, "multiply_labelled": counts.n_multiply_labelled}
-
-
-def _interval(counts: ValueCounts, level: Level = "nominal") -> Any:
-    rng = np.random.default_rng(SEED)
-    return alpha_interval(counts, RESAMPLES, rng=rng, level=level)
 
 
 def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:

@@ -12,23 +12,41 @@ import numpy.typing as npt
 from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Sum
 
-from annotation.core.consensus import majority_labels
+from annotation.core.consensus import NO_LABEL, count_values, resolve
 from annotation.enums import JudgmentState
-from annotation.models import Judgment
-from annotation.selectors import JudgmentArrays, adjudicated, judgment_arrays, labels_moment
+from annotation.models import Campaign, Judgment
+from annotation.selectors import (
+    OWN_CAPTION,
+    JudgmentArrays,
+    Rulings,
+    adjudicated,
+    by_pair,
+    judgment_arrays,
+    labels_moment,
+)
 from config.shared.bulk import WholeThousandths, read_columns, snapshot
 from config.shared.errors import InvalidInput
-from evaluation.core.label_file import NO_LABEL, Labels, parse_labels
+from evaluation.core.label_file import Labels, parse_labels
 from evaluation.core.pace import answer_times
 from evaluation.core.relevance import Judged
+from evaluation.core.twins import share_positives
 from evaluation.models import AgreementReport, Draft, Evaluation, LabelSet, LabelSource
+from pooling.core.equal_texts import OFF, first_equal, pairs_of_units
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pair, Pool, Query
-from pooling.selectors import original_positives, query_numbers, video_numbers
+from pooling.selectors import (
+    first_equal_captions,
+    original_positives,
+    query_numbers,
+    query_texts,
+    video_numbers,
+)
 
 Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
+# All columns of `JudgmentArrays`, which are one value for each judgment.
+JUDGMENT_COLUMNS = ("annotators", "labels", "ids", "campaigns", "is_first", "waits", "units")
 # No benchmark has more releases, and Python reads no number of some thousand digits.
 _VERSION = re.compile(r"[0-9]{1,18}")
 
@@ -56,49 +74,120 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
 
 
 def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
-    """The live judgments of all campaigns, and what they come to, as of one moment."""
+    """The live judgments of all campaigns and the outcome of each pair, read in one snapshot."""
     with snapshot():
-        judgments = judgment_arrays(benchmark)
-        return judgments, _resolve(benchmark, judgments)
+        judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
+    first_equal = first_equal_captions(benchmark)
+    everywhere = for_equal_captions(judgments, rulings, first_equal, benchmark.n_videos)
+    return judgments, _resolve(*everywhere)
 
 
-def _resolve(benchmark: Benchmark, judgments: JudgmentArrays) -> Labels:
-    """What the live judgments of all campaigns come to, pair by pair.
+def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> JudgmentArrays:
+    """The judgments, repeated for each caption for which they hold."""
+    first_equal, rulings = first_equal_captions(benchmark), adjudicated(benchmark)
+    return for_equal_captions(judgments, rulings, first_equal, benchmark.n_videos)[0]
 
-    A lead's ruling decides, also on a pair that nobody has labelled; else the label of more than
-    half; else it is a conflict.
+
+def for_equal_captions(
+    judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, n_videos: int
+) -> tuple[JudgmentArrays, Rulings]:
+    """Repeat what was said of a text and a video for each caption with that text.
+
+    A pair that was judged for its own caption alone keeps its own judgments and rulings; it gets
+    those of a shared task only if the task shows this very pair. first_equal: int64 [n_queries], as
+    `first_equal_captions` returns it.
     """
-    ruled_codes, rulings = adjudicated(benchmark)
-    codes = union_codes([judgments.codes, ruled_codes])
+    alone = judgments.units == OWN_CAPTION
+    alone_ruled = rulings.units == OWN_CAPTION
+    if alone.all() and alone_ruled.all():
+        return judgments, rulings
+    codes = judgments.codes[judgments.pair_of]
+    own = union_codes([codes[alone], rulings.codes[alone_ruled]])
+    codes, rows = _repeated(codes, judgments.units, own, first_equal, n_videos)
+    columns = {name: getattr(judgments, name)[rows] for name in JUDGMENT_COLUMNS}
+    ruled_codes, ruled = _repeated(rulings.codes, rulings.units, own, first_equal, n_videos)
+    return (
+        by_pair(codes, n_grades=judgments.n_grades, **columns),
+        Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled]),
+    )
+
+
+def _repeated(
+    codes: Int64Array, units: Int64Array, own: Int64Array, first_equal: Int64Array, n_videos: int
+) -> tuple[Int64Array, Int64Array]:
+    """Return the codes of the pairs that rows hold for, in order, and the number of each row.
+
+    own: codes of pairs that have rows of their own and take no others.
+    """
+    shared = np.flatnonzero(units != OWN_CAPTION)
+    place, pairs = pairs_of_units(units[shared], first_equal, n_videos)
+    is_free = ~np.isin(pairs, own) | (pairs == codes[shared[place]])
+    alone = np.flatnonzero(units == OWN_CAPTION)
+    rows = np.concatenate([alone, shared[place[is_free]]])
+    order = np.argsort(rows, kind="stable")
+    return np.concatenate([codes[alone], pairs[is_free]])[order], rows[order]
+
+
+def _resolve(judgments: JudgmentArrays, rulings: Rulings) -> Labels:
+    """The outcome of each pair by the labels of all campaigns, and by a lead's last ruling on it.
+
+    A pair is pending while one of its tasks waits for a further label or for a lead.
+    """
+    codes = union_codes([judgments.codes, rulings.codes])
     n_pairs = len(codes)
     pair_of = np.searchsorted(codes, judgments.codes)[judgments.pair_of]
     width = int(judgments.labels.max(initial=1)) + 1
-    counts = np.bincount(pair_of * width + judgments.labels, minlength=n_pairs * width).reshape(
-        n_pairs, width
-    )
-    labels = majority_labels(counts).astype(np.int64)
-    ruled = np.zeros(n_pairs, dtype=bool)
-    place = np.searchsorted(codes, ruled_codes)
-    labels[place], ruled[place] = rulings, True
+    counts = count_values(pair_of, judgments.labels, n_pairs, width)
+    given = counts.sum(axis=1)
+    awaited = np.bincount(pair_of[judgments.waits], minlength=n_pairs) > 0
+    ruled = np.full(n_pairs, NO_LABEL, np.int64)
+    ruled[np.searchsorted(codes, rulings.codes)] = rulings.labels
+    found = resolve(counts, given + awaited, ruled, labels_max=given)
     return Labels(
         codes=codes,
-        labels=labels,
-        adjudicated=ruled,
-        judgments=counts.sum(axis=1),
+        labels=found.labels.astype(np.int64),
+        states=found.states,
+        judgments=given,
         relevant=counts[:, 1:].sum(axis=1),
     )
 
 
-def original_judged(benchmark: Benchmark) -> Judged:
-    """The original positives alone."""
+def original_grade(benchmark: Benchmark, campaigns: Int64Array) -> int:
+    """Return the grade of an original positive beside the labels of these campaigns.
+
+    It is the highest grade that one of them gives. campaigns: primary keys, which may repeat.
+    """
+    of_labels = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
+    return max((campaign.grade_of_originals for campaign in of_labels), default=1)
+
+
+def original_judged(benchmark: Benchmark, source: LabelSource | None = None) -> Judged:
+    """Return the original positives alone, with the grade that they have beside the labels of
+    `source`."""
     queries, videos = original_positives(benchmark)
+    grade = 1 if source is None else source.original_grade
     return Judged.from_pairs(
         queries,
         videos,
-        np.ones(len(queries), np.int8),
+        np.full(len(queries), grade, np.int8),
         n_queries=benchmark.n_queries,
         n_videos=benchmark.n_videos,
     )
+
+
+def original_with_twins(
+    benchmark: Benchmark, rule: str, source: LabelSource | None = None
+) -> Judged:
+    """Return the original positives, shared by captions with equal texts.
+
+    source: as in `original_judged`.
+
+    rule: when texts are equal, as in `pooling.core.equal_texts`; with `OFF` nothing is shared.
+    """
+    original = original_judged(benchmark, source)
+    if rule == OFF:
+        return original
+    return share_positives(original, first_equal(query_texts(benchmark), rule))
 
 
 def latest_draft(benchmark: Benchmark) -> Draft | None:
@@ -140,7 +229,10 @@ def label_text(source: LabelSource) -> bytes:
 
 
 def label_set_judged(source: LabelSource) -> Judged:
-    """The labels of a label set or draft alone; a pair in conflict counts as unjudged."""
+    """The labels of a label set or draft alone.
+
+    A pair that is pending or in conflict counts as unjudged.
+    """
     found = label_set_labels(source)
     kept = found.labels != NO_LABEL
     benchmark = source.benchmark
@@ -196,8 +288,10 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
         has_pairs = Exists(Pair.objects.filter(query=OuterRef("pk")))
         found["pairs"] = pairs / Query.objects.filter(has_pairs, benchmark=benchmark).count()
     report = latest_agreement(benchmark)
-    if report is not None and report.result["agreement"] is not None:
-        found["disagreement"] = 1 - report.result["agreement"]
+    if report is not None:
+        # Reports of older code have only the figure of all labels.
+        agreed = report.result.get("first_two_agreement", report.result["agreement"])
+        found |= {} if agreed is None else {"disagreement": 1 - agreed}
     seconds = cache.get_or_set(
         f"seconds-{benchmark.pk}", partial(_median_seconds, benchmark), RATES_FOR_SECONDS
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.services.agreement import compute_agreement
 from evaluation.services.analyses import (
     analyse,
+    analyse_front,
     begin_analysis,
     check_same_code,
     renew_analyses,
@@ -13,7 +14,9 @@ from evaluation.services.analyses import (
 from evaluation.services.figures import compute_figures, renew_figures
 from evaluation.services.label_sets import (
     DRAFT_JOB,
+    Unsettled,
     begin_draft,
+    check_settled,
     draft_if_meant,
     make_draft,
     publish_label_set,
@@ -24,11 +27,14 @@ from evaluation.services.scores import RunEvaluation, begin_scoring, evaluate_ru
 __all__ = [
     "DRAFT_JOB",
     "RunEvaluation",
+    "Unsettled",
     "analyse",
+    "analyse_front",
     "begin_analysis",
     "begin_draft",
     "begin_scoring",
     "check_same_code",
+    "check_settled",
     "compute_agreement",
     "compute_figures",
     "draft_if_meant",

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from annotation.selectors import JudgmentArrays
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.agreement import (
+    AnnotatorAgreement,
     agreement_by_annotator,
     agreement_by_label_count,
-    count_labels,
-    pairwise_agreement,
-    percent_agreement,
 )
-from evaluation.core.alpha import alpha_interval, krippendorff_alpha
-from evaluation.core.label_file import NO_LABEL
+from evaluation.core.agreement_figures import (
+    RESAMPLES,
+    Figures,
+    Opinions,
+    Resampling,
+    figures_of_both,
+    to_store,
+)
+from evaluation.core.arrays import BoolArray
 from evaluation.models import AgreementReport
 from evaluation.selectors import live_labels
 from pooling.models import Benchmark
 
-RESAMPLES = 1000
-# The interval of the same labels is the same interval.
-SEED = 0
+# The main figures, which also stand at the top of a report.
+HEADLINE = ("alpha", "alpha_interval", "ac1", "ac1_interval")
+OF_ALL = ("agreement", "pairwise_agreement")
 
 
 def compute_agreement(
@@ -32,36 +35,34 @@ def compute_agreement(
 ) -> AgreementReport:
     """Agreement and alpha over the live judgments of all the benchmark's campaigns, stored.
 
-    Figures that cannot be computed are null, and `undefined` says why.
+    `alpha` and its intervals are of the first labels of each pair; `agreement` and
+    `pairwise_agreement` are of all labels, and `first_two_agreement` stands beside them.
+    `first_labels` and `all_labels` hold all figures of either. Figures that cannot be computed are
+    null, and `undefined` holds the reasons.
     """
     progress(0, 3, "reading judgments")
     judgments, labels = live_labels(benchmark)
+    outcomes = labels.outcomes
     progress(1, 3, "agreement")
-    counts = count_labels(judgments.pair_of, judgments.labels, len(judgments.codes))
-    estimates = {
-        "agreement": percent_agreement(counts),
-        "pairwise_agreement": pairwise_agreement(counts),
-        "alpha": krippendorff_alpha(counts),
-    }
-    progress(2, 3, "bootstrap")
-    interval = alpha_interval(counts, resamples, rng=np.random.default_rng(SEED))
+    opinions = opinions_of(judgments)
+    figures = agreement_figures(judgments, Resampling(resamples))
     result = {
         # As the label set counts them: a lead may have ruled on a pair that nobody had labelled.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
-        "resolved": int((labels.labels != NO_LABEL).sum()),
-        "conflicted": int((labels.labels == NO_LABEL).sum()),
+        "resolved": outcomes.settled,
+        "adjudicated": outcomes.adjudicated,
+        "pending": outcomes.pending,
+        "conflicted": outcomes.conflicted,
         "relevant": int((labels.labels >= 1).sum()),
-        "multiply_labelled": counts.n_multiply_labelled,
-        **{name: estimate.value for name, estimate in estimates.items()},
-        "alpha_interval": None if interval.low is None else [interval.low, interval.high],
-        "undefined": _reasons({**estimates, "alpha_interval": interval}),
+        **_summary(figures),
+        **figures,
         "resamples": resamples,
         "by_label_count": [
             {"labels": row.labels, "pairs": row.pairs, "agreement": row.all_equal.value}
-            for row in agreement_by_label_count(counts)
+            for row in agreement_by_label_count(opinions.counts)
         ],
-        "annotators": _by_annotator(judgments),
+        "annotators": _by_annotator(opinions),
     }
     progress(3, 3, "agreement")
     return AgreementReport.objects.create(
@@ -69,26 +70,69 @@ def compute_agreement(
     )
 
 
-def _reasons(estimates: dict[str, Any]) -> dict[str, str]:
-    return {name: e.undefined for name, e in estimates.items() if e.undefined}
+def opinions_of(judgments: JudgmentArrays) -> Opinions:
+    """Return the labels with their annotators and pairs.
 
-
-def _by_annotator(judgments: JudgmentArrays) -> list[dict[str, Any]]:
-    # Who judged a pair in two campaigns counts by the first answer: nobody agrees with themself.
-    first = (np.diff(judgments.pair_of, prepend=-1) != 0) | (
+    If an annotator judged a pair in two campaigns, the first answer counts: no one agrees or
+    disagrees with themselves.
+    """
+    is_new = (np.diff(judgments.pair_of, prepend=-1) != 0) | (
         np.diff(judgments.annotators, prepend=-1) != 0
     )
-    people, index = np.unique(judgments.annotators[first], return_inverse=True)
-    rows = agreement_by_annotator(
-        judgments.pair_of[first], index, judgments.labels[first], len(people)
-    )
+    every = Opinions(judgments.pair_of, judgments.annotators, judgments.labels, judgments.is_first)
+    return every.only(is_new)
+
+
+def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> dict[str, Figures]:
+    """Return the figures of the first labels and of all labels."""
+    return figures_of_both(opinions_of(judgments), judgments.n_grades, how)
+
+
+def stored_agreement(judgments: JudgmentArrays) -> Figures:
+    """Return what a label set stores to compute its figures again."""
+    return to_store(opinions_of(judgments), judgments.n_grades)
+
+
+def _summary(figures: dict[str, Figures]) -> Figures:
+    """Return the figures at the top of a report, and the reasons for those that are null."""
+    first, every = figures["first_labels"], figures["all_labels"]
+    taken = {
+        **{name: (every, name) for name in OF_ALL},
+        "first_two_agreement": (first, "pairwise_agreement"),
+        **{name: (first, name) for name in (*HEADLINE, "alpha_annotator_interval")},
+    }
+    return {
+        "multiply_labelled": every["multiply_labelled"],
+        **{name: source[key] for name, (source, key) in taken.items()},
+        "alpha_level": first["alpha_level"],
+        "undefined": {
+            name: source["undefined"][key]
+            for name, (source, key) in taken.items()
+            if key in source["undefined"]
+        },
+    }
+
+
+def _by_annotator(opinions: Opinions) -> list[Figures]:
+    """Return one row for each annotator, with agreement on first labels and on all labels."""
+    people, index = np.unique(opinions.annotators, return_inverse=True)
+    index = index.reshape(-1)
+
+    def rows(which: BoolArray) -> tuple[AnnotatorAgreement, ...]:
+        return agreement_by_annotator(
+            opinions.pairs[which], index[which], opinions.labels[which], len(people)
+        )
+
+    every = np.ones(len(index), np.bool_)
     return [
         {
             "annotator": int(people[row.annotator]),
             "labels": row.labels,
             "relevant": row.relevant.value,
-            "compared": row.compared,
-            "agreement": row.agreement.value,
+            "compared": first.compared,
+            "agreement": first.agreement.value,
+            "compared_all_labels": row.compared,
+            "agreement_all_labels": row.agreement.value,
         }
-        for row in rows
+        for row, first in zip(rows(every), rows(opinions.is_first), strict=True)
     ]

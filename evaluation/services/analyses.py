@@ -23,6 +23,8 @@ from evaluation.models import DRAFT, Analysis, LabelSet
 from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run
 
+# The page of a benchmark shows the result of this analysis, so publishing computes it.
+ON_THE_FRONT = "originals"
 # Of one analysis of a benchmark so many results are kept, the newest; fewer of drafts, which come
 # every few minutes and are not to push out what label sets gave.
 KEPT, KEPT_OF_DRAFTS = 50, 10
@@ -74,19 +76,34 @@ def check_same_code(asked_with: str) -> None:
         )
 
 
-def renew_analyses() -> int:
-    """Begin to compute anew what somebody has looked at, with nothing chosen, and what a new run or
-    label set has made out of date; returns how many jobs that makes.
+def analyse_front(*, benchmark: Benchmark, progress: Progress = no_progress) -> Analysis | None:
+    """Compute the analysis on the page of the benchmark; return None if there are no labels."""
+    try:
+        asked = ask(get_kind(ON_THE_FRONT), benchmark, {})
+    except InvalidInput:
+        return None
+    return analyse(asked=asked, progress=progress)
 
-    A benchmark is left alone until nothing has come for a while: uploads come in rows. What failed
-    is not tried again.
+
+def renew_analyses() -> int:
+    """Begin the jobs that bring stored results up to date; return the number of jobs.
+
+    These are the analysis on the benchmark's page, and each opened analysis with the default
+    options that a new run, label set or version of the code has made out of date.
+    A benchmark waits until nothing has arrived for a while, because uploads come in rows. What
+    failed is not tried again.
     """
     begun = 0
-    for benchmark in Benchmark.objects.filter(analyses__isnull=False).distinct():
+    used = Q(analyses__isnull=False) | Q(label_sets__isnull=False)
+    for benchmark in Benchmark.objects.filter(used).distinct():
         if _newest_input(benchmark) > timezone.now() - SETTLED_FOR:
             continue
-        begun += sum(_renew(benchmark, name, {}) for name in _looked_at(benchmark))
+        begun += sum(_renew(benchmark, name, {}) for name in _to_renew(benchmark))
     return begun
+
+
+def _to_renew(benchmark: Benchmark) -> list[str]:
+    return sorted({ON_THE_FRONT, *_looked_at(benchmark)})
 
 
 def renew_draft_analyses(*, benchmark: Benchmark) -> int:

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.selectors import (
     JudgmentArrays,
     labels_moment,
@@ -27,7 +28,6 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.label_file import (
-    NO_LABEL,
     Labels,
     compress,
     pseudonyms_of,
@@ -35,7 +35,8 @@ from evaluation.core.label_file import (
     render_labels,
 )
 from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
-from evaluation.selectors import LATEST, draft_state, latest_draft, live_labels
+from evaluation.selectors import LATEST, draft_state, latest_draft, live_labels, original_grade
+from evaluation.services.agreement import stored_agreement
 from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
 
@@ -46,9 +47,34 @@ SETTLED_FOR = datetime.timedelta(minutes=2)
 DRAFT_AFTER = datetime.timedelta(minutes=10)
 
 
+class Unsettled(Conflict):
+    """Pairs are pending or in conflict, and no one has confirmed that they get no label.
+
+    `counts` has their numbers.
+    """
+
+    def __init__(self, counts: OutcomeCounts) -> None:
+        self.counts = counts
+        pending = "pair waits" if counts.pending == 1 else "pairs wait"
+        conflicted = "is" if counts.conflicted == 1 else "are"
+        super().__init__(
+            f"{counts.pending:,} {pending} for a label and {counts.conflicted:,} {conflicted} in "
+            "conflict: "
+            "they would be published without a label. Confirm this (--allow-pending, or "
+            "allow_pending in the API), or settle them first."
+        )
+
+
+def check_settled(counts: OutcomeCounts) -> None:
+    """Raise `Unsettled` if a pair is pending or in conflict."""
+    if counts.unsettled:
+        raise Unsettled(counts)
+
+
 def publish_label_set(
     *,
     benchmark: Benchmark,
+    allow_pending: bool = False,
     created_by: User | None = None,
     request: uuid.UUID | None = None,
     progress: Progress = no_progress,
@@ -57,14 +83,19 @@ def publish_label_set(
 
     The same `request` again returns the set it made. The labels are one snapshot, however many
     arrive meanwhile. The files are written before the row, so that a row never names a file that
-    is not there. Raises `InvalidInput` where nothing was judged, `Conflict` where another release
-    was published at the same moment.
+    is not there.
+
+    Pairs that are pending or in conflict are published without a label, and only with
+    `allow_pending`. Raises `Unsettled` without it, `InvalidInput` if nothing was judged, `Conflict`
+    if another release was published at the same moment.
     """
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
         return done
     progress(0, 3, "reading judgments")
     judgments, labels, _ = _read_labels(benchmark)
+    if not allow_pending:
+        check_settled(labels.outcomes)
     progress(1, 3, "writing the label set")
     queries, videos = query_keys(benchmark), video_keys(benchmark)
     text = render_labels(labels, queries, videos)
@@ -79,7 +110,7 @@ def publish_label_set(
         judgments_sha256=hashlib.sha256(single).hexdigest(),
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
-        **_summary(text, labels, judgments),
+        **_summary(benchmark, text, labels, judgments),
         created_by=created_by,
         request=request,
     )
@@ -102,7 +133,7 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
     judgments, labels, moment = _read_labels(benchmark)
     progress(1, 2, "writing the draft")
     text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
-    summary = _summary(text, labels, judgments)
+    summary = _summary(benchmark, text, labels, judgments)
     drafts = Draft.objects.filter(benchmark=benchmark)
     with transaction.atomic():
         lock_row(benchmark)
@@ -111,7 +142,8 @@ def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Dra
             return known
         if known is not None and known.sha256 == summary["sha256"]:
             known.moment, known.created_at = moment, began
-            known.save(update_fields=["moment", "created_at"])
+            known.agreement = summary["agreement"]
+            known.save(update_fields=["moment", "created_at", "agreement"])
             return known
         draft = Draft.objects.create(
             benchmark=benchmark,
@@ -186,13 +218,19 @@ def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int
     return judgments, labels, moment
 
 
-def _summary(text: bytes, labels: Labels, judgments: JudgmentArrays) -> dict[str, Any]:
+def _summary(
+    benchmark: Benchmark, text: bytes, labels: Labels, judgments: JudgmentArrays
+) -> dict[str, Any]:
+    outcomes = labels.outcomes
     return {
         "sha256": hashlib.sha256(text).hexdigest(),
         "n_pairs": len(labels.codes),
         "n_relevant": int((labels.labels >= 1).sum()),
-        "n_conflicted": int((labels.labels == NO_LABEL).sum()),
+        "n_conflicted": outcomes.conflicted,
+        "n_pending": outcomes.pending,
+        "original_grade": original_grade(benchmark, judgments.campaigns),
         "n_judgments": len(judgments.labels),
+        "agreement": stored_agreement(judgments),
         "code_version": code_version(),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,14 @@ from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance import Judged, with_positives
 from evaluation.core.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
-from evaluation.selectors import LATEST, ORIGINAL, find_label_set, label_set_judged, original_judged
+from evaluation.selectors import (
+    LATEST,
+    ORIGINAL,
+    find_label_set,
+    label_set_judged,
+    original_with_twins,
+)
+from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
 from pooling.policies import POOLED_DEPTH
 from pooling.selectors import find_runs, ranked_matrix
@@ -35,15 +42,21 @@ Scores = dict[str, float | None]
 class RunEvaluation:
     """One run's scores; a score that is undefined is None, and `undefined` has its reason.
 
-    labelled is by the label set, or None where there is none; so are `judged`, the share of the
-    top that is judged, `unjudged`, the pairs of the top ten that are not, and `bounds`, which
-    scores these allow, or else by the original positives.
+    labelled: by the label set, or None without a label set.
+    judged: the judged share of the top, by depth. It has all depths in `reads`.
+    reads: the number of ranks of the run that each measure reads.
+    unjudged: unjudged pairs of the top ten.
+    bounds: lowest and highest C@k over the unjudged pairs of the list.
+
+    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
+    none.
     """
 
     run: Run
     original: Scores
     labelled: Scores | None
     judged: Scores
+    reads: dict[str, int]
     unjudged: int
     bounds: dict[str, list[float | None]]
     undefined: dict[str, str]
@@ -54,6 +67,7 @@ class EvaluatedRuns:
     label_set: LabelSet | None
     runs: list[RunEvaluation]
     code_version: str
+    twins: str
 
 
 def evaluate_runs(
@@ -63,29 +77,32 @@ def evaluate_runs(
     run_names: Sequence[str] = (),
     measures: Sequence[str] = (),
     labels_only: bool = False,
+    twins: str = OFF,
     progress: Progress = no_progress,
 ) -> EvaluatedRuns:
     """Score runs (all where none is named) by the original positives and by a label set.
 
     Original positives count as positive and as judged in both, as in the FIRE study; with
-    `labels_only` the label set stands alone. Scores are stored when no measure is named.
+    `labels_only` the label set stands alone. `twins` names a rule of `pooling.core.equal_texts`:
+    captions whose texts are equal by it share their original positives.
+    Scores are stored if no measure is named and `twins` is off.
     Raises `InvalidInput` for an unknown label set, run or measure.
     """
     wanted = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
     label_set = find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names)
-    original = original_judged(benchmark)
+    original = original_with_twins(benchmark, twins)
     labelled = None if label_set is None else label_set_judged(label_set)
     if labelled is not None and not labels_only:
-        labelled = with_positives(labelled, original)
+        labelled = with_positives(labelled, original_with_twins(benchmark, twins, label_set))
     results = []
     for number, run in enumerate(runs):
         progress(number, len(runs), "scoring")
         results.append(_evaluate(run, original, labelled, wanted))
-    if not measures:
+    if not measures and twins == OFF:
         _store(results, label_set, labels_only)
     progress(len(runs), len(runs), "scoring")
-    return EvaluatedRuns(label_set, results, code_version())
+    return EvaluatedRuns(label_set, results, code_version(), twins)
 
 
 def begin_scoring(*, run: Run, created_by: User | None) -> Job:
@@ -110,7 +127,8 @@ def _evaluate(
     run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
 ) -> RunEvaluation:
     ranked = ranked_matrix(run)
-    depths = [Measure("Judged", depth) for depth in JUDGED_DEPTHS if depth <= run.depth]
+    reads = {str(measure): measure.reads(run.depth) for measure in measures}
+    depths = [Measure("Judged", depth) for depth in _judged_depths(run.depth, reads.values())]
     by_original = score_run(ranked, original, [*measures, *depths])
     by_labels = (
         by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
@@ -128,10 +146,17 @@ def _evaluate(
         original={str(m): by_original.mean(m).value for m in measures},
         labelled=None if labelled is None else {str(m): by_labels.mean(m).value for m in measures},
         judged={str(m.cutoff): by_labels.mean(m).value for m in depths},
+        reads=reads,
         unjudged=int((coverage.filled - coverage.judged).sum()),
         bounds={str(m): [bounds.lower.mean(m).value, bounds.upper.mean(m).value] for m in BOUNDED},
         undefined=reasons,
     )
+
+
+def _judged_depths(depth: int, reads: Iterable[int]) -> list[int]:
+    """Return the depths whose judged share is stored: usual ones and those that measures read."""
+    usual = {usual for usual in JUDGED_DEPTHS if usual <= depth}
+    return sorted(usual | {read for read in reads if read > 0})
 
 
 @transaction.atomic

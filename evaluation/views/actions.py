@@ -6,7 +6,7 @@ from typing import cast
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
@@ -14,9 +14,10 @@ from config.jobs.views import start_job
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from evaluation.exports import FORMATS, file_stem, open_export
-from evaluation.forms import EvaluateForm
+from evaluation.forms import EvaluateForm, PublishForm
 from evaluation.models import LabelSet
 from evaluation.policies import can_evaluate, can_see_scores, check_can_publish_labels
+from evaluation.selectors import benchmark_outcomes
 from evaluation.services import begin_draft
 from pooling.policies import benchmarks_seen_by
 
@@ -39,11 +40,17 @@ def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
 def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_publish_labels(request.user, benchmark)
+    form = PublishForm(request.POST)
+    allow_pending = form.is_valid() and form.cleaned_data["allow_pending"]
+    outcomes = benchmark_outcomes(benchmark)
+    if outcomes.counts.unsettled and not allow_pending:
+        context = {"benchmark": benchmark, "outcomes": outcomes, "counts": outcomes.counts}
+        return render(request, "evaluation/publish_confirm.html", context)
     return start_job(
         request,
         kind="publish_labels",
         title=f"Publish the labels of {benchmark.name}",
-        params={"benchmark": benchmark.key},
+        params={"benchmark": benchmark.key, "allow_pending": allow_pending},
         benchmark_key=benchmark.key,
     )
 
@@ -84,11 +91,9 @@ def label_set_export(request: HttpRequest, key: str, version: int, format: str) 
     if format not in FORMATS:
         raise Http404
     kind = FORMATS[format]
-    response: HttpResponseBase
-    if request.method == "HEAD":
-        response = HttpResponse()
-    else:
-        response = StreamingHttpResponse(open_export(label_set, format))
+    pieces = open_export(label_set, format, licence=request.GET.get("licence", ""))
+    is_head = request.method == "HEAD"
+    response: HttpResponseBase = HttpResponse() if is_head else StreamingHttpResponse(pieces)
     response["Content-Type"] = kind.content_type
     # Keys are letters, digits, dot, dash and underscore: nothing to quote.
     response["Content-Disposition"] = f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'

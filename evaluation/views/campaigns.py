@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState, TaskState
 from annotation.gold_selectors import find_training_queue, training_items
@@ -175,9 +176,9 @@ def _progress_context(
 
 
 def _progress_then(measured: Measured) -> CampaignProgress:
-    names = ("settled", "conflicted", "unplayable", "relevant", "labels", "labels_required")
-    counts = {name: measured.figures[name] for name in (*names, "surplus")}
-    return CampaignProgress(tasks=measured.figures["pairs"], **counts)
+    names = ("tasks", "pairs", "unplayable", "relevant", "labels", "labels_required", "surplus")
+    counts = {name: measured.figures[name] for name in names}
+    return CampaignProgress(outcomes=OutcomeCounts(**measured.figures["outcomes"]), **counts)
 
 
 def _figures_context(
@@ -196,11 +197,10 @@ def _figures_context(
         "pace": words.pace_figures(figures, CampaignState(found.state)),
         "labels": words.label_figures(figures, escalation_counts(found, "kind")),
         "turns": words.turn_rows(figures),
-        "agreement": words.agreement_rows(figures["agreement"]),
-        "agreement_of_all": words.all_label_rows(figures["agreement"]),
+        "agreement_rows": words.agreement_rows(figures["agreement"]),
+        "agreement_note": words.agreement_note(figures["agreement"]),
         "by_count": words.count_rows(figures["agreement"]),
-        "multiply_labelled": figures["agreement"]["multiply_labelled"],
-        "is_graded": "ordinal" in figures["agreement"],
+        "is_graded": figures["agreement"]["first_labels"]["alpha_level"] == "ordinal",
         "gold": words.share_text(figures["right"], figures["gold"]) if figures["gold"] else "",
         "gold_right": figures["right"],
         "gold_answered": figures["gold"],

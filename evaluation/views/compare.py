@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from django.forms import BoundField
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -18,7 +17,7 @@ from django.views.decorators.http import require_safe
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.analyses.asked import form_given, given_in
-from evaluation.analyses.base import AnalysisForm
+from evaluation.analyses.base import AnalysisForm, is_chosen
 from evaluation.analyses.compare_form import RUNS_MAX, CompareForm
 from evaluation.analyses.comparison import (
     Comparison,
@@ -76,14 +75,8 @@ def _fields(form: AnalysisForm) -> dict[str, Any]:
     return {
         "in_front": [form[name] for name in IN_FRONT],
         "folded": folded,
-        "unfold": any(field.errors or _says_something(field) for field in folded),
+        "unfold": any(field.errors or is_chosen(field) for field in folded),
     }
-
-
-def _says_something(field: BoundField) -> bool:
-    """Whether a value was chosen that is not the one it has by itself."""
-    usual = field.field.initial
-    return bool(field.data) and field.data != usual and str(field.data) != str(usual)
 
 
 def _chosen(comparison: Comparison) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
 from evaluation.core.pace import BREAK_MS, DAY, HOUR, ONLY_BEGUN, TOO_FAST_MS
-from evaluation.models import AgreementReport
 from evaluation.selectors import Figures
 from evaluation.views.charts import NAMES, Chart, column_chart, moment
 from evaluation.views.tables import MINUS
@@ -19,7 +19,7 @@ from evaluation.views.tables import MINUS
 # What stands in place of a figure that there is not.
 NO_FIGURE = "–"
 EQUAL_PAIRWISE = "Two labels of a pair equal"
-ALPHAS = {"alpha": "Krippendorff’s alpha", "ordinal": "Alpha, steps in order"}
+INTERVAL, PAIRS_RESAMPLED = "95 % interval", "pairs resampled"
 # A campaign that is nearly through may have been judged in an hour or two.
 TOO_FEW_HOURS = "too few hours for a forecast"
 TURNS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
@@ -125,7 +125,7 @@ def _times(times: Figures) -> list[Figure]:
 
 def label_figures(figures: Figures, escalations: dict[str, int]) -> list[Figure]:
     """What share is relevant, and what became no label."""
-    pairs, settled = figures["relevant"], figures["settled"]
+    pairs, settled = figures["relevant"], OutcomeCounts(**figures["outcomes"]).settled
     labels, given = figures["relevant_labels"], figures["labels"]
     return [
         Figure("Relevant pairs", share_text(pairs, settled), f"{pairs:,} of {settled:,} settled"),
@@ -151,50 +151,82 @@ def turn_rows(figures: Figures) -> list[dict[str, Any]]:
     return rows
 
 
-def agreement_rows(agreement: Figures) -> list[Figure]:
-    """The headline figures of agreement, of the labels that were planned; one that is undefined
-    says why. Figures that were kept before these were told apart are of all labels."""
-    planned: Figures = agreement.get("planned", agreement)
-    compared = "first label against second" if planned.get("most") == 2 else "two at a time"
-    pairs = planned["multiply_labelled"]
-    note = f"{compared}, on {pairs:,} pair{'' if pairs == 1 else 's'}"
-    equal = Figure(
-        "First labels equal" if agreement.get("asked_later") else EQUAL_PAIRWISE,
-        percent(planned["two_equal"]["value"]),
-        planned["two_equal"]["undefined"] or note,
+@dataclass(frozen=True, slots=True)
+class AgreementRow:
+    """A figure of agreement, of the first labels of each pair and of all labels."""
+
+    name: str
+    first: Figure
+    every: Figure
+    note: str = ""
+
+
+def agreement_rows(agreement: Figures) -> list[AgreementRow]:
+    """Return the rows of the agreement table; an undefined figure has its reason.
+
+    agreement: `first_labels` and `all_labels`, as `evaluation.core.agreement_figures` returns them.
+    """
+    first, every = agreement["first_labels"], agreement["all_labels"]
+    n_people = first["sharing_annotators"]
+    people = f"{n_people:,} annotator{'' if n_people == 1 else 's'} resampled"
+    named = [
+        ("pairwise_agreement", EQUAL_PAIRWISE, ""),
+        ("agreement", "All labels of a pair equal", ""),
+        *_alpha_names(first["alpha_level"], people),
+        ("ac1", "Gwet’s AC1", ""),
+        ("ac1_interval", INTERVAL, PAIRS_RESAMPLED),
+        ("ac2", "Gwet’s AC2, ordinal", ""),
+        ("ac2_interval", INTERVAL, PAIRS_RESAMPLED),
+        ("relevance_agreement", "All relevant, or all not relevant", ""),
+        ("relevance_alpha", "Alpha of relevant or not", ""),
+    ]
+    return [
+        AgreementRow(name, _agreement_figure(key, first), _agreement_figure(key, every), note)
+        for key, name, note in named
+        if key in first
+    ]
+
+
+def _alpha_names(level: str, people: str) -> list[tuple[str, str, str]]:
+    alpha = "Krippendorff’s alpha"
+    of_alpha = [
+        ("alpha_interval", INTERVAL, PAIRS_RESAMPLED),
+        ("alpha_annotator_interval", INTERVAL, people),
+    ]
+    if level == "nominal":
+        return [("alpha", alpha, ""), *of_alpha]
+    return [
+        ("alpha", f"{alpha}, ordinal", "small differences count less"),
+        *of_alpha,
+        ("alpha_nominal", "Alpha, nominal", "ignores the order of the steps"),
+        ("alpha_nominal_interval", INTERVAL, PAIRS_RESAMPLED),
+    ]
+
+
+def _agreement_figure(key: str, figures: Figures) -> Figure:
+    value, reason = figures.get(key), figures["undefined"].get(key, "")
+    if value is None:
+        return Figure(key, NO_FIGURE, reason)
+    if isinstance(value, list):
+        return Figure(key, " to ".join(map(plain_number, value)))
+    return Figure(key, percent(value) if key.endswith("agreement") else plain_number(value))
+
+
+def agreement_note(agreement: Figures) -> str:
+    """Return a sentence about the labels behind the two columns of the agreement table."""
+    first = agreement["first_labels"]
+    pairs = first["multiply_labelled"]
+    counted = (
+        f"The figures are of {pairs:,} pair{'' if pairs == 1 else 's'} with two or more labels."
     )
-    if "ordinal" not in planned:
-        return [equal, _alpha(planned, "alpha"), _alpha_interval(planned, "interval")]
-    return [
-        equal,
-        _alpha(planned, "ordinal", "the one to quote: a small step apart counts less"),
-        *([_alpha_interval(planned, "ordinal_interval")] if "ordinal_interval" in planned else []),
-        _alpha(planned, "alpha", "takes the steps as mere names"),
-    ]
-
-
-def all_label_rows(agreement: Figures) -> list[Figure]:
-    """The same with the labels that were asked for where two differed."""
-    equal = {"All labels of a pair equal": "all_equal", EQUAL_PAIRWISE: "two_equal"}
-    return [
-        *(
-            Figure(name, percent(agreement[key]["value"]), agreement[key]["undefined"] or "")
-            for name, key in equal.items()
-        ),
-        *(_alpha(agreement, key) for key in ALPHAS if key in agreement),
-    ]
-
-
-def _alpha(agreement: Figures, key: str, note: str = "") -> Figure:
-    found = agreement[key]
-    return Figure(ALPHAS[key], plain_number(found["value"]), found["undefined"] or note)
-
-
-def _alpha_interval(agreement: Figures, key: str) -> Figure:
-    interval, name = agreement[key], "95 % interval of alpha"
-    if interval["low"] is None:
-        return Figure(name, NO_FIGURE, interval["undefined"] or "")
-    return Figure(name, f"{plain_number(interval['low'])} to {plain_number(interval['high'])}")
+    later = agreement["all_labels"]["labels"] - first["labels"]
+    if not later:
+        return f"{counted} No label was requested because others differed."
+    return (
+        f"{counted} After the first labels, {later:,} further "
+        f"label{' was' if later == 1 else 's were'} given. In a campaign, only pairs whose first "
+        "labels differ have further labels. In an imported file, any pair may have them."
+    )
 
 
 def count_rows(agreement: Figures) -> list[dict[str, Any]]:
@@ -203,35 +235,6 @@ def count_rows(agreement: Figures) -> list[dict[str, Any]]:
     return [
         {"labels": row["labels"], "pairs": row["pairs"], "agreement": percent(row["value"])}
         for row in rows
-    ]
-
-
-def agreement_figures(report: AgreementReport | None) -> list[Figure]:
-    """The headline figures of a report; one that is undefined says why."""
-    if report is None:
-        return []
-    result = report.result
-    undefined = result.get("undefined", {})
-
-    def figure(name: str, key: str, text: str) -> Figure:
-        return Figure(
-            name, text if result.get(key) is not None else NO_FIGURE, undefined.get(key, "")
-        )
-
-    interval = result.get("alpha_interval")
-    return [
-        figure("All labels of a pair equal", "agreement", percent(result.get("agreement"))),
-        figure(
-            "Two labels of a pair equal",
-            "pairwise_agreement",
-            percent(result.get("pairwise_agreement")),
-        ),
-        figure("Krippendorff’s alpha", "alpha", plain_number(result.get("alpha"))),
-        figure(
-            "95 % interval of alpha",
-            "alpha_interval",
-            " to ".join(map(plain_number, interval)) if interval else NO_FIGURE,
-        ),
     ]
 
 

@@ -6,35 +6,44 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignKind, CampaignState, JudgmentState, TaskState
+from annotation.enums import CampaignKind, CampaignState, JudgmentState
 from annotation.gold_selectors import Door, answered_items, doors_for, training_items
 from annotation.me_selectors import unread_comments
-from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membership
+from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_judge, can_lead
-from annotation.selectors import campaigns_of, labels_wanted, open_campaigns
+from annotation.selectors import (
+    CampaignProgress,
+    campaigns_of,
+    open_campaigns,
+    progress_of,
+    task_groups,
+)
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.policies import jobs_seen_by
 from config.shared.pages import only_for
-from evaluation.models import LabelSet
-from evaluation.selectors import draft_state, latest_agreement, stored_scores
-from evaluation.views.figures import agreement_figures
+from evaluation.models import AgreementReport, LabelSet
+from evaluation.selectors import (
+    BenchmarkOutcomes,
+    draft_state,
+    latest_agreement,
+    recent_outcomes,
+    stored_scores,
+)
+from evaluation.views.figures import agreement_note, agreement_rows
+from evaluation.views.originals import find_originals
 from evaluation.views.tables import ResultRow, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors import find_runs, tags_of, train_splits_of
 
 JOBS_SHOWN = 8
-# Counting the judged pairs of MSVD takes a third of a second; half a minute later is soon enough.
-JUDGED_FOR_SECONDS = 30
-JUDGED_PAIRS = "judged-pairs"
 
 
 def _is_anybody(user: Any) -> bool:
@@ -67,9 +76,13 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
     campaigns = _campaign_rows(request.user, found)
     agreement = latest_agreement(found)
     card = BenchmarkCard(
-        found, runs=len(rows), pairs=sum(pool.n_new_pairs for pool in pools), label_set=None
+        found,
+        runs=len(rows),
+        pairs=sum(pool.n_new_pairs for pool in pools),
+        label_set=None,
+        outcomes=recent_outcomes([found])[found.pk],
     )
-    card.judged = _judged_of(found)
+    latest, drafted = label_sets[0] if label_sets else None, draft_state(found)
     context = {
         "benchmark": found,
         "can_lead": can_lead(request.user, found),
@@ -79,18 +92,29 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
         "pools": pools,
         "campaigns": campaigns,
         "label_sets": label_sets,
-        "latest": label_sets[0] if label_sets else None,
-        "drafted": draft_state(found),
+        "latest": latest,
+        "drafted": drafted,
         "splits": list(train_splits_of(found)),
         "tags": list(tags_of(found)),
+        "originals": find_originals(found, latest or drafted.draft),
         "agreement": agreement,
-        "figures": agreement_figures(agreement),
+        **_agreement_context(agreement),
         "jobs": Job.objects.filter(benchmark_key=found.key).select_related("created_by")[
             :JOBS_SHOWN
         ],
         "next_step": _next_step(card, campaigns, bool(label_sets)),
     }
     return render(request, "evaluation/benchmark.html", context)
+
+
+def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
+    """Return the table of agreement; nothing for a report of older code without first labels."""
+    if report is None or "first_labels" not in report.result:
+        return {"agreement_rows": []}
+    return {
+        "agreement_rows": agreement_rows(report.result),
+        "agreement_note": agreement_note(report.result),
+    }
 
 
 @dataclass(slots=True)
@@ -101,48 +125,22 @@ class BenchmarkCard:
     runs: int
     pairs: int
     label_set: LabelSet | None
-    judged: int = 0
+    outcomes: BenchmarkOutcomes
     open_campaigns: int = 0
 
     @property
-    def judged_percent(self) -> str:
-        """Rounded down, so that only all is 100; one place more below one per cent."""
-        if not self.pairs:
-            return "0"
-        share = 100 * self.judged / self.pairs
-        return f"{int(share)}" if share >= 1 or not self.judged else f"{share:.1f}"
+    def has_labels(self) -> bool:
+        counts = self.outcomes.counts
+        return counts.settled + counts.unsettled > 0
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignRow:
+    """A campaign in the list. `progress` is None for a closed one, which is not counted again."""
+
     campaign: Campaign
     can_judge: bool
-    labels: int
-    labels_required: int
-    conflicted: int
-
-    @property
-    def percent(self) -> int:
-        return 100 * self.labels // self.labels_required if self.labels_required else 100
-
-
-def judged_pairs() -> dict[int, int]:
-    """How many different pairs of each benchmark have a live judgment, by its primary key.
-
-    Half a minute old at most.
-    """
-    return cache.get_or_set(JUDGED_PAIRS, _count_judged, JUDGED_FOR_SECONDS) or {}
-
-
-def _judged_of(found: Benchmark) -> int:
-    """The same for one benchmark; its first judgment shows at once, with what can be done then."""
-    return judged_pairs().get(found.pk) or _count_judged().get(found.pk, 0)
-
-
-def _count_judged() -> dict[int, int]:
-    tasks = JudgmentTask.objects.filter(labels_live__gt=0)
-    counts = tasks.values("campaign__benchmark").annotate(n=Count("pair", distinct=True))
-    return dict(counts.values_list("campaign__benchmark", "n"))
+    progress: CampaignProgress | None
 
 
 def _benchmark_cards(user: Any) -> list[BenchmarkCard]:
@@ -158,17 +156,18 @@ def _benchmark_cards(user: Any) -> list[BenchmarkCard]:
     latest: dict[int, LabelSet] = {}
     for label_set in LabelSet.objects.defer("file", "judgments_file"):
         latest.setdefault(label_set.benchmark_id, label_set)
-    judged = judged_pairs()
+    benchmarks = list(benchmarks_seen_by(user))
+    outcomes = recent_outcomes(benchmarks)
     return [
         BenchmarkCard(
             found,
             runs=runs.get(found.pk, 0),
             pairs=pairs.get(found.pk, 0),
             label_set=latest.get(found.pk),
-            judged=judged.get(found.pk, 0),
+            outcomes=outcomes[found.pk],
             open_campaigns=campaigns.get(found.pk, 0),
         )
-        for found in benchmarks_seen_by(user)
+        for found in benchmarks
     ]
 
 
@@ -248,23 +247,12 @@ def _run_rows(found: Benchmark, latest: LabelSet | None) -> list[ResultRow]:
 
 
 def _campaign_rows(user: Any, found: Benchmark) -> list[CampaignRow]:
-    """Campaigns with their progress; a closed one is not counted again."""
     campaigns = list(campaigns_of(found))
-    unfinished = [one.pk for one in campaigns if one.state != CampaignState.CLOSED]
-    counted = (
-        JudgmentTask.objects.filter(campaign__in=unfinished, gold=None)
-        .values("campaign")
-        .annotate(
-            given=Sum("labels_live"),
-            wanted=labels_wanted(),
-            unsettled=Count("pk", filter=Q(state=TaskState.CONFLICTED)),
-        )
-        .values_list("campaign", "given", "wanted", "unsettled")
-    )
-    counts = {pk: tuple(rest) for pk, *rest in counted}
-    return [
-        CampaignRow(one, can_judge(user, one), *counts.get(one.pk, (0, 0, 0))) for one in campaigns
-    ]
+    groups = task_groups(one for one in campaigns if one.state != CampaignState.CLOSED)
+    progress = {
+        one.pk: progress_of(one, groups[one.pk], surplus=0) for one in campaigns if one.pk in groups
+    }
+    return [CampaignRow(one, can_judge(user, one), progress.get(one.pk)) for one in campaigns]
 
 
 def _next_step(card: BenchmarkCard, campaigns: list[CampaignRow], has_labels: bool) -> str:
@@ -275,6 +263,6 @@ def _next_step(card: BenchmarkCard, campaigns: list[CampaignRow], has_labels: bo
         return "pool"
     if not campaigns:
         return "campaign"
-    if not card.judged:
+    if not card.outcomes.counts.settled and not has_labels:
         return "judge"
     return "results" if has_labels else "publish"

@@ -6,7 +6,7 @@ import csv
 import datetime
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.core.pausing import for_leads
@@ -19,6 +19,7 @@ from evaluation.selectors import CampaignPerson, Figures, people_of
 from evaluation.views import figures as words
 from evaluation.views.tables import as_text
 
+NO_FIRST_SHARED = "no first label by another annotator on the same pairs"
 NO_GOLD = "no gold answered"
 TOO_SHORT = "less than a minute at work"
 A_MINUTE = 1 / 60
@@ -43,10 +44,14 @@ TEXTS = {"name", "state"}
 NOTHING: Figures = dict.fromkeys(
     ("answers", "counted", "relevant", "surplus", "gold", "right", "compared", "equal", "timed"), 0
 ) | {
+    "compared_all": 0,
+    "equal_all": 0,
     "too_fast": 0,
     "hours": 0.0,
     "seconds": None,
     "accuracy": None,
+    "accuracy_low": None,
+    "accuracy_high": None,
     "accuracy_labels": 0,
     "last_at": 0,
     "flags": [],
@@ -165,9 +170,9 @@ def numbers_of(own: Figures, person: CampaignPerson | None) -> dict[str, Number]
         if own["seconds"] is None
         else Number(own["seconds"], words.seconds_text(own["seconds"])),
         "relevant": _share(own["relevant"], own["counted"], NO_LABELS),
-        "agreement": _share(own["equal"], own["compared"], NOTHING_SHARED),
+        "agreement": _agreement(own),
         "gold": _share(own["right"], own["gold"], NO_GOLD),
-        "accuracy": _accuracy(own["accuracy"], own["accuracy_labels"]),
+        "accuracy": _accuracy(own),
         "fast": _count(fast, words.share_text(fast, timed)) if timed else Number(None, NOT_TIMED),
         "surplus": _count(own["surplus"]),
         "escalations": _count(escalations),
@@ -185,7 +190,8 @@ def together(rows: Sequence[PersonRow], figures: Figures | None) -> dict[str, Nu
     return {**found, "accuracy": accuracy, "escalations": _count(escalations)}
 
 
-NOT_ADDED = {"seconds", "accuracy", "accuracy_labels", "last_at", "flags"}
+NOT_ADDED = {"seconds", "last_at", "flags"}
+NOT_ADDED |= {"accuracy", "accuracy_low", "accuracy_high", "accuracy_labels"}
 
 
 def _count(number: int, under: str = "") -> Number:
@@ -198,6 +204,17 @@ def _share(part: int, whole: int, undefined: str) -> Number:
     return Number(part / whole, words.share_text(part, whole), f"{part:,} of {whole:,}")
 
 
+def _agreement(own: Figures) -> Number:
+    """Return agreement on first labels, and below it that on all labels if they differ."""
+    equal, compared = own["equal_all"], own["compared_all"]
+    why = NO_FIRST_SHARED if compared else NOTHING_SHARED
+    first = _share(own["equal"], own["compared"], why)
+    if compared == own["compared"]:
+        return first
+    every = f"all labels: {words.share_text(equal, compared)}"
+    return replace(first, under=f"{first.under}; {every}" if first.under else every)
+
+
 def _rate(answers: int, hours: float) -> Number:
     if hours < A_MINUTE:
         return Number(None, TOO_SHORT)
@@ -205,10 +222,18 @@ def _rate(answers: int, hours: float) -> Number:
     return Number(answers / hours, f"{answers / hours:,.0f}", f"{at_work} at work")
 
 
-def _accuracy(accuracy: float | None, labels: int) -> Number:
+def _accuracy(own: Figures) -> Number:
+    accuracy, labels = own["accuracy"], own["accuracy_labels"]
     if accuracy is None:
         return Number(None, NO_VARIATION if labels else NOTHING_SHARED)
-    return Number(accuracy, words.percent(accuracy), f"from {labels:,} labels")
+    # Figures that were stored before intervals existed have none.
+    low, high = own.get("accuracy_low"), own.get("accuracy_high")
+    interval = "" if low is None else f"{100 * low:.1f} to {words.percent(high)}, "
+    return Number(
+        accuracy,
+        words.percent(accuracy),
+        f"{interval}from {labels:,} label{'' if labels == 1 else 's'}",
+    )
 
 
 # --- To take away ---------------------------------------------------------------------------

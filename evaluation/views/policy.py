@@ -39,15 +39,19 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     doubled = round(campaign.n_tasks * float(campaign.double_share))
     rows = [
         ("Labels of each pair", str(campaign.labels_each)),
-        ("One label more", f"{percent(campaign.double_share)}, {doubled:,} pairs"),
+        (
+            "One label more",
+            f"{percent(campaign.double_share)}, {doubled:,} task{'' if doubled == 1 else 's'}",
+        ),
         ("Labels at most", str(campaign.labels_max)),
         ("Scale", _scale(campaign)),
+        *_originals(campaign),
         ("Order", Order(campaign.order).label),
         ("Seed", str(campaign.seed)),
         ("Who may judge", Joining(campaign.joining).label),
     ]
     if campaign.priority != Priority.NONE:
-        rows.insert(5, ("First", Priority(campaign.priority).label))
+        rows.append(("First", Priority(campaign.priority).label))
     if campaign.ceiling < 1:
         rows.append(("At most by one person", percent(campaign.ceiling)))
     if campaign.has_gate:
@@ -65,6 +69,13 @@ def _scale(campaign: Campaign) -> str:
     names = list(campaign.labels.values())
     steps = ", ".join(names)
     return steps if len(names) == 2 else f"{steps}; relevant from “{names[campaign.threshold]}” on"
+
+
+def _originals(campaign: Campaign) -> list[tuple[str, str]]:
+    """Return the grade of original positives if it is not the highest step."""
+    if campaign.original_grade is None:
+        return []
+    return [("Original positives count as", f"“{campaign.labels[campaign.original_grade]}”")]
 
 
 def _gold(campaign: Campaign) -> str:

@@ -10,16 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.policies import can_lead
+from annotation.policies import can_lead, check_can_lead
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.views import start_job
+from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from evaluation.exports import FORMATS
-from evaluation.forms import TABLE_MEASURES
+from evaluation.forms import TABLE_MEASURES, ConfirmForm
 from evaluation.models import LabelSet
 from evaluation.policies import can_evaluate, can_see_scores
-from evaluation.selectors import stored_scores
-from evaluation.views.tables import Cell, ResultRow, Value, mark_ranks, result_rows
+from evaluation.selectors import deciding_counts, deciding_pairs, stored_scores
+from evaluation.views.tables import NOT_COMPUTED, Cell, ResultRow, Value, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
 from pooling.selectors import find_runs
@@ -27,12 +28,13 @@ from pooling.selectors import find_runs
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measure of the run: its score, where it may lie yet, and its rank among the runs."""
+    """One measure of the run: its score, its bounds, and its rank among the scored runs."""
 
     cell: Cell
     bounds: tuple[Value, Value] | None
     rank_before: int | None
     rank: int | None
+    n_ranked: int
 
 
 @only_for(can_see_scores)
@@ -49,23 +51,49 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         by_labels=label_set is not None,
     )
     row = next(row for row in rows if row.run.pk == found.pk)
+    lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
     context = {
         "benchmark": benchmark,
         "run": found,
         "row": row,
         "rows": [row],
-        "lines": [_line(row, rows, measure) for measure in TABLE_MEASURES],
+        "lines": lines,
+        "is_old": any(line.cell.judged.reason == NOT_COMPUTED for line in lines),
         "shares": _shares(row),
-        "n_runs": len(rows),
+        "n_unscored": sum(not row.is_scored for row in rows),
         "label_set": label_set,
         "depth": min(POOLED_DEPTH, found.depth),
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
         "scoring": _scoring(found),
+        "deciding": deciding_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
         "code_versions": sorted(row.code_versions),
     }
     return render(request, "evaluation/run.html", context)
+
+
+@only_for(can_see_scores)
+@require_POST
+def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Open a campaign that requests second labels of the positives that decide a C@k alone."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    found = get_object_or_404(_runs(benchmark), pk=pk)
+    label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+    form = ConfirmForm(request.POST)
+    if label_set is None or not form.is_valid() or form.cleaned_data["cutoff"] > found.depth:
+        raise InvalidInput("Choose one of the measures C@1, C@5 and C@10.")
+    cutoff = form.cleaned_data["cutoff"]
+    _, codes = deciding_pairs(found, label_set, cutoff)
+    return start_job(
+        request,
+        kind="open_confirmation",
+        title=f"Confirm C@{cutoff} of {found.name}",
+        # Annotators read the campaign's name, so that it must not name the run.
+        params={"benchmark": benchmark.key, "codes": codes.tolist(), "seed": 0, "name": ""},
+        benchmark_key=benchmark.key,
+    )
 
 
 @only_for(can_evaluate)
@@ -109,6 +137,7 @@ def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
         (Value(bounds[0]), Value(bounds[1])) if bounds else None,
         row.rank_before,
         row.rank,
+        row.n_ranked,
     )
 
 

@@ -12,15 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.core.measures import DEFAULT_MEASURES
+from evaluation.core.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.forms import JUDGED, RUN, TABLE_MEASURES
 from evaluation.models import Evaluation, LabelSet
 from pooling.models import Benchmark, Run
 
 RANKS = ("MedR", "MeanR")
+# The cutoffs of the measures that every run is scored with.
+CUTOFFS = sorted({measure.cutoff for measure in DEFAULT_MEASURES if measure.cutoff})
 NOT_COMPUTED = "not computed"
 NOT_SCORED = "not scored yet"
 UNDEFINED = "undefined"
+NO_SHARE = "–"
 MINUS = "−"
 # A spreadsheet takes a text that begins so for a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -51,13 +54,26 @@ def value_of(evaluation: Evaluation | None, measure: str) -> Value:
     return Value(None, UNDEFINED) if stored is None else Value(float(stored))
 
 
+def judged_share(evaluation: Evaluation | None, depth: int) -> Value:
+    """Return the judged share of the top `depth`; older evaluations lack some depths."""
+    if evaluation is None:
+        return Value(None, NOT_SCORED)
+    share = evaluation.judged.get(str(depth))
+    return Value(None, NOT_COMPUTED) if share is None else Value(float(share))
+
+
 @dataclass(slots=True)
 class Cell:
-    """One measure of one run; `labelled` is None where no label set is looked at."""
+    """One measure of one run; `labelled` is None if no label set is selected.
+
+    read: the number of ranks of the run that the measure reads. judged: their judged share.
+    """
 
     measure: str
     original: Value
     labelled: Value | None
+    read: int
+    judged: Value
     best: bool = False
 
     @property
@@ -82,6 +98,14 @@ class Cell:
         labelled = "" if self.labelled is None else self.labelled.exact(digits)
         return labelled, self.original.exact(digits), _signed(self.difference, 1, digits)
 
+    @property
+    def judged_percent(self) -> str:
+        return NO_SHARE if self.judged.number is None else self.judged.percent()
+
+    @property
+    def judged_exact(self) -> str:
+        return NO_SHARE if self.judged.number is None else self.judged.exact(6)
+
     # For the chart: attributes of SVG, which take no other than the dot and a number.
     @property
     def original_width(self) -> str:
@@ -102,13 +126,17 @@ class ResultRow:
     # By the original positives alone, and by the labels; None where it has no score.
     rank_before: int | None = None
     rank: int | None = None
+    # The number of runs among which `rank` is.
+    n_ranked: int = 0
 
     def __post_init__(self) -> None:
         self.cells = [self.cell(measure) for measure in TABLE_MEASURES]
 
     def cell(self, measure: str) -> Cell:
         labelled = value_of(self.labelled, measure) if self.by_labels else None
-        return Cell(measure, value_of(self.original, measure), labelled)
+        read = parse_measure(measure).reads(self.run.depth)
+        judged = judged_share(self.evaluation, read)
+        return Cell(measure, value_of(self.original, measure), labelled, read, judged)
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -155,7 +183,7 @@ def result_rows(
 
 def mark_best(rows: Sequence[ResultRow]) -> None:
     """Mark the highest of each column, all of them where several share it; one run is no race."""
-    if len(rows) < 2:
+    if sum(row.is_scored for row in rows) < 2:
         return
     for cells in zip(*(row.cells for row in rows), strict=True):
         numbers = [cell.main.number for cell in cells if cell.main.number is not None]
@@ -164,11 +192,18 @@ def mark_best(rows: Sequence[ResultRow]) -> None:
 
 
 def mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
-    """Rank the runs by a measure, 1 is highest; equal scores share the better rank."""
-    before = [row.cell(measure).original.number for row in rows]
-    after = [row.cell(measure).main.number for row in rows]
+    """Rank the scored runs by a measure, 1 is highest; equal scores share the better rank.
+
+    Both ranks are among the runs that these labels score, so that only the labels differ between
+    them. A run without a score has no rank.
+    """
+    cells = [row.cell(measure) if row.is_scored else None for row in rows]
+    before = [cell.original.number if cell else None for cell in cells]
+    after = [cell.main.number if cell else None for cell in cells]
+    n_ranked = sum(score is not None for score in after)
     for row, old, new in zip(rows, before, after, strict=True):
         row.rank_before, row.rank = _rank(old, before), _rank(new, after)
+        row.n_ranked = n_ranked
 
 
 def _rank(score: float | None, all_scores: Sequence[float | None]) -> int | None:
@@ -201,6 +236,7 @@ def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_on
     writer.writerow(
         ["run", "system", "run_sha256", "depth", "labels", "labels_sha256", "labels_only", "code"]
         + [f"{measure} {kind}" for measure in measures for kind in kinds]
+        + [*(f"judged@{cutoff}" for cutoff in CUTOFFS), "judged of the whole list"]
     )
     for row in rows:
         cells = [row.cell(measure) for measure in measures]
@@ -216,6 +252,7 @@ def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_on
                 " ".join(sorted(row.code_versions)),
             ]
             + [_number(cell, kind) for cell in cells for kind in kinds]
+            + [_exactly(judged_share(row.evaluation, depth)) for depth in _depths(row)]
         )
     return out.getvalue()
 
@@ -240,11 +277,23 @@ def results_json(
                 "code_versions": sorted(row.code_versions),
                 "original": _numbers(row.original),
                 "labelled": _numbers(row.labelled),
-                "judged": {"10": row.judged.number},
+                "judged": _judged(row),
+                "reads": {cell.measure: cell.read for cell in row.all_cells},
             }
             for row in rows
         },
     }
+
+
+def _depths(row: ResultRow) -> list[int]:
+    """Return the ranks that measures with the usual cutoffs read, and those without a cutoff."""
+    return [*(min(cutoff, row.run.depth) for cutoff in CUTOFFS), row.run.depth]
+
+
+def _judged(row: ResultRow) -> dict[str, float | None]:
+    """Return the judged share by depth; "10" also stands for the top ten of shallower runs."""
+    shares = {str(depth): judged_share(row.evaluation, depth).number for depth in _depths(row)}
+    return shares | {"10": row.judged.number}
 
 
 def _numbers(evaluation: Evaluation | None) -> dict[str, float | None] | None:
@@ -255,7 +304,11 @@ def _numbers(evaluation: Evaluation | None) -> dict[str, float | None] | None:
 
 def _number(cell: Cell, kind: str) -> str:
     value = cell.labelled if kind == "labelled" else cell.original
-    return "" if value is None or value.number is None else repr(value.number)
+    return "" if value is None else _exactly(value)
+
+
+def _exactly(value: Value) -> str:
+    return "" if value.number is None else repr(value.number)
 
 
 def as_text(name: str) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pooling.services.benchmarks import ImportedBenchmark, import_benchmark
+from pooling.services.benchmarks import (
+    ImportedBenchmark,
+    import_benchmark,
+    set_equal_texts,
+)
 from pooling.services.metadata import (
     ImportedTags,
     ImportedTrainSplit,
@@ -23,4 +27,5 @@ __all__ = [
     "import_run",
     "import_tags",
     "import_train_captions",
+    "set_equal_texts",
 ]

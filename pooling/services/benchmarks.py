@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from django.core.exceptions import ValidationError
 
-from config.shared.bulk import copy_columns, long_transaction
+from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
+from pooling.enums import EqualTexts
 from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
+from pooling.policies import check_can_build_pool
 from pooling.selectors import query_ids, video_ids, video_keys
+from pooling.services.pools import recount_tasks
 from pooling.services.videos import attach_videos, prepared_videos
+from pooling.signals import equal_texts_changing
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -41,14 +46,15 @@ def import_benchmark(
     name: str = "",
     licence: str = "",
     description: str = "",
+    equal_texts: str = EqualTexts.FOLDED,
     progress: Progress = no_progress,
 ) -> ImportedBenchmark:
     """Store captions, videos and original positives, and make the given files playable.
 
     Videos are numbered in the order of the videos file, then as the captions name them: the
-    order of the columns of a similarity matrix. The same captions again only bring the files of
-    videos that had none. Raises `InvalidInput`, or `Conflict` where the key stands for other
-    captions; then nothing is stored.
+    order of the columns of a similarity matrix. If the same captions are imported again, only the
+    files of videos without one are added. `equal_texts` is the rule of a new benchmark. Raises
+    `InvalidInput`, or `Conflict` if the key belongs to other captions. Then nothing is stored.
     """
     _check_key(key)
     check_length(Benchmark, "name", name)
@@ -60,7 +66,9 @@ def import_benchmark(
         _check_same(stored, file, listed)
     with prepared_videos(listed.videos, media_dir, progress) as ready, long_transaction():
         progress(0, None, "storing")
-        benchmark = stored or _store(key, name or key, licence, description, file, listed)
+        benchmark = stored or _store(
+            key, name or key, licence, description, equal_texts, file, listed
+        )
         broken = attach_videos(benchmark, listed.videos, ready)
     return ImportedBenchmark(
         benchmark,
@@ -96,6 +104,7 @@ def _store(
     name: str,
     licence: str,
     description: str,
+    equal_texts: str,
     file: CaptionsFile,
     listed: VideosFile,
 ) -> Benchmark:
@@ -105,6 +114,7 @@ def _store(
         name=name,
         licence=licence,
         description=description,
+        equal_texts=equal_texts,
         captions_sha256=file.sha256,
         n_queries=len(file.query_keys),
         n_videos=len(keys),
@@ -120,6 +130,25 @@ def _store(
             "video_id": video_ids(benchmark)[video_of[file.positive_videos]],
         },
     )
+    return benchmark
+
+
+def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Any) -> Benchmark:
+    """Change when captions count as the same text.
+
+    Raises `NotPermitted` unless `by` may build pools, and `Conflict` if tasks were opened under the
+    current rule, because they name their texts by it.
+    """
+    check_can_build_pool(by, benchmark)
+    with long_transaction():
+        lock_row(benchmark)
+        benchmark.refresh_from_db()
+        if benchmark.equal_texts == rule:
+            return benchmark
+        equal_texts_changing.send(sender=Benchmark, benchmark=benchmark)
+        benchmark.equal_texts = rule
+        benchmark.save(update_fields=["equal_texts"])
+        recount_tasks(benchmark)
     return benchmark
 
 

@@ -12,10 +12,18 @@ from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
+from pooling.core.equal_texts import unit_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
 from pooling.enums import PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
-from pooling.selectors import find_runs, pair_arrays, query_ids, ranked_matrix, video_ids
+from pooling.selectors import (
+    find_runs,
+    first_equal_captions,
+    pair_arrays,
+    query_ids,
+    ranked_matrix,
+    video_ids,
+)
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -55,7 +63,11 @@ def build_pool(
         lock_row(benchmark)
         fresh = new_codes(codes, pair_arrays(benchmark).codes)
         same = _same_pool(benchmark, runs, depth, sample, seed)
+        n_tasks = _count_tasks(benchmark, codes)
         if same is not None and not len(fresh):
+            if same.n_tasks is None:  # it was built before pools stored this count
+                same.n_tasks = n_tasks
+                same.save(update_fields=["n_tasks"])
             return BuiltPool(same, created=False)
         pool = Pool.objects.create(
             benchmark=benchmark,
@@ -65,6 +77,7 @@ def build_pool(
             seed=seed,
             n_pairs=len(codes),
             n_new_pairs=len(fresh),
+            n_tasks=n_tasks,
         )
         pool.runs.set(runs)
         _copy_pairs(pool, fresh)
@@ -84,6 +97,7 @@ def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, 
         strategy=PoolStrategy.JUDGED,
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
+        n_tasks=_count_tasks(benchmark, codes),
     )
     fresh_ids = _copy_pairs(pool, fresh)
     all_codes = np.concatenate([known.codes, fresh])
@@ -109,6 +123,28 @@ def _pooled_codes(
             ranked = ranked[drawn]
         found.append(pair_codes(ranked, depth, benchmark.n_videos, drawn))
     return union_codes(found)
+
+
+def _count_tasks(benchmark: Benchmark, codes: Int64Array) -> int:
+    """Return the number of different texts and videos among the pairs, which is the number of
+    tasks."""
+    units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
+    return len(union_codes([units]))
+
+
+def recount_tasks(benchmark: Benchmark) -> None:
+    """Count the tasks of each pool again, after the rule of equal texts has changed.
+
+    The pairs of imported judgments are not stored by pool, so their count stays empty.
+    """
+    for pool in benchmark.pools.prefetch_related("runs"):
+        pool.n_tasks = None
+        if pool.depth is not None:
+            size, seed = pool.sample_size, pool.seed
+            runs = list(pool.runs.all())
+            codes = _pooled_codes(benchmark, runs, pool.depth, size, seed, no_progress)
+            pool.n_tasks = _count_tasks(benchmark, codes)
+        pool.save(update_fields=["n_tasks"])
 
 
 def _same_pool(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from config.accounts.models import User
+from config.jobs.models import Job
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
@@ -21,14 +24,19 @@ from pooling.selectors import (
     video_numbers,
 )
 from pooling.services.names import check_name, free_name
+from pooling.signals import run_imported
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """`created` is False where the same content was there before."""
+    """`created` is False if the same content was stored before.
+
+    `jobs` were queued because the run is new. They score it.
+    """
 
     run: Run
     created: bool
+    jobs: tuple[Job, ...] = ()
 
 
 def import_run(
@@ -40,12 +48,15 @@ def import_run(
     format: str = "auto",
     depth: int | None = None,
     source: str | None = None,
+    by: User | None = None,
     progress: Progress = no_progress,
 ) -> ImportedRun:
     """Read a run file whole, then store its ranked lists.
 
     The same content at the same depth is the same run, whatever it is called. Another file
-    under a taken name becomes `NAME@2`, and so on. Raises `InvalidInput`; then nothing is stored.
+    under a taken name becomes `NAME@2`, and so on. A new run is announced in the transaction that
+    stores it, so that a page, the API and the command have the same effects. Raises `InvalidInput`,
+    and then nothing is stored.
     """
     check_name(system, "system")
     check_name(name or system, "run")
@@ -70,7 +81,10 @@ def import_run(
         ).first()
         if stored is not None:
             return ImportedRun(stored, created=False)
-        return ImportedRun(_store(benchmark, data, system, name or system, depth), created=True)
+        run = _store(benchmark, data, system, name or system, depth)
+        answers: list[Any] = [answer for _, answer in run_imported.send(Run, run=run, by=by)]
+        jobs = tuple(answer for answer in answers if isinstance(answer, Job))
+        return ImportedRun(run, created=True, jobs=jobs)
 
 
 def _store(benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None) -> Run:

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, JudgmentState
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.services import Policy, open_campaign, set_campaign_state
+from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
@@ -189,6 +189,37 @@ def test_the_same_answer_eight_times_at_once(tmp_path: Path) -> None:
     assert Judgment.objects.count() == 1
 
 
+def test_an_answer_names_the_guideline_that_was_on_the_screen(
+    anna: Browser, campaign: Campaign
+) -> None:
+    """And each answer of the server names the version that the campaign has now."""
+    write_guideline(benchmark=campaign.benchmark, text="one")
+    answer = anna.post(claim_url(campaign), {"count": 3})
+    assert answer.headers["X-Hearth-Guideline"] == "1"
+    first, second, third = answer.json()["items"]
+    write_guideline(benchmark=campaign.benchmark, text="two")
+    sent = an_answer(first, guideline=1)
+    for status in (201, 200):
+        stored = anna.post(JUDGMENTS, sent)
+        assert (stored.status_code, stored.headers["X-Hearth-Guideline"]) == (status, "2")
+    # Without the field: the version of the moment.
+    assert anna.post(JUDGMENTS, an_answer(second)).status_code == 201
+    assert anna.post(JUDGMENTS, an_answer(third, guideline=2)).status_code == 201
+    corrected = an_answer(first, 0, corrects=True, guideline=2)
+    assert anna.post(JUDGMENTS, corrected).status_code == 201
+    stored = Judgment.objects.order_by("pk").values_list("label", "guideline__version")
+    assert list(stored) == [(1, 1), (1, 2), (1, 2), (0, 2)]
+
+
+@pytest.mark.parametrize("version", [3, -1, 2**31, "new", 1.5])
+def test_an_unknown_guideline_is_400(anna: Browser, campaign: Campaign, version: Any) -> None:
+    write_guideline(benchmark=campaign.benchmark, text="one")
+    (item,) = claimed(anna, campaign)
+    before = row_counts()
+    assert anna.post(JUDGMENTS, an_answer(item, guideline=version)).status_code == 400
+    assert row_counts() == before
+
+
 def test_what_the_client_may_not_set_is_ignored(anna: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     now = timezone.now()
@@ -202,7 +233,6 @@ def test_what_the_client_may_not_set_is_ignored(anna: Browser, campaign: Campaig
             slot=7,
             annotator=make_annotator("cleo").pk,
             task=0,
-            guideline=1,
             created_at="2001-01-01T00:00:00Z",
             is_staff=True,
             gold=True,

@@ -97,7 +97,7 @@ def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
 
 @pytest.fixture
 def graded(db: None, tmp_path: Path) -> Campaign:
-    return make_campaign(tmp_path, videos=3, double_share=1, scale=Scale.GRADED)
+    return make_campaign(tmp_path, videos=3, double_share=1, labels_max=2, scale=Scale.GRADED)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def three_kinds(graded: Campaign) -> list[JudgmentTask]:
     anna = make_annotator("anna")
     return [
         hand_on(graded, anna, "v2", CANNOT_PLAY, "a black screen"),
-        conflict(graded, "v0", 0, 1, 3),
+        conflict(graded, "v0", 0, 3),
         hand_on(graded, anna, "v1", UNSURE, "Is a <b>fox</b> a dog?"),
     ]
 
@@ -202,7 +202,7 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
 
     assert [state_of(task) for task in three_kinds] == [
         ("unplayable", None, 2, 0, 0),
-        ("adjudicated", 2, 3, 3, 0),
+        ("adjudicated", 2, 2, 2, 0),
         ("adjudicated", 0, 2, 0, 0),
     ]
     assert list(Exclusion.objects.values_list("task", "lead")) == [(unplayable.pk, lead.pk)]
@@ -312,16 +312,17 @@ def test_a_video_known_to_be_broken_waits_since_the_campaign_opened(graded: Camp
     assert waiting.since == graded.created_at
 
 
-def test_pseudonyms_go_by_arrival_within_the_task(graded: Campaign) -> None:
+def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> None:
+    graded = make_campaign(tmp_path, videos=1, double_share=1, scale=Scale.GRADED)
     zoe, anna, ben = map(make_annotator, ("zoe", "anna", "ben"))
-    label(graded, zoe, "v0", 3)
+    label(graded, zoe, "v0", 0)
     label(graded, anna, "v0", 2, 1)
     hand_on(graded, ben, "v0", UNSURE, "too dark")
 
     case = get_desk_case(task_of(graded).pk)
 
     assert [(one.who, one.text, one.state) for one in case.labels] == [
-        ("Annotator A", "relevant", "live"),
+        ("Annotator A", "not relevant", "live"),
         ("Annotator B", "mostly relevant", "superseded"),
         ("Annotator B", "partly relevant", "live"),
     ]

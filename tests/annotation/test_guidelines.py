@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -18,12 +19,19 @@ from django.test import Client
 
 from annotation.media import MAX_BYTES, MAX_SIDE, as_jpeg
 from annotation.models import Campaign, Guideline, GuidelinePicture
-from annotation.services import Example, write_guideline
+from annotation.services import Example, annotator_for, write_guideline
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from pooling.models import Benchmark
-from tests.factories import make_benchmark, make_campaign, make_user, row_counts
+from tests.factories import (
+    claim,
+    make_benchmark,
+    make_campaign,
+    make_user,
+    row_counts,
+    submit,
+)
 
 RED, BLUE = [255, 0, 0], [0, 0, 255]
 
@@ -418,6 +426,35 @@ def test_a_picture_is_served_as_one_and_to_those_who_know_the_benchmark(
     assert (nobody.get(address).status_code, anna.get(address).status_code) == (404, 200)
     GuidelinePicture.objects.update(file="guidelines/gone.jpg")
     assert page.get(address).status_code == 404
+
+
+def test_a_room_shows_a_version_that_is_new_to_the_annotator(
+    campaign: Campaign, client: Client
+) -> None:
+    """New compared with the annotator's last answer; nothing is new to one who has given none."""
+    person = make_user("anna", Role.ANNOTATOR)
+    client.force_login(person)
+    address = f"/campaigns/{campaign.pk}/judge/"
+
+    def room() -> tuple[str, bool]:
+        page = client.get(address).content.decode()
+        (version,) = re.findall(r'<div data-version="(\d+)">', page)
+        return version, "data-changed" in page
+
+    assert room() == ("0", False)
+    write_guideline(benchmark=campaign.benchmark, text="One.")
+    assert room() == ("1", False)
+    held = claim(campaign, annotator_for(person))
+    submit(held[0], 1, guideline=0)
+    assert room() == ("1", True)
+    submit(held[1], 1, guideline=1)
+    assert room() == ("1", False)
+    write_guideline(benchmark=campaign.benchmark, text="Two.")
+    assert room() == ("2", True)
+    part = client.get(f"{address}guideline/").content.decode()
+    assert '<div data-version="2">' in part
+    assert "<p>Two.</p>" in part
+    assert "<html" not in part
 
 
 def test_queries_do_not_grow_with_versions(

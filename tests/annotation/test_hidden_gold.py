@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.core.plan import is_gold_due
 from annotation.enums import CampaignState, EscalationKind, Order, Scale
 from annotation.models import (
@@ -386,12 +387,8 @@ def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
     progress = campaign_progress(campaign)
     assert campaign.n_tasks == 20
     assert (progress.tasks, progress.labels, progress.labels_required) == (20, 20, 20)
-    assert (progress.settled, progress.relevant, progress.surplus, progress.percent) == (
-        20,
-        20,
-        0,
-        100,
-    )
+    assert progress.outcomes == OutcomeCounts(resolved=20)
+    assert (progress.relevant, progress.surplus, progress.percent) == (20, 0, 100)
     rows = JudgmentTask.objects.filter(gold__isnull=False).values_list(
         "state", "label", "labels_live", "labels_required", "seats_open"
     )
@@ -407,7 +404,7 @@ def test_gold_is_in_no_label_set_and_no_agreement(campaign: Campaign) -> None:
     arrays = judgment_arrays(campaign.benchmark)
     assert len(arrays.labels) == len(arrays.codes) == 20
     assert set(arrays.annotators.tolist()) == {anna.pk}
-    assert len(adjudicated(campaign.benchmark)[0]) == 0
+    assert len(adjudicated(campaign.benchmark).codes) == 0
     label_set = publish_label_set(benchmark=campaign.benchmark)
     assert (label_set.n_pairs, label_set.n_judgments, label_set.n_relevant) == (20, 20, 20)
     report = compute_agreement(benchmark=campaign.benchmark)
@@ -421,7 +418,7 @@ def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
     client = Client()
     client.force_login(make_user("rosa", Role.RESEARCHER))
     page = client.get("/benchmarks/tiny/").content.decode()
-    assert "20 of 20 labels" in page
+    assert '<span class="nowrap">20 of 20</span>' in page
 
 
 # --- Right and wrong ------------------------------------------------------------------------

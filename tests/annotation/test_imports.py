@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, JudgmentState, Scale, TaskState
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask
 from annotation.selectors import campaign_progress, judgment_arrays, newest_judgment
@@ -71,8 +72,10 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     slots = Judgment.objects.filter(task__pair__query__key="c2").values_list("slot", flat=True)
     assert sorted(slots) == [0, 1, 2]
     progress = campaign_progress(campaign)
-    assert (progress.settled, progress.conflicted, progress.relevant) == (3, 1, 2)
-    assert (progress.labels, progress.labels_required, progress.percent) == (8, 8, 100)
+    assert progress.outcomes == OutcomeCounts(resolved=3, conflicted=1)
+    assert progress.relevant == 2
+    # A conflict has all its labels, but is not settled.
+    assert (progress.labels, progress.labels_required, progress.percent) == (8, 8, 75)
 
 
 def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -155,11 +158,19 @@ def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -
 
 
 def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
-    rows = [("c0", "v0", "a", 3), ("c0", "v0", "b", 3), ("c0", "v1", "a", 2), ("c0", "v1", "b", 1)]
+    rows = [
+        ("c0", "v0", "a", 3),
+        ("c0", "v0", "b", 3),
+        ("c0", "v1", "a", 2),
+        ("c0", "v1", "b", 1),
+        ("c0", "v2", "a", 3),
+        ("c0", "v2", "b", 0),
+    ]
     done = bring_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
     assert tasks_of(done.campaign) == [
         ("c0", "v0", TaskState.RESOLVED, 3, 2),
-        ("c0", "v1", TaskState.CONFLICTED, None, 2),
+        ("c0", "v1", TaskState.RESOLVED, 1, 2),
+        ("c0", "v2", TaskState.CONFLICTED, None, 2),
     ]
 
 
@@ -189,7 +200,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         bring_judgments(tmp_path, benchmark, rows)
-    assert str(refused.value) == "a pair has 1001 labels; the most is 1000"
+    assert str(refused.value) == "a pair has 1001 labels; the maximum is 1000"
     assert row_counts() == before
 
 

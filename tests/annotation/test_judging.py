@@ -19,9 +19,11 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment, Judgmen
 from annotation.services import (
     CLAIM_MAX,
     Answer,
+    Policy,
     adjudicate_task,
     expire_leases,
     join_campaign,
+    open_campaign,
     release_assignments,
     set_campaign_state,
     submit_judgment,
@@ -106,19 +108,26 @@ def test_a_third_person_decides_between_two(db: None, tmp_path: Path) -> None:
     ]
 
 
-def test_three_different_labels_are_a_conflict_that_a_lead_decides(
+def test_grades_that_agree_on_relevance_are_no_conflict(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, videos=1, labels_each=3, double_share=0, scale=Scale.GRADED)
+    for name, label in (("anna", 1), ("ben", 2), ("cleo", 3)):
+        judge(campaign, make_annotator(name), {"v0": label})
+    assert state_of(only_task()) == (TaskState.RESOLVED, 2, 3, 0)
+
+
+def test_labels_without_a_majority_are_a_conflict_that_a_lead_decides(
     db: None, tmp_path: Path
 ) -> None:
-    campaign = make_campaign(tmp_path, videos=1, double_share=1, scale=Scale.GRADED)
-    people = [make_annotator(name) for name in ("anna", "ben", "cleo")]
+    campaign = make_campaign(tmp_path, videos=1, double_share=1, labels_max=2, scale=Scale.GRADED)
+    people = [make_annotator(name) for name in ("anna", "ben")]
     lead = make_user("lena", Role.LEAD)
     task = only_task()
     with pytest.raises(Conflict):
         adjudicate_task(task=task, label=2, by=lead)
-    for person, label in zip(people, (0, 1, 3), strict=True):
+    for person, label in zip(people, (0, 3), strict=True):
         judge(campaign, person, {"v0": label})
 
-    assert state_of(task) == (TaskState.CONFLICTED, None, 3, 0)
+    assert state_of(task) == (TaskState.CONFLICTED, None, 2, 0)
     assert claim(campaign, make_annotator("dora")) == []
     with pytest.raises(NotPermitted):
         adjudicate_task(task=task, label=2, by=make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR))
@@ -127,10 +136,9 @@ def test_three_different_labels_are_a_conflict_that_a_lead_decides(
     ruling = adjudicate_task(task=task, label=2, by=lead, reason="seen twice")
 
     assert (ruling.label, ruling.lead, ruling.reason) == (2, lead, "seen twice")
-    assert state_of(task) == (TaskState.ADJUDICATED, 2, 3, 0)
+    assert state_of(task) == (TaskState.ADJUDICATED, 2, 2, 0)
     assert sorted(Judgment.objects.values_list("label", "state")) == [
         (0, "live"),
-        (1, "live"),
         (3, "live"),
     ]
     with pytest.raises(Conflict):
@@ -138,7 +146,7 @@ def test_three_different_labels_are_a_conflict_that_a_lead_decides(
     # What still comes is kept, and changes nothing.
     late = submit(Assignment.objects.get(annotator=people[0]), 3)
     assert late.judgment.state == JudgmentState.SURPLUS
-    assert state_of(task) == (TaskState.ADJUDICATED, 2, 3, 0)
+    assert state_of(task) == (TaskState.ADJUDICATED, 2, 2, 0)
 
 
 def test_a_correction_supersedes_and_can_reopen(db: None, tmp_path: Path) -> None:
@@ -209,6 +217,49 @@ def test_judgments_keep_the_guideline_they_were_made_under(db: None, tmp_path: P
 
     versions = Judgment.objects.order_by("pk").values_list("guideline__version", flat=True)
     assert list(versions) == [None, 1, 2]
+
+
+def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_path: Path) -> None:
+    """Whatever was published between the look at the pair and the answer's arrival."""
+    campaign = make_campaign(tmp_path, videos=4)
+    anna = make_annotator("anna")
+    held = claim(campaign, anna)
+    for text in ("one", "two", "three"):
+        write_guideline(benchmark=campaign.benchmark, text=text)
+    given = [0, 1, 2, 3]
+    for assignment, version in zip(held, given, strict=True):
+        submit(assignment, 1, guideline=version)
+    # A correction has the version under which it was made.
+    submit(held[0], 0, guideline=3)
+    stored = Judgment.objects.order_by("pk").values_list("guideline__version", flat=True)
+    assert list(stored) == [None, 1, 2, 3, 3]
+
+
+def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path: Path) -> None:
+    """Versions 1 and 2 were written before the campaign was opened, 4 after it was closed."""
+    first = make_campaign(tmp_path, videos=2)
+    benchmark = first.benchmark
+    for text in ("one", "two"):
+        write_guideline(benchmark=benchmark, text=text)
+    lead = make_user("lea", Role.LEAD)
+    set_campaign_state(campaign=first, state=CampaignState.CLOSED, by=lead)
+    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=0))
+    write_guideline(benchmark=benchmark, text="three")
+    held, _ = claim(campaign, make_annotator("anna"))
+    for version in (0, 1, 4):
+        with pytest.raises(InvalidInput) as refused:
+            submit(held, 1, guideline=version)
+        assert str(refused.value) == (
+            f"this campaign never had version {version} of the guidelines"
+        )
+    assert Judgment.objects.count() == 0
+    submit(held, 1, guideline=2)
+    assert Judgment.objects.get().guideline.version == 2  # type: ignore[union-attr]
+
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    write_guideline(benchmark=benchmark, text="four")
+    with pytest.raises(InvalidInput):
+        submit(held, 0, guideline=4)
 
 
 # --- Leases ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pytest
 from django.db import transaction
 from django.db.models import F
@@ -29,7 +30,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation.core.consensus import decide
+from annotation.core.consensus import NO_LABEL, State, resolve
 from annotation.enums import (
     LABELS,
     SETTLED_BY_LABELS,
@@ -313,6 +314,8 @@ class Judging(RuleBasedStateMachine):
                 )
             return
         escalate_task(assignment_id=assignment.pk, annotator=assignment.annotator, kind=kind)
+        if self.campaign.state == CampaignState.CLOSED:
+            return  # it is kept, and changes nothing
 
         if own is not None:
             own.refresh_from_db()
@@ -460,18 +463,29 @@ class Judging(RuleBasedStateMachine):
         self, task: JudgmentTask, live: list[Judgment], held: list[Assignment]
     ) -> None:
         labels = [judgment.label for judgment in live]
-        outcome = decide(labels, planned=task.labels_planned, labels_max=self.campaign.labels_max)
+        # In a closed campaign no further label will come.
+        is_over = bool(labels) and self.campaign.state == CampaignState.CLOSED
+        outcome = resolve(
+            np.bincount(labels, minlength=len(self.campaign.labels)).reshape(1, -1),
+            np.array([min(task.labels_planned, len(labels)) if is_over else task.labels_planned]),
+            labels_max=len(labels) if is_over else self.campaign.labels_max,
+        )
+        state = State(outcome.states[0])
+        required = max(int(outcome.required[0]), task.labels_planned)
+        label = None if outcome.labels[0] == NO_LABEL else int(outcome.labels[0])
         assert task.labels_live == len(live) <= task.labels_required
         if task.pk in self.rulings:
             expected = (TaskState.ADJUDICATED, self.rulings[task.pk], 0)
         elif task.pk in self.handed_on:
             expected = (self.handed_on[task.pk], None, 0)
         else:
-            assert task.labels_required == outcome.required
-            seats = outcome.required - len(live) - len(held) if outcome.state == "open" else 0
-            expected = (outcome.state, outcome.label, max(0, seats))
+            is_open = state == State.PENDING
+            seats = required - len(live) - len(held) if is_open else 0
+            name = TaskState.OPEN if is_open else TaskState(state.name.lower())
+            assert task.labels_required == required
             # Never more people at a task than it needs labels.
-            assert outcome.state != "open" or seats >= 0
+            assert not is_open or seats >= 0
+            expected = (name, label, max(0, seats))
         assert (task.state, task.label, task.seats_open) == expected
 
     # --- Helpers ------------------------------------------------------------------------------

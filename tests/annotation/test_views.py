@@ -38,6 +38,7 @@ USUAL = {
     "scale": "binary",
     "steps": "not relevant\r\npartly relevant\r\nmostly relevant\r\nrelevant",
     "relevant_from": "2",
+    "original_step": "",
     "joining": "everybody",
     "ceiling_percent": "100",
     "gate_right": "0",
@@ -82,6 +83,7 @@ def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
         "scale": "graded",
         "steps": " no \r\n\r\nhalf\r\n<b>all</b>\r\n",
         "relevant_from": "3",
+        "original_step": "3",
         "joining": "chosen",
         "ceiling_percent": "7.5",
         "gate_right": "18",
@@ -109,6 +111,7 @@ def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
                 "scale": "graded",
                 "steps": ["no", "half", "<b>all</b>"],
                 "threshold": 2,
+                "original_grade": 2,
                 "joining": "chosen",
                 "ceiling": 0.075,
                 "gate_share": 0.9,
@@ -186,7 +189,7 @@ def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lea
     campaign.state = CampaignState.CLOSED
     campaign.save()
     left = campaign.n_tasks - 2
-    assert f"<strong>{left}</strong> pair" in lead.get(address).content.decode()
+    assert f"<strong>{left}</strong> task" in lead.get(address).content.decode()
     second = services.open_campaign(benchmark=campaign.benchmark)
     taken = {judged.task.pair_id, handed_on.task.pair_id}
     assert second.n_tasks == left
@@ -201,7 +204,7 @@ def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) 
     kept = job.params.pop("upload")
     assert (job.kind, job.params) == (
         "import_judgments",
-        {"benchmark": "tiny", "source": "judged.csv"},
+        {"benchmark": "tiny", "source": "judged.csv", "pool_equal": False},
     )
     with storages["uploads"].open(kept) as stored:
         assert stored.read() == content

@@ -28,7 +28,7 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
-from annotation.core.consensus import NO_LABEL, decide_all  # noqa: E402
+from annotation.core.consensus import NO_LABEL, State, resolve  # noqa: E402
 from annotation.core.plan import plan_labels  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
 from annotation.models import (  # noqa: E402
@@ -127,10 +127,11 @@ def judge_all(campaign: Campaign, annotators: list[int], rng: np.random.Generato
 
 
 def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any:
-    outcome = decide_all(counts, planned=planned, labels_max=3)
+    outcome = resolve(counts, planned, labels_max=3)
+    is_open = outcome.states == State.PENDING
     ids = reserve_ids(JudgmentTask, len(pairs))
-    open_seats = np.where(outcome.is_open, outcome.required - outcome.given, 0)
-    states = np.where(outcome.is_open, TaskState.OPEN.value, TaskState.RESOLVED.value)
+    open_seats = np.where(is_open, outcome.required - outcome.given, 0)
+    states = np.where(is_open, TaskState.OPEN.value, TaskState.RESOLVED.value)
     copy_columns(
         JudgmentTask,
         {

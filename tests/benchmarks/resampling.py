@@ -28,6 +28,7 @@ from evaluation.core.rank_stability import rank_stability
 from evaluation.core.resampling import draw_sub_samples, mean_interval
 from evaluation.core.significance import compare_systems, measure_difference
 from evaluation.core.slices import cut_by_quantiles, slice_means
+from evaluation.core.sub_samples import draw_cluster_sub_samples
 from tests.benchmarks.scoring import N_QUERIES, Report, print_table
 
 Values = npt.NDArray[np.float64]
@@ -125,8 +126,16 @@ def time_sub_samples(report: Report, name: str, values: Values) -> None:
         rng = np.random.default_rng(1)
         return [draw_sub_samples(values, size, RESAMPLES, rng=rng).deviation for size in SIZES]
 
+    clusters = np.arange(len(values)) // 41
+
+    def by_video() -> list[float]:
+        rng = np.random.default_rng(1)
+        draw = partial(draw_cluster_sub_samples, rng=rng, clusters=clusters)
+        return [draw(values[None], size, RESAMPLES)[0].deviation for size in SIZES]
+
     limit = SUB_SAMPLES_MS if len(values) == N_QUERIES else None
     deviations = report.time(group, f"Hearth, {RESAMPLES:,} resamples", ours, 5, limit)
+    report.time(group, f"Hearth, by video, {RESAMPLES:,} resamples", by_video, 5)
     plain = report.time(
         group,
         f"a plain numpy loop, {RESAMPLES:,} resamples",

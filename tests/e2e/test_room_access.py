@@ -192,6 +192,8 @@ def test_no_barriers_in_any_state(
         page.route("**/claim/", lambda route: None)
         page.goto(f"/campaigns/{campaign.pk}/judge/")
         page.wait_for_timeout(rooms.SETTLED_MS)
+        # The text fades in, which takes longer on a busy machine.
+        page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
         look("loading")
         page.unroute("**/claim/")
         rooms.enter(page, campaign)

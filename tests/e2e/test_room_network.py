@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.models import Campaign, Escalation, Judgment
-from annotation.services import release_assignments
+from annotation.services import release_assignments, write_guideline
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
@@ -46,6 +46,11 @@ def forget(problems: list[str], *words: str) -> None:
     problems[:] = [one for one in problems if not any(word in one for word in words)]
 
 
+def guidelines() -> list[int | None]:
+    """The versions behind all judgments, in the order of their arrival."""
+    return list(Judgment.objects.order_by("pk").values_list("guideline__version", flat=True))
+
+
 def test_offline_for_long_and_back(
     anna: Page, campaign: Campaign, page_problems: list[str]
 ) -> None:
@@ -73,8 +78,23 @@ def test_offline_for_long_and_back(
     rooms.press(page, "z")  # what has not been sent can be corrected, too
     rooms.press(page, "j")
 
+    # Meanwhile the guidelines change. Once the room hears of it, no answer is taken unread.
+    write_guideline(benchmark=campaign.benchmark, text="An oval is a circle.")
     page.context.set_offline(False)
     rooms.until_sent(page)
+    read = page.get_by_role("button", name="I have read them")
+    read.wait_for()
+    assert page.inner_text("#guidelines-title") == "Guidelines version 1"
+    assert page.get_by_text("An oval is a circle.").is_visible()
+    assert rooms.barriers(page) == []
+    for key in ("k", "Space", "Enter", "Escape", "Escape", "Escape", "k"):
+        page.keyboard.press(key)
+    read.click()
+    assert not page.locator("#guidelines").is_visible()
+    page.keyboard.press("h")
+    assert not rooms.shown(page, "guideline-changed")
+    page.keyboard.press("Escape")
+    assert guidelines() == [None] * 5
     wait_until(page, rooms.PLAYS)
     assert not rooms.shown(page, "offline")
     assert not rooms.shown(page, "video-problem")
@@ -87,11 +107,18 @@ def test_offline_for_long_and_back(
     rooms.press(page, "k")
     page.get_by_text("1 waiting").wait_for()
     second = rooms.enter(page.context.new_page(), campaign)
+    second.get_by_role("button", name="I have read them").click()
     assert second.inner_text("[data-part=judged]") == "5"
     assert Judgment.objects.filter(state="live").count() == 4
     page.context.unroute("**/api/v1/judgments/")
     rooms.until_sent(second)
     assert [tab.inner_text("[data-part=judged]") for tab in (page, second)] == ["5", "5"]
+    assert guidelines() == [None] * 5 + [1]
+    # The time on a pair begins after the reading, also of a video that plays already.
+    rooms.press(second, "k")
+    rooms.until_sent(second)
+    assert guidelines()[6:] == [1]
+    assert Judgment.objects.latest("pk").viewing["watched"] > 0
     forget(page_problems, "ERR_INTERNET", "503")
 
 

@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -16,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotation.enums import Priority
 from annotation.selectors import labels_moment
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
@@ -25,6 +27,8 @@ from config.shared.version import code_version
 from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import ask
 from evaluation.analyses.base import Column
+from evaluation.analyses.saturation import saturation_warnings
+from evaluation.core.halves import split_in_half
 from evaluation.models import Analysis, LabelSet
 from evaluation.selectors import measured_rates
 from evaluation.services import (
@@ -37,16 +41,21 @@ from evaluation.services import (
 from evaluation.services.analyses import KEPT
 from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run, Tag, TrainSplit
-from pooling.services import build_pool
+from pooling.services import build_pool, import_benchmark
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
     all_pairs,
     bring_judgments,
     bring_tags,
     bring_train_captions,
+    claim,
+    make_annotator,
     make_benchmark,
+    make_campaign,
     make_run,
     make_user,
+    submit,
+    write_captions,
 )
 
 pytestmark = pytest.mark.django_db
@@ -163,11 +172,18 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
     # 16 labels, 9 of them relevant; the two that differ count in both directions.
     assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
+    assert result["first_labels"]["alpha"] == result["alpha"]
+    # A set of an older version has the counts of its file alone.
+    LabelSet.objects.update(agreement=None)
+    Analysis.objects.all().delete()
+    older = result_of(benchmark, "labels")
+    assert (older["first_labels"], older["first_two_agreement"]) == (None, None)
+    assert older["alpha"] == older["all_labels"]["alpha"] == pytest.approx(result["alpha"])
     (one, two) = result["by_number"]
     assert (one["labels"], one["pairs"], two["labels"], two["pairs"]) == (1, 4, 2, 8)
     assert (two["relevant"], two["irrelevant"], two["undecided"]) == (4, 3, 1)
@@ -182,7 +198,15 @@ def test_scores(benchmark: Benchmark) -> None:
         pytest.approx(1 / 3),
         pytest.approx(2 / 3),
     )
-    assert a["labelled_interval"] == [1, 1]
+    # Wilson: z^2 / (3 + z^2). Three right captions of three are not certain.
+    assert a["labelled_interval"] == [pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1]
+    assert (a["labelled_method"], a["difference_method"]) == ("wilson", "paired")
+    assert rows["A", "AP"]["labelled_method"] == "t"
+    assert (result["unit"], result["units"]) == ("captions", 3)
+    assert get_kind("scores").warnings(result)[0] == (
+        "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
+        "and depend on each single caption."
+    )
     # A finds both of c0, two of three of c1 at ranks 1 and 2, and both of c2.
     assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
 
@@ -228,6 +252,7 @@ def test_slices_by_tag(benchmark: Benchmark) -> None:
         (1, 0.5),
     ]
     assert result["correlations"] == []
+    # One run has no other to be compared with.
     assert [table.name for table in get_kind("slices").tables(result)] == ["slices"]
 
 
@@ -237,7 +262,7 @@ def test_tags_that_are_too_many_are_left_out(
     monkeypatch.setattr("evaluation.analyses.slices.TAGS_MAX", 2)
     result = result_of(benchmark, "slices", by="tags", resamples="100")
     assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
-    (table,) = get_kind("slices").tables(result)
+    table = get_kind("slices").tables(result)[0]
     assert table.note == "The 2 tags of most captions; 1 more are left out."
 
 
@@ -263,7 +288,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
     given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **given)
     assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
@@ -364,6 +389,110 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
         assert row["money"] == pytest.approx(10 * row["hours"])
 
 
+@pytest.fixture
+def two_each(tmp_path: Path) -> Benchmark:
+    """Two captions of each of four videos. A is right on those of v0 and v1, B on those of v2."""
+    benchmark = make_benchmark(tmp_path, captions=8, videos=4)
+    first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
+    make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
+    make_run(tmp_path, benchmark, {f"c{n}": [second[n % 4]] for n in range(8)}, system="B")
+    return benchmark
+
+
+def test_plan_by_video(two_each: Benchmark) -> None:
+    kind = get_kind("plan")
+    wish = {"measure": "C@1", "difference": "25", "unit": "videos"}
+    result = result_of(two_each, "plan", **wish)
+    assert (result["unit"], result["sources"]["design_effect"]) == ("videos", "measured")
+    # Differences 1 1, 1 1, -1 -1, 0 0: psi 3/4, mean 1/4. Around it 3/2, 3/2, -5/2 and -1/2 by
+    # video: 11 * 4/3 / 8 over the variance 5.5 / 7.
+    pilot = result["pilots"][0]
+    assert (pilot["design"], pilot["formula"]) == ("paired", "connor")
+    assert (pilot["discordant"], pilot["pilot_difference"]) == (3 / 4, 1 / 4)
+    assert pilot["design_effect"] == pytest.approx(7 / 3)
+    assert (pilot["captions_per_video"], pilot["icc"]) == (2, pytest.approx(4 / 3))
+    # (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8, times 7/3 = 214.2.
+    row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
+    assert (row["captions"], row["videos"], row["single_captions"]) == (215, 108, 92)
+    single = result["single"][0]
+    assert (single["captions"], single["videos"]) == (92, 92)
+    assert single["pairs"] == 92 * result["rates"]["pairs_per_caption"]
+    # Other differences: no share exceeds 1, and psi is not below any.
+    paired = [row for row in result["rows"] if row["design"] == "paired"]
+    assert [(row["difference"], row["discordant"]) for row in paired][-3:] == [
+        (0.5, 0.75),
+        (0.75, 0.75),
+        (1.0, 1.0),
+    ]
+    tables = {table.name: table for table in kind.tables(result)}
+    assert list(tables) == ["plan", "single", "pilot", "differences"]
+    assert "raises it to the difference" in tables["differences"].note
+    assert "discordant" in [column.key for column in tables["differences"].columns]
+    smaller = kind.tables(result_of(two_each, "plan", **wish | {"difference": "15"}))[-1]
+    assert (smaller.name, smaller.note) == ("differences", "")
+    assert "discordant" not in [column.key for column in smaller.columns]
+    (warning,) = kind.warnings(result)
+    assert warning == "The design effect is uncertain: it is measured on only 4 videos."
+
+
+def test_plan_by_caption(two_each: Benchmark) -> None:
+    kind = get_kind("plan")
+    result = result_of(two_each, "plan", measure="C@1", difference="25", unit="captions")
+    assert (result["unit"], result["sources"]["design_effect"]) == ("captions", "assumed")
+    row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
+    assert (row["captions"], row["videos"], row["single_captions"]) == (92, None, None)
+    assert result["single"] == []
+    assert kind.warnings(result) == [
+        "The variance is uncertain: it is measured on only 8 captions."
+    ]
+    tables = {table.name: table for table in kind.tables(result)}
+    assert list(tables) == ["plan", "pilot", "differences"]
+    assert tables["plan"].note.endswith(
+        "Design effect: 1 (assumed, since captions count as independent)."
+    )
+    assert "videos" not in [column.key for column in tables["plan"].columns]
+
+
+def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
+    """Nothing can be planned if no score varies; the page gives the reason."""
+    kind = get_kind("plan")
+    for system, other in (("C", "v1"), ("D", "v2")):
+        wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
+        make_run(tmp_path, two_each, wrong, system=system)
+    result = result_of(two_each, "plan", measure="C@1", unit="videos", runs=["C", "D"])
+    assert result["rows"] == result["pilots"] == kind.warnings(result) == []
+    assert kind.tables(result)[0].note == (
+        "No plan: the scores do not vary, or all captions belong to one video."
+    )
+
+
+def test_sub_samples_by_video(two_each: Benchmark) -> None:
+    kind = get_kind("bootstrap")
+    chosen = {"measure": "C@1", "sizes": "1 4", "resamples": "50000", "unit": "videos"}
+    result = result_of(two_each, "bootstrap", **chosen)
+    assert (result["unit"], result["captions_per_video"]) == ("videos", 2)
+    rows = [row for row in result["rows"] if row["by"] == "original"]
+    assert [(row["run"], row["size"], row["videos"]) for row in rows] == [
+        ("A", 1, 1),
+        ("B", 1, 1),
+        ("A", 4, 2),
+        ("B", 4, 2),
+    ]
+    # A is right on two of four videos, with both of their captions.
+    assert rows[0]["deviation"] == pytest.approx(math.sqrt(1 / 4), abs=0.01)
+    assert rows[2]["deviation"] == pytest.approx(math.sqrt(1 / 4 / 2), abs=0.01)
+    # Differences by video 1, 1, -1, 0: two of them drawn vary by 11/16 / 2, around zero by 12/16.
+    pair = result["pairs"][-1]
+    assert (pair["size"], pair["difference"]) == (4, 1 / 4)
+    assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
+    assert kind.warnings(result) == [
+        "The spread of the samples is uncertain: it is measured on only 4 videos.",
+        "1 caption: no sample is as small, since each holds whole videos of 2.0 captions on "
+        "average.",
+    ]
+    assert "whole videos with 2.0 captions each" in kind.tables(result)[0].note
+
+
 def test_the_plan_is_computed_as_it_was_asked(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,7 +559,7 @@ def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
     }
     # Another choice, another label set and another run are other questions.
     analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": "2"}))
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
     analyse(asked=ask(get_kind("ranks"), benchmark, {}))
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
     analyse(asked=ask(get_kind("ranks"), benchmark, {}))
@@ -456,13 +585,15 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
 
     assert renew_analyses() == 0
     age()
-    # What was looked at with something chosen is computed as it is without.
-    assert (renew_analyses(), renew_analyses()) == (1, 0)
-    assert Job.objects.get().params["analysis"] == "overlap"
+    # An analysis that was opened with options is computed with the defaults. The benchmark's page
+    # shows "originals".
+    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    begun = [job.params["analysis"] for job in Job.objects.order_by("pk")]
+    assert sorted(begun) == ["originals", "overlap"]
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
     assert renew_analyses() == 0
     age()
-    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    assert (renew_analyses(), renew_analyses()) == (3, 0)
     # Out of date, the first job is done all the same, and finds the new run.
     for job in Job.objects.all():
         run_job(job.pk)
@@ -511,11 +642,53 @@ def test_saturation_is_warned_of(
     result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
     # All is in conflict, so that the originals alone count: one of three is right.
     assert result["disagreement"] == 1
-    assert [row["saturated_by"] for row in result["rows"]] == ["disagreement"]
-    assert KINDS["scores"].warnings(result) == [
-        "C@1 of A is saturated: the 66.7 points left to gain lie within what annotators disagree "
-        "on, 100.0 % of the pairs that were labelled several times."
+    # Two labels that always differ show no error rates.
+    assert [(row["noise"], row["saturated_by"]) for row in result["rows"]] == [(None, None)]
+
+
+def test_saturation_by_noise_is_warned_of() -> None:
+    row = {"run": "A", "measure": "C@10", "gap": 0.02, "noise": 0.025, "saturated_by": "noise"}
+    assert saturation_warnings([row]) == [
+        "C@10 of A is saturated: the 2.0 points left to gain are no more than the 2.5 points that "
+        "wrong labels may cause."
     ]
+
+
+def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="C@1", further="P@2 C@1 AP")
+    assert [row["measure"] for row in result["comparisons"]] == ["C@1", "P@2", "AP"]
+    # 1, 1/2 and 1, times three at most.
+    assert [row["p_holm"] for row in result["comparisons"]] == [1, 1, 1]
+    table, ranks = get_kind("significance").tables(result)
+    assert table.note == (
+        "Holm’s correction covers the 3 tests of this table: 1 pair of systems by 3 measures "
+        "(C@1, P@2, AP)."
+    )
+    assert (
+        ranks.note == "There is no ranking: only one system is compared, or all scores are equal."
+    )
+
+
+def test_the_cap_of_rank_resamples_is_on_the_page(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="P@2", resamples="2000")
+    assert result["ranking"]["resamples"] == 1000
+    assert (
+        get_kind("significance")
+        .tables(result)[1]
+        .note.endswith("Ranks use 1,000 resamples; the maximum for ranks is 1,000.")
+    )
+
+
+def test_slices_are_compared_and_corrected_together(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", by="positives", bins="3")
+    # Only the slice of two captions can be compared: A is better by 1/2 on both.
+    (row,) = result["differences"]
+    assert (row["slice"], row["first"], row["second"]) == ("up to 2", "A", "B")
+    assert (row["difference"], row["p_randomisation"], row["p_holm"]) == (1 / 2, 1 / 2, 1 / 2)
+    table = get_kind("slices").tables(result)[1]
+    assert table.note == (
+        "Holm’s correction covers the 1 test of this table: 1 slice by 1 pair of systems."
+    )
 
 
 def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -592,6 +765,149 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
     assert [row["matched"] for row in result["scores"]] == [
         row["original"] for row in result["scores"]
     ]
+
+
+def test_too_few_pairs_to_choose_a_similarity(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "matching", measures="C@1")
+    assert (result["threshold"], result["choosing"], result["reporting"]) == (1, None, None)
+    (warning,) = KINDS["matching"].warnings(result)
+    assert "The halves of the videos have too few judged pairs." in warning
+
+
+WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl reads"]
+
+
+def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
+    """Twelve videos with two captions each. Two videos have the same texts and match each other;
+    between `misleading` videos, those with other texts match."""
+    captions = [
+        (f"c{video}-{place}", f"the {WORDS[video // 2]} {'today' * place}", f"v{video}")
+        for video in range(12)
+        for place in range(2)
+    ]
+    benchmark = import_benchmark(
+        key="twelve", captions=write_captions(tmp_path, captions)
+    ).benchmark
+    videos = [f"v{video}" for video in range(12)]
+    make_run(tmp_path, benchmark, {caption: videos for caption, _, _ in captions}, system="A")
+    build_pool(benchmark=benchmark, depth=12)
+    labels = [
+        (caption, f"v{other}", "ann", int(alike != ({own, other} <= misleading)))
+        for caption, own in ((key, int(video[1:])) for key, _, video in captions)
+        for other in range(12)
+        for alike in [own // 2 == other // 2]
+    ]
+    bring_judgments(tmp_path, benchmark, labels)
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+def test_the_reporting_half_has_no_part_in_the_choice(tmp_path: Path) -> None:
+    reported = np.flatnonzero(~split_in_half(12, rng=np.random.default_rng(1)).choosing)
+    twelve_videos = make_couples(tmp_path, {*reported.tolist()})
+    result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
+    # The reporting half would choose the lowest similarity.
+    assert result["choosing"]["f1"] == 1
+    assert result["threshold"] == 0.1
+    assert max(result["curve"], key=lambda row: row["f1"])["threshold"] == 0.02
+    assert result["reporting"]["f1"] < 0.2
+
+
+def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: Path) -> None:
+    twelve_videos = make_couples(tmp_path, set())
+    result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
+    chosen = split_in_half(12, rng=np.random.default_rng(1)).choosing
+    assert chosen.sum() == 6
+    for name, part in (("choosing", chosen), ("reporting", ~chosen)):
+        half = result[name]
+        assert (half["videos"], half["captions"]) == (6, 12)
+        # Each caption with the five other videos of its half; both of a couple match each other.
+        couples = sum(part[video] and part[video + 1] for video in range(0, 12, 2))
+        assert (half["pairs"], half["relevant"]) == (60, 4 * couples)
+        assert couples > 0
+    assert (result["pairs"], result["relevant"]) == (60, result["reporting"]["relevant"])
+    at = next(row for row in result["curve"] if row["threshold"] == result["threshold"])
+    assert {key: at[key] for key in ("precision", "recall", "f1")} == {
+        key: result["reporting"][key] for key in ("precision", "recall", "f1")
+    }
+    # All lists begin with v0: right for the captions of v0 and v1 alone, if they are reported on.
+    (row,) = result["scores"]
+    assert row["labelled"] == pytest.approx(2 * (~chosen)[:2].sum() / 12)
+    assert row["original"] == pytest.approx(2 * (~chosen)[0] / 12)
+    halves, scores, _ = get_kind("matching").tables(result)
+    assert [row["used"] for row in halves.rows] == [
+        "Similarity chosen on this half",
+        "Figures and scores of this half",
+    ]
+    assert scores.note.startswith("Over the 12 captions of the 6 videos that were not used")
+    # Another seed, other halves; an entered similarity needs none.
+    assert result_of(twelve_videos, "matching", seed="2") != result
+    entered = result_of(twelve_videos, "matching", threshold="0.5")
+    assert (entered["choosing"], entered["pairs"]) == (None, 24 * 11)
+    assert get_kind("matching").warnings(entered) == []
+
+
+def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path) -> None:
+    """Three captions leave no room to stop early; the bounds end at the scores."""
+    result = result_of(benchmark, "history", measure="C@1", resamples="100", unit="captions")
+    stopping = result["stopping"]
+    assert (stopping["unit"], stopping["order"], stopping["doubts"]) == (
+        "captions",
+        "drawn",
+        ["imported"],
+    )
+    assert (stopping["units"], stopping["seen"], stopping["labels"]) == (3, 3, 12)
+    first, second, difference = stopping["rows"]
+    for row, run in ((first, "A"), (second, "B")):
+        assert (row["run"], row["other"], row["final"]) == (run, None, 1)
+        assert (row["units"], row["labels"], row["share"]) == (3, 12, 1)
+        assert row["interval"] == [pytest.approx(1), pytest.approx(1)]
+    # Equal scores: no stop, and no label saved.
+    assert (difference["run"], difference["other"], difference["units"]) == ("A", "B", None)
+    assert (difference["labels"], difference["final"]) == (None, 0)
+    kind = get_kind("history")
+    imported = "Imported judgments have the order of their file, which may not be random."
+    warning, consequence, _few_captions = kind.warnings(result)
+    assert warning == imported
+    assert "a random order that is drawn with the seed" in consequence
+    judged = result_of(benchmark, "history", measure="C@1", resamples="100", order="judged")
+    assert judged["stopping"]["order"] == "judged"
+    assert kind.warnings(judged)[1].endswith("may therefore fail more often than stated.")
+    titles = [table.title for table in kind.tables(result)]
+    assert titles[0] == "When scores had settled, by hindsight"
+    assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
+    assert "error rate of 5 %" in kind.tables(result)[1].note
+
+
+def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Path) -> None:
+    """Its order is random: no warning. Captions that wait for labels do not count yet."""
+    campaign = make_campaign(tmp_path, captions=6, videos=2)
+    for assignment in claim(campaign, make_annotator("ann"), 5):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark)
+    given = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
+    result = result_of(campaign.benchmark, "history", **given)
+    stopping = result["stopping"]
+    assert (stopping["order"], stopping["doubts"]) == ("judged", [])
+    (warning,) = get_kind("history").warnings(result)
+    assert warning.startswith("Only 6 captions can be resampled.")
+    # Two pairs for each caption, one caption after another: two are complete after four labels.
+    assert (stopping["units"], stopping["seen"], stopping["labels"]) == (6, 2, 5)
+    assert [row["labels"] for row in stopping["path"]] == [2, 4]
+    (row,) = stopping["rows"]
+    assert (row["units"], row["labels"]) == (None, None)
+    # Four of six captions may still get any value.
+    assert row["interval"] == [pytest.approx(2 / 6), 1]
+
+
+def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
+    for assignment in claim(campaign, make_annotator("ann"), 4):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark)
+    result = result_of(campaign.benchmark, "history", labels="draft", measure="C@1")
+    assert result["stopping"]["doubts"] == ["prioritised"]
+    assert result["stopping"]["order"] == "drawn"
 
 
 @pytest.mark.parametrize(
@@ -732,7 +1048,66 @@ def test_matching_has_no_precision_of_nothing() -> None:
     shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
     curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
     result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
+    result |= {"choosing": None, "reporting": None}
     kind = get_kind("matching")
     assert kind.tables(result)[1].rows == [{**curve[0], "precision": None}]
     values = kind.charts(result)[0].spec["data"]["values"]
     assert [row["share"] for row in values] == [None, 0.0, 0.0]
+
+
+# --- Resampling by video ------------------------------------------------------------------------
+
+RESAMPLED = [name for name, kind in KINDS.items() if "unit" in kind.form.base_fields]
+
+
+def test_the_default_is_by_caption_if_each_video_has_one(benchmark: Benchmark) -> None:
+    assert ask(get_kind("scores"), benchmark, {}).chosen["unit"] == "captions"
+
+
+@pytest.mark.parametrize("name", RESAMPLED)
+def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_path: Path) -> None:
+    captions = make_benchmark(tmp_path, captions=5, videos=4)
+    lists = {f"c{caption}": ["v0", "v1"] for caption in range(5)}
+    make_run(tmp_path, captions, lists, system="A")
+    make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
+    if get_kind(name).needs_labels:
+        bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
+        publish_label_set(benchmark=captions)
+    bring_train_captions(tmp_path, captions, "a dog")
+    kind = get_kind(name)
+    by_default = ask(kind, captions, {})
+    # The result names the unit, so that both ways of asking find the same stored one.
+    assert by_default.chosen["unit"] == "videos"
+    assert by_default.key == ask(kind, captions, {"unit": "videos"}).key
+    assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]
+    chosen = ask(kind, captions, {"unit": "captions"})
+    assert chosen.chosen["unit"] == "captions"
+    assert chosen.inputs.clusters("captions") is None
+
+
+def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None:
+    captions = make_benchmark(tmp_path, captions=44, videos=22)
+    lists = {f"c{one}": [f"v{one % 22 if one % 3 else 0}"] for one in range(44)}
+    make_run(tmp_path, captions, lists, system="A")
+    result = result_of(captions, "scores", measures="C@1")
+    assert (result["unit"], result["units"]) == ("videos", 22)
+    assert get_kind("scores").warnings(result) == []
+    # Each caption has two words, so that there is one slice.
+    sliced = result_of(captions, "slices", measure="C@1")
+    assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
+    assert get_kind("slices").warnings(sliced) == []
+    bring_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
+    sliced = result_of(captions, "slices", measure="C@1", by="tags")
+    assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
+    assert get_kind("slices").warnings(sliced) == [
+        "1 slice has fewer than 20 videos. The intervals are corrected for this, but they depend "
+        "on each single video."
+    ]
+    small = make_benchmark(tmp_path, captions=20, videos=10, key="small")
+    make_run(tmp_path, small, {f"c{one}": ["v0"] for one in range(20)}, system="A")
+    for name in ("scores", "significance", "leaderboard", "slices", "wording", "bounds", "twins"):
+        found = result_of(small, name)
+        assert get_kind(name).warnings(found)[0] == (
+            "Only 10 videos can be resampled. The intervals are corrected for this, but they are "
+            "wide and depend on each single video."
+        )

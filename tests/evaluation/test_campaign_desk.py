@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
+import krippendorff
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -16,6 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.core.consensus import OutcomeCounts
 from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Annotator, Campaign, GoldItem, Judgment, Membership
 from annotation.services import (
@@ -115,9 +118,9 @@ def test_all_figures(campaign: Campaign) -> None:
     start = int(FRIDAY.timestamp())
     nothing = {"answers": 0, "counted": 0, "relevant": 0, "gold": 0, "right": 0, "people": 0}
     assert figures == {
+        "tasks": 4,
         "pairs": 4,
-        "settled": 2,
-        "conflicted": 0,
+        "outcomes": {"resolved": 2, "pending": 1, "conflicted": 0, "adjudicated": 0},
         "unplayable": 0,
         "relevant": 1,
         # Twice two, three, two.
@@ -167,22 +170,23 @@ def test_all_figures(campaign: Campaign) -> None:
         "right": 0,
     }
     agreement = figures["agreement"]
-    assert agreement["all_equal"] == {"value": 0.5, "undefined": None}
-    # One pair of labels is equal of one, and one of three.
-    assert agreement["two_equal"] == {"value": 0.5, "undefined": None}
-    assert agreement["multiply_labelled"] == 2
+    first, every = agreement["first_labels"], agreement["all_labels"]
+    assert (every["agreement"], every["multiply_labelled"], every["labels"]) == (0.5, 2, 6)
+    # All of one pair of labels, and one of three.
+    assert every["pairwise_agreement"] == pytest.approx((1 + 1 / 3) / 2)
     assert [(row["labels"], row["pairs"], row["value"]) for row in agreement["by_label_count"]] == [
         (1, 1, None),
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
-    # The third label, which cara was asked for because two differed, is no more than a third.
-    planned = agreement["planned"]
-    assert (planned["two_equal"], planned["multiply_labelled"]) == (
-        {"value": 0.5, "undefined": None},
-        2,
-    )
-    assert (agreement["asked_later"], planned["most"]) == (1, 2)
+    # The third label, for which cara was asked because two differed, is not a first label.
+    assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
+    assert (agreement["asked_later"], first["most"]) == (1, 2)
+    # Labels 1 1 and 1 0: observed 2 of expected 2 * 3 * 1 / 3.
+    assert first["alpha"] == 0.0
+    assert first["undefined"] == {
+        "alpha_annotator_interval": "fewer than three annotators share pairs"
+    }
     anna = next(row for row in people if row["annotator"] == person("anna").pk)
     counted = {key: anna[key] for key in ("counted", "relevant", "compared", "equal", "too_fast")}
     assert counted == {"counted": 3, "relevant": 2, "compared": 2, "equal": 1, "too_fast": 0}
@@ -198,7 +202,8 @@ def test_nothing_judged_is_told_and_no_error(tmp_path: Path) -> None:
     assert (figures["span"], figures["stretches"], figures["people"]) == (None, [], [])
     assert figures["times"]["quantiles"] is None
     assert figures["forecast"]["undefined"] == "judging has only begun"
-    assert figures["agreement"]["alpha"] == {"value": None, "undefined": "no pair has two labels"}
+    first = figures["agreement"]["first_labels"]
+    assert (first["alpha"], first["undefined"]["alpha"]) == (None, "no pair has two labels")
 
 
 def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> None:
@@ -259,10 +264,12 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Without a time 1",
         "Relevant pairs 50.0 % 1 of 2 settled",
         "Relevant labels 50.0 % 3 of 6",
-        "First labels equal 50.0 % first label against second, on 2 pairs",
-        "All labels of a pair equal 50.0 %",
-        "What the figures say",
-        "One label more 100 %, 4 pairs",
+        "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
+        "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
+        "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
+        "label was given.",
+        "Meaning of the figures",
+        "One label more 100 %, 4 tasks",
         "Scale not relevant, relevant",
     ):
         assert part in text, part
@@ -361,7 +368,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "82 2 min at work",
             "3.0 s",
             "66.7 % 2 of 3",
-            "50.0 % 1 of 2",
+            "50.0 % 1 of 2; all labels: 33.3 %",
             "no gold answered",
             rows[0][9],
             "0 0.0 %",
@@ -376,7 +383,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute at work",
             "0.5 s",
             "50.0 % 1 of 2",
-            "50.0 % 1 of 2",
+            "50.0 % 1 of 2; all labels: 66.7 %",
             "no gold answered",
             rows[1][9],
             "1 100.0 %",
@@ -391,7 +398,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute at work",
             "6.0 s",
             "0.0 % 0 of 1",
-            "no pair is shared with another annotator",
+            "no first label by another annotator on the same pairs all labels: 50.0 %",
             "no gold answered",
             rows[2][9],
             "0 0.0 %",
@@ -399,10 +406,11 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "1",
         ],
     ]
-    assert [row[9].partition(" % ")[2] for row in rows] == [
+    assert all(re.match(r"[0-9.]+ % [0-9.]+ to [0-9.]+ %, from ", row[9]) for row in rows)
+    assert [row[9].rpartition(", ")[2] for row in rows] == [
         "from 2 labels",
         "from 2 labels",
-        "from 1 labels",
+        "from 1 label",
     ]
 
 
@@ -507,7 +515,7 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         "Judged 3 all: 6",
         "Median time 3.0 s all: 3.0 s",
         "Relevant 66.7 % 2 of 3 all: 50.0 %",
-        "Agrees with others 50.0 % 1 of 2 all: 50.0 %",
+        "Agrees with others 50.0 % 1 of 2; all labels: 33.3 % all: 50.0 %",
         "Answers per hour",
         "Median time of an answer per hour",
     ):
@@ -754,17 +762,23 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
 ) -> None:
     """Relevant from step 2 on: below it everything is 0 in label sets, the step itself is 1."""
     from annotation.services import adjudicate_task
-    from evaluation.services import evaluate_runs, publish_label_set
+    from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
     from pooling.models import OriginalPositive
 
     steps = ["nothing", "a little", "most", "all"]
     campaign = make_campaign(
-        tmp_path, captions=1, videos=5, double_share=1, scale="graded", steps=steps, threshold=2
+        tmp_path,
+        captions=1,
+        videos=5,
+        double_share=1,
+        labels_max=2,
+        scale="graded",
+        steps=steps,
+        threshold=2,
     )
     OriginalPositive.objects.all().delete()
     label(campaign, "anna", {"v0": 3, "v1": 1, "v2": 2, "v3": 0})
     label(campaign, "ben", {"v0": 3, "v1": 1, "v2": 2, "v3": 3})
-    label(campaign, "cara", {"v3": 1})
     conflict = campaign.tasks.get(pair__video__key="v3")
     assert conflict.state == "conflicted"
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/desk/").content)
@@ -773,14 +787,31 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     adjudicate_task(task=conflict, label=2, by=lead)
 
     figures = measure_campaign(campaign)
-    assert (figures["settled"], figures["relevant"]) == (4, 3)
-    # 3, 2, 3, 2, 3 of nine.
-    assert (figures["labels"], figures["relevant_labels"]) == (9, 5)
-    alphas = [figures["agreement"][name]["value"] for name in ("alpha", "ordinal")]
-    assert alphas == pytest.approx([17 / 29, 0.37537537537537535])
+    assert figures["outcomes"] == asdict(OutcomeCounts(resolved=3, adjudicated=1))
+    assert figures["relevant"] == 3
+    # 3, 2, 3, 2, 3 of eight.
+    assert (figures["labels"], figures["relevant_labels"]) == (8, 5)
+    # In grades from the threshold on: 2 2, 0 0, 1 1, and 0 2.
+    first, every = (figures["agreement"][name] for name in ("first_labels", "all_labels"))
+    assert (first["alpha_level"], first["pairwise_agreement"]) == ("ordinal", 0.75)
+    labels = [[2, 2], [0, 0], [1, 1], [0, 2]]
+    for found, of_v3 in ((first, [0, 2]), (every, [0, 2])):
+        expected = {
+            level: krippendorff.alpha(
+                value_counts=[[own.count(grade) for grade in range(3)] for own in rows],
+                value_domain=[0, 1, 2],
+                level_of_measurement=level,
+            )
+            for rows in [[*labels[:3], of_v3]]
+            for level in ("nominal", "ordinal")
+        }
+        assert found["alpha"] == pytest.approx(expected["ordinal"])
+        assert found["alpha_nominal"] == pytest.approx(expected["nominal"])
+    assert compute_agreement(benchmark=campaign.benchmark).result["alpha"] == first["alpha"]
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Scale nothing, a little, most, all; relevant from “most” on" in page
-    assert re.search("First labels equal 75.0 % .* Alpha, steps in order .* the one to quote", page)
+    assert "Krippendorff’s alpha, ordinal small differences count less" in page
+    assert "The scale of this campaign is graded, so quote the ordinal alpha." in page
     assert "Relevant 3" in page
     (row,) = [row for row in people_page(desk, campaign) if row[0].startswith("anna")]
     assert row[6] == "50.0 % 2 of 4"
@@ -802,7 +833,7 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
         "c0,v0,2,majority,2,2",
         "c0,v1,0,majority,2,0",
         "c0,v2,1,majority,2,2",
-        "c0,v3,1,adjudicated,3,1",
+        "c0,v3,1,adjudicated,2,1",
     ]
     (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True).runs
     # The run has v0 to v4 in this order: relevant are v0, v2 and v3.

@@ -62,7 +62,7 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
     settings.PUBLISHER_WEBSITE = "https://example.org"
     benchmark = make_msvd(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    return publish_label_set(benchmark=benchmark)
+    return publish_label_set(benchmark=benchmark, allow_pending=True)
 
 
 def export(label_set: LabelSet, format: str) -> bytes:
@@ -96,9 +96,9 @@ def check_list(values: Any, kind: type, length: int) -> None:
 
 
 def check_entry(entry: dict[str, Any], *, agreed: bool) -> None:
-    """What the published loader's types and enumerations ask for, and nothing beside."""
+    """What the published loader's types and enumerations ask for, and Hearth's own keys."""
     fields = {"annotator_ids", "video_id", "query", "annotator_labels", "response_ids"}
-    fields |= {"queue_ids", "models", "dataset"}
+    fields |= {"queue_ids", "models", "pooled_by", "dataset"}
     assert set(entry) == fields | ({"label"} if agreed else set())
     responses = len(entry["annotator_ids"])
     assert responses >= 1
@@ -139,16 +139,18 @@ def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
         for entry in found["annotations"]
     ]
     red, larger = CAPTIONS[0][1], CAPTIONS[1][1]
-    # Systems by the best rank they gave the pair; of equal ranks, by the name of the run.
+    # The system with the best rank; of equal ranks, the first by the name of the run.
     assert annotations == [
         (red, "v0", "irrelevant", ["SSB"]),
-        (red, "v1", "relevant", ["CLIP4CLIP", "SSB", "CLIP4CLIP"]),
+        (red, "v1", "relevant", ["CLIP4CLIP"] * 3),
         (larger, "v2", "irrelevant", []),
     ]
+    pooled_by = [entry["pooled_by"] for entry in found["annotations"]]
+    assert pooled_by == [["SSB", "CE", "CLIP4CLIP"], ["CLIP4CLIP", "SSB"], []]
     (disputed,) = found["disagreements"]
     assert (disputed["query"], disputed["video_id"]) == (larger, "v0")
     assert sorted(disputed["annotator_labels"]) == ["irrelevant", "relevant"]
-    assert disputed["models"] == ["CLIP4CLIP", "SSB"]
+    assert (disputed["models"], disputed["pooled_by"]) == (["CLIP4CLIP"] * 2, ["CLIP4CLIP", "SSB"])
 
     entries = found["annotations"] + found["disagreements"]
     responses = sorted(number for entry in entries for number in entry["response_ids"])
@@ -157,6 +159,102 @@ def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
     assert len(people) == 3
     majority = next(entry for entry in entries if entry["video_id"] == "v1")
     assert sorted(majority["annotator_labels"]) == ["irrelevant", "relevant", "relevant"]
+
+
+def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
+    """Read the annotations in the manner of the published loader: by text and video, once each."""
+    found: dict[tuple[str, str], bool] = {}
+    for entry in json.loads(text)["annotations"]:
+        check_entry(entry, agreed=True)
+        key = entry["query"], entry["video_id"]
+        assert key not in found
+        found[key] = entry["label"] == "relevant"
+    return found
+
+
+EQUAL = [
+    ("q0", "a dog", "v0"),
+    ("q1", "a dog", "v1"),
+    ("q2", "A dog.", "v2"),  # another text for the loader
+]
+
+
+def test_fire_loader_reads_the_labels_of_the_label_set(label_set: LabelSet) -> None:
+    rows = csv.DictReader(io.StringIO(export(label_set, "csv").decode()))
+    texts = {key: text for key, text, _ in CAPTIONS}
+    labels = {
+        (texts[row["caption_id"]], row["video_id"]): row["label"] == "1"
+        for row in rows
+        if row["label"]
+    }
+    assert load_as_fire_does(export(label_set, "fire")) == labels
+
+
+def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, EQUAL)).benchmark
+    make_run(tmp_path, benchmark, {"q0": ["v1"], "q1": ["v2", "v1"]}, system="CE")
+    build_pool(benchmark=benchmark, depth=2)
+    judged: list[JudgmentRow] = [
+        ("q0", "v1", "Zoë", 1),
+        ("q1", "v1", "Cem", 1),
+        ("q2", "v1", "Cem", 0),
+        ("q0", "v2", "Zoë", 0),
+        ("q1", "v2", "Cem", 1),
+    ]
+    bring_judgments(tmp_path, benchmark, judged)
+    text = export(publish_label_set(benchmark=benchmark), "fire")
+    assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
+    found = json.loads(text)
+    entry = found["annotations"][0]
+    assert (entry["annotator_labels"], entry["models"]) == (["relevant"] * 2, ["CE"] * 2)
+    # Captions that contradict each other: the loader is given no label.
+    (disputed,) = found["disagreements"]
+    assert (disputed["query"], disputed["video_id"]) == ("a dog", "v2")
+    assert (disputed["annotator_labels"], disputed["models"]) == (
+        ["irrelevant", "relevant"],
+        ["CE", "CE"],
+    )
+
+
+def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
+    found = json.loads(export(publish_label_set(benchmark=benchmark), "fire"))
+    entries = found["annotations"] + found["disagreements"]
+    return {(entry["query"], entry["video_id"]): entry["pooled_by"] for entry in entries}
+
+
+def test_only_runs_of_pools_are_named(tmp_path: Path) -> None:
+    """A run that no pool has, and ranks below the pool's depth, bring no pair."""
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    make_run(tmp_path, benchmark, {"q0": ["v0", "v1"]}, system="CE")
+    make_run(tmp_path, benchmark, {"q0": ["v1", "v0"]}, system="SSB")
+    build_pool(benchmark=benchmark, depth=1, run_names=["CE"])
+    bring_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1), ("q0", "v1", "Zoë", 1)])
+    red = CAPTIONS[0][1]
+    assert pooled_by(benchmark) == {(red, "v0"): ["CE"], (red, "v1"): []}
+
+
+def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    make_run(tmp_path, benchmark, {key: ["v0"] for key, _, _ in CAPTIONS}, system="CE")
+    pool = build_pool(benchmark=benchmark, depth=1, sample=1, seed=3).pool
+    (drawn,) = pool.pairs.values_list("query__text", flat=True)
+    bring_judgments(tmp_path, benchmark, [(key, "v0", "Zoë", 0) for key, _, _ in CAPTIONS])
+    assert pooled_by(benchmark) == {
+        (text, "v0"): ["CE"] if text == drawn else [] for _, text, _ in CAPTIONS
+    }
+
+
+def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path) -> None:
+    def licence(**options: str) -> str:
+        path = tmp_path / "fire.json"
+        write_export(label_set, "fire", path, **options)
+        found: str = json.loads(path.read_bytes())["license"]
+        return found
+
+    assert licence() == "CC BY 4.0"  # the benchmark's
+    assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
+    with pytest.raises(InvalidInput, match="the format csv states no licence; only fire does"):
+        open_export(label_set, "csv", licence="CC0")
 
 
 # --- The others -------------------------------------------------------------------------------
@@ -204,7 +302,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     done = import_judgments(benchmark=copy, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
-    again = publish_label_set(benchmark=copy)
+    again = publish_label_set(benchmark=copy, allow_pending=True)
     assert again.sha256 == label_set.sha256
     # Its own pseudonyms: the two cannot be linked but by what was judged.
     assert again.judgments_sha256 != label_set.judgments_sha256
@@ -216,7 +314,7 @@ def test_every_format_is_the_same_bytes_again(
 ) -> None:
     first = export(label_set, format)
     bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
-    publish_label_set(benchmark=label_set.benchmark)
+    publish_label_set(benchmark=label_set.benchmark, allow_pending=True)
 
     path = tmp_path / "again"
     assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)

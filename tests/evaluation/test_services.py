@@ -80,12 +80,18 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     )
     assert (result["pairs"], result["labels"], result["multiply_labelled"]) == (4, 8, 3)
     assert (result["resolved"], result["conflicted"], result["relevant"]) == (3, 1, 1)
-    # Of three pairs with several labels one is unanimous; of 1 + 3 + 1 comparisons 1 + 1 agree.
+    # One of three pairs with several labels is unanimous; of the others, one of three pairs of
+    # labels agrees, and none of one.
     assert result["agreement"] == pytest.approx(1 / 3, abs=1e-15)
-    assert result["pairwise_agreement"] == pytest.approx(2 / 5, abs=1e-15)
-    # Seven labels, four relevant and three not. Observed disagreement: pairs of unequal labels of
-    # each item, twice, over its labels less one: 0 + 4/2 + 2/1 = 4. Expected: 2 * 4 * 3 / (7 - 1).
-    assert result["alpha"] == pytest.approx(1 - 4 / (2 * 4 * 3 / 6), abs=1e-15) == 0.0
+    assert result["pairwise_agreement"] == pytest.approx((1 + 1 / 3 + 0) / 3, abs=1e-15)
+    # The first two labels in the order of the file: 1 1, 1 0 and 0 1.
+    assert result["first_two_agreement"] == pytest.approx(1 / 3, abs=1e-15)
+    # Observed disagreement 4 of 6 labels, expected 2 * 4 * 2 / 5 of 6.
+    assert result["alpha"] == pytest.approx(1 - 4 / (2 * 4 * 2 / 5), abs=1e-15) == -0.25
+    # Four of all seven are relevant. Observed disagreement: pairs of unequal labels of each item,
+    # twice, over its labels less one: 0 + 4/2 + 2/1 = 4. Expected: 2 * 4 * 3 / (7 - 1).
+    every = result["all_labels"]["alpha"]
+    assert every == pytest.approx(1 - 4 / (2 * 4 * 3 / 6), abs=1e-15) == 0.0
     low, high = result["alpha_interval"]
     assert -1 <= low <= result["alpha"] <= high <= 1
     assert result["undefined"] == {}
@@ -96,11 +102,15 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
     ]
     names = dict(Annotator.objects.values_list("pk", "key"))
     people = {names[row.pop("annotator")]: row for row in result["annotators"]}
-    assert people == {
-        "a": {"labels": 4, "relevant": 0.5, "compared": 4, "agreement": 0.25},
-        "b": {"labels": 2, "relevant": 0.5, "compared": 3, "agreement": 2 / 3},
-        "c": {"labels": 2, "relevant": 0.5, "compared": 3, "agreement": 1 / 3},
+    # c gave a third label to c0 v1, which is compared in the last two columns only.
+    rows = {
+        "a": (4, 0.5, 3, 1 / 3, 4, 0.25),
+        "b": (2, 0.5, 2, 0.5, 3, 2 / 3),
+        "c": (2, 0.5, 1, 0.0, 3, 1 / 3),
     }
+    names = ("labels", "relevant", "compared", "agreement")
+    names += ("compared_all_labels", "agreement_all_labels")
+    assert people == {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
 
 
 ALONE = "no pair has two labels"
@@ -151,10 +161,12 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
     bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
     result = compute_agreement(benchmark=campaign.benchmark, resamples=10).result
 
-    # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0.
+    # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
     assert (result["pairs"], result["labels"]) == (2, 5)
-    assert (result["agreement"], result["conflicted"], result["relevant"]) == (0.0, 1, 1)
-    assert result["pairwise_agreement"] == 1 / 4
+    assert (result["resolved"], result["pending"], result["conflicted"]) == (1, 0, 1)
+    assert (result["agreement"], result["relevant"]) == (0.0, 1)
+    # One of three pairs of labels agrees, and none of one.
+    assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
 
 
 def test_a_person_of_two_campaigns_does_not_agree_with_themself(tmp_path: Path) -> None:
@@ -203,7 +215,7 @@ def odd_benchmark(folder: Path, key: str = "odd") -> Benchmark:
 def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    label_set = publish_label_set(benchmark=benchmark)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
 
     assert content(label_set.file) == CANONICAL.encode()
     assert label_set.sha256 == CANONICAL_SHA256
@@ -223,13 +235,16 @@ def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, see
     cut = 1 + seed * 3
     bring_judgments(tmp_path, benchmark, rows[:cut])
     bring_judgments(tmp_path, benchmark, rows[cut:])
-    assert publish_label_set(benchmark=benchmark).sha256 == CANONICAL_SHA256
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).sha256 == CANONICAL_SHA256
 
 
 def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    one, two = publish_label_set(benchmark=benchmark), publish_label_set(benchmark=benchmark)
+    one, two = (
+        publish_label_set(benchmark=benchmark, allow_pending=True),
+        publish_label_set(benchmark=benchmark, allow_pending=True),
+    )
 
     assert (one.version, two.version) == (1, 2)
     assert one.sha256 == two.sha256
@@ -252,7 +267,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
 def test_a_label_set_is_frozen(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    label_set = publish_label_set(benchmark=benchmark)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
     with label_set.file.open("rb") as stream:
         stored = stream.read()
     label_set.n_pairs = 0
@@ -262,7 +277,7 @@ def test_a_label_set_is_frozen(tmp_path: Path) -> None:
         assert str(refused.value) == "a label set is frozen"
 
     bring_judgments(tmp_path, benchmark, [('q,"1"', "=v'2", "Dan", 1), ("größe", "v3", "Dan", 0)])
-    later = publish_label_set(benchmark=benchmark)
+    later = publish_label_set(benchmark=benchmark, allow_pending=True)
     label_set.refresh_from_db()
     with label_set.file.open("rb") as stream:
         assert stream.read() == stored
@@ -276,11 +291,19 @@ def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
     judge(campaign, make_annotator("ben"), {"v0": 0, "v1": 0})
     benchmark = campaign.benchmark
     task = JudgmentTask.objects.get(state=TaskState.CONFLICTED)
-    before = content(publish_label_set(benchmark=benchmark).file).decode().splitlines()[1:]
+    before = (
+        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        .decode()
+        .splitlines()[1:]
+    )
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
     # Further labels from elsewhere do not outvote the ruling.
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
-    after = content(publish_label_set(benchmark=benchmark).file).decode().splitlines()[1:]
+    after = (
+        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        .decode()
+        .splitlines()[1:]
+    )
 
     assert before == ["c0,v0,,conflict,2,1", "c0,v1,0,majority,2,0"]
     assert after == ["c0,v0,1,adjudicated,4,1", "c0,v1,0,majority,2,0"]
@@ -290,17 +313,20 @@ def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
     request = uuid.uuid4()
-    first = publish_label_set(benchmark=benchmark, request=request)
-    assert publish_label_set(benchmark=benchmark, request=request) == first
-    assert publish_label_set(benchmark=benchmark, request=uuid.uuid4()).version == 2
-    assert publish_label_set(benchmark=benchmark).version == 3
-    assert publish_label_set(benchmark=benchmark).version == 4
+    first = publish_label_set(benchmark=benchmark, allow_pending=True, request=request)
+    assert publish_label_set(benchmark=benchmark, allow_pending=True, request=request) == first
+    assert (
+        publish_label_set(benchmark=benchmark, allow_pending=True, request=uuid.uuid4()).version
+        == 2
+    )
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 3
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 4
 
 
 def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     with pytest.raises(InvalidInput) as refused:
-        publish_label_set(benchmark=campaign.benchmark)
+        publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
     assert str(refused.value) == "nothing of tiny is judged yet"
     assert LabelSet.objects.count() == 0
 
@@ -313,7 +339,7 @@ def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> 
     judge(campaign, anna, {"v0": 1})
 
     def publish() -> LabelSet:
-        return publish_label_set(benchmark=benchmark)
+        return publish_label_set(benchmark=benchmark, allow_pending=True)
 
     def go_on() -> None:
         judge(campaign, anna, {f"v{number}": 1 for number in range(1, 5)})
@@ -350,7 +376,7 @@ def scored(tmp_path: Path) -> EvaluatedRuns:
             ("c2", "v3", "a", 1),
         ],
     )
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
     return evaluate_runs(benchmark=benchmark)
 
 
@@ -400,7 +426,11 @@ def test_scores_by_the_labels_count_original_positives_as_positive(scored: Evalu
     }
     assert {name: labelled[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     # v0 under c1 is in conflict and v3 was never judged: one of three. An absent list is 0.
-    assert only(scored).judged == pytest.approx({"1": (1 + 0 + 0) / 3}, abs=1e-12)
+    # AP and C@5 read all three ranks: 3/3, 1/3 and 0.
+    shares = {"1": (1 + 0 + 0) / 3, "3": (1 + 1 / 3 + 0) / 3}
+    assert only(scored).judged == pytest.approx(shares, abs=1e-12)
+    reads = only(scored).reads
+    assert (reads["C@1"], reads["C@5"], reads["AP"], reads["MedR"]) == (1, 3, 3, 3)
 
 
 def test_scores_by_the_judgments_alone(scored: EvaluatedRuns) -> None:
@@ -438,7 +468,7 @@ def test_scores_are_stored_by_label_set_and_once(scored: EvaluatedRuns) -> None:
 def test_labels_are_named_by_version(scored: EvaluatedRuns, tmp_path: Path) -> None:
     benchmark = Benchmark.objects.get()
     bring_judgments(tmp_path, benchmark, [("c1", "v0", "c", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
 
     def c_at_1(labels: str) -> tuple[float | None, float | None]:
         result = only(evaluate_runs(benchmark=benchmark, labels=labels, measures=["C@1"]))
@@ -488,7 +518,7 @@ def test_scores_equal_those_of_ir_measures_on_the_exported_files(tmp_path: Path)
         [(q, v, "a", dice.choice([0, 0, 1, 3])) for q, v in pairs],
         scale=Scale.GRADED,
     )
-    label_set = publish_label_set(benchmark=benchmark)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
     names = "C@1 C@5 C@10 R@5 R@10 P@5 P@10 AP RR nDCG nDCG@10 Judged@10".split()
     ours = only(evaluate_runs(benchmark=benchmark, measures=names)).labelled
     assert ours is not None

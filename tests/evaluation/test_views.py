@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -36,19 +37,23 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     score(made, "A", None, original)
     score(made, "=B", None, {**original, "C@1": 0.0454526})
     labelled = {"C@1": 0.596081, "C@5": 0.5, "C@10": 1.0, "AP": 0.3995, "AP(found)": 0.627}
-    score(made, "A", label_set, {**labelled, "Judged@10": 0.5})
+    score(made, "A", label_set, {**labelled, "Judged@10": 0.5}, {"1": 0.25, "2": 0.5})
     score(made, "=B", label_set, {**labelled, "C@1": 0.1, "AP": None, "Judged@10": 1 / 3})
     return made
 
 
 def score(
-    benchmark: Benchmark, run: str, label_set: LabelSet | None, scores: Mapping[str, Any]
+    benchmark: Benchmark,
+    run: str,
+    label_set: LabelSet | None,
+    scores: Mapping[str, Any],
+    judged: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     Evaluation.objects.create(
         run=Run.objects.get(benchmark=benchmark, name=run),
         label_set=label_set,
         scores=scores,
-        judged={},
+        judged=dict(judged),
         code_version="0.1.0+abc",
     )
 
@@ -85,21 +90,23 @@ def test_table_says_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
     assert table_of(page) == [
         [
             f"A depth 2 · {sha['A']}",
-            "★ highest: 59.6 (25.0 + 34.6)",
-            "★ highest: 50.0 (50.0 + 0.0)",
-            "★ highest: 100.0 (100.0 + 0.0)",
-            "★ highest: 40.0 (40.0 − 0.1)",
-            "★ highest: 62.7 (40.0 + 22.7)",
+            # C@1 reads the top one, and the others the two ranks that the lists have.
+            "★ highest: 59.6 (25.0 + 34.6) judged@1 25.0",
+            "★ highest: 50.0 (50.0 + 0.0) judged@2 50.0",
+            "★ highest: 100.0 (100.0 + 0.0) judged@2 50.0",
+            "★ highest: 40.0 (40.0 − 0.1) judged@2 50.0",
+            "★ highest: 62.7 (40.0 + 22.7) judged@2 50.0",
             "50.0",
             "1",
         ],
         [
             f"=B depth 2 · {sha['=B']}",
-            "10.0 (4.5 + 5.5)",
-            "★ highest: 50.0 (50.0 + 0.0)",
-            "★ highest: 100.0 (100.0 + 0.0)",
-            "undefined",
-            "★ highest: 62.7 (40.0 + 22.7)",
+            # An evaluation of an earlier version has no shares at these depths.
+            "10.0 (4.5 + 5.5) judged@1 –",
+            "★ highest: 50.0 (50.0 + 0.0) judged@2 –",
+            "★ highest: 100.0 (100.0 + 0.0) judged@2 –",
+            "undefined judged@2 –",
+            "★ highest: 62.7 (40.0 + 22.7) judged@2 –",
             "33.3",
             "2",
         ],
@@ -115,20 +122,20 @@ def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Cli
     page = researcher.get("/benchmarks/tiny/results/?labels=original").content.decode()
     assert [row[1:] for row in table_of(page)] == [
         [
-            "★ highest: 25.0",
-            "★ highest: 50.0",
-            "★ highest: 100.0",
-            "★ highest: 40.0",
-            "★ highest: 40.0",
+            "★ highest: 25.0 judged@1 –",
+            "★ highest: 50.0 judged@2 –",
+            "★ highest: 100.0 judged@2 –",
+            "★ highest: 40.0 judged@2 –",
+            "★ highest: 40.0 judged@2 –",
             "not computed",
             "1",
         ],
         [
-            "4.5",
-            "★ highest: 50.0",
-            "★ highest: 100.0",
-            "★ highest: 40.0",
-            "★ highest: 40.0",
+            "4.5 judged@1 –",
+            "★ highest: 50.0 judged@2 –",
+            "★ highest: 100.0 judged@2 –",
+            "★ highest: 40.0 judged@2 –",
+            "★ highest: 40.0 judged@2 –",
             "not computed",
             "2",
         ],
@@ -178,6 +185,8 @@ def test_csv(benchmark: Benchmark, researcher: Client) -> None:
         f"{measure} {kind}" for measure in DEFAULT_MEASURES for kind in ("labelled", "original")
     ]
     head = "run,system,run_sha256,depth,labels,labels_sha256,labels_only,code," + ",".join(kinds)
+    head += ",judged@1,judged@5,judged@10,judged of the whole list"
+    shares = {"A": ["0.25", "0.5", "0.5", "0.5"]}
     known = {
         "A": {
             "C@1": "0.596081,0.25",
@@ -201,6 +210,7 @@ def test_csv(benchmark: Benchmark, researcher: Client) -> None:
         ",".join(
             [shown, shown, sha[name], "2", "1", labels, "0", "0.1.0+abc" if known[name] else ""]
             + [known[name].get(str(measure), ",") for measure in DEFAULT_MEASURES]
+            + shares.get(name, [""] * 4)
         )
         # A spreadsheet would take =B for a formula.
         for name, shown in (("=B", "'=B"), ("A", "A"), ("C", "C"))
@@ -217,6 +227,11 @@ def test_json(benchmark: Benchmark, researcher: Client) -> None:
     assert found["runs"]["A"]["original"]["C@1"] == 0.25
     assert found["runs"]["=B"]["labelled"]["AP"] is None
     assert found["runs"]["C"]["labelled"] is None
+    # The lists are of depth 2: C@1 reads one rank, all others two. "10" is the top ten of them.
+    assert found["runs"]["A"]["judged"] == {"1": 0.25, "2": 0.5, "10": 0.5}
+    reads = found["runs"]["A"]["reads"]
+    assert {reads[name] for name in reads if not name.endswith("@1")} == {2}
+    assert (reads["C@1"], reads["R@1"], reads["P@1"]) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("format", ["csv", "judgments", "qrels", "fire"])
@@ -268,7 +283,10 @@ def test_publishing_twice_at_once_is_one_job(benchmark: Benchmark, client: Clien
     client.force_login(factories.make_user("lena", Role.LEAD))
     answers = [client.post("/benchmarks/tiny/labels/publish/") for _ in range(2)]
     job = Job.objects.get()
-    assert (job.kind, job.params) == ("publish_labels", {"benchmark": "tiny"})
+    assert (job.kind, job.params) == (
+        "publish_labels",
+        {"benchmark": "tiny", "allow_pending": False},
+    )
     assert [answer["Location"] for answer in answers] == [f"/jobs/{job.pk}/"] * 2
 
 
@@ -296,7 +314,7 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
         "In conflict 0",
         "All labels of a pair equal 50.0 %",
         "Krippendorff’s alpha 0.000",
-        "One label more 100 %, 3 pairs",
+        "One label more 100 %, 3 tasks",
     ):
         assert part in text
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]
@@ -304,16 +322,16 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
 
 def test_progress_part_tells_what_changed(campaign: Campaign, researcher: Client) -> None:
     address = f"/campaigns/{campaign.pk}/progress/"
-    same = researcher.get(address, {"seen": "57"}).content.decode()
-    changed = researcher.get(address, {"seen": "56"}).content.decode()
+    same = researcher.get(address, {"seen": "33"}).content.decode()
+    changed = researcher.get(address, {"seen": "10"}).content.decode()
     assert ('hx-trigger="every 5s"' in same, 'role="status"' in same) == (True, False)
-    assert "57 per cent of the labels are given." in changed
+    assert "33 % of the pairs are settled." in changed
 
 
 def test_progress_part_of_a_paused_campaign_renews_the_page(
     campaign: Campaign, researcher: Client
 ) -> None:
-    address = f"/campaigns/{campaign.pk}/progress/?seen=57"
+    address = f"/campaigns/{campaign.pk}/progress/?seen=33"
     assert "HX-Refresh" not in researcher.get(address)
     Campaign.objects.update(state=CampaignState.PAUSED)
     assert researcher.get(address)["HX-Refresh"] == "true"

@@ -107,7 +107,7 @@ LAST_TWO = 5 * IN_TWO / (sqrt(6) * sqrt(5 * IN_TWO**2 + 14 * IN_ONE**2))
 
 
 def test_labels_from_captions(benchmark: Benchmark) -> None:
-    result = result_of(benchmark, "matching", measures="C@1")
+    result = result_of(benchmark, "matching", measures="C@1", threshold="0.02")
     assert [round(similarity, 3) for similarity in (FIRST_TWO, LAST_TWO)] == [0.408, 0.378]
     # c0 with v1 and c1 with v0, rightly; c1 with v2, rightly, and c2 with v1, wrongly. Of the other
     # relevant pairs there is c2 with v3, which has no caption.
@@ -176,7 +176,8 @@ def test_effect_size_and_randomisation(benchmark: Benchmark) -> None:
     # By the original positives A has one of two everywhere, B only for c1.
     assert [(row["original"], row["labelled"]) for row in result["ranks"]] == [(1, 1), (2, 2)]
     assert result["ranking"]["tau"] == 1
-    assert [row["saturated_by"] for row in result["ranks"]] == ["interval", None]
+    # With three captions, the interval of B's 2/3 is all of 0 to 1.
+    assert [row["saturated_by"] for row in result["ranks"]] == ["interval", "interval"]
 
 
 def test_sub_samples(benchmark: Benchmark) -> None:
@@ -218,16 +219,17 @@ def test_plan(benchmark: Benchmark) -> None:
         benchmark, "plan", measure="C@1", labels="original", difference="50", seconds="4"
     )
     found = {row["design"]: row for row in result["rows"] if row["difference"] == 1 / 2}
-    # (1.960 + 0.842)² = 7.849, times the variance 1, or 1/3 + 1/3, divided by (1/2)²:
-    # 21 for each of the two systems, if both have captions of their own.
+    # Two of three captions are discordant: (1.960 √(2/3) + 0.842 √(2/3 - 1/4))² / (1/2)² = 18.4.
+    # Both shares are 1/3, so 7/12 and 1/12 for each of the two systems, if both have captions of
+    # their own: (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
     assert [(found[one]["deviation"], found[one]["captions"]) for one in found] == [
-        (1, 32),
-        (near(sqrt(2 / 3)), 42),
+        (1, 19),
+        (near(sqrt(2 / 3)), 26),
     ]
     paired = found["paired"]
     # Four pairs a caption; a tenth twice, of which one in twenty a third time; 15 an hour.
-    assert (paired["pairs"], paired["judgments"]) == (128, 142)
-    assert (paired["hours"], paired["money"]) == (near(141.44 * 4 / 3600), near(141.44 / 60))
+    assert (paired["pairs"], paired["judgments"]) == (76, 84)
+    assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
 
 
 def test_replay(benchmark: Benchmark) -> None:
@@ -246,3 +248,14 @@ def test_replay(benchmark: Benchmark) -> None:
     assert (enough["depth"], enough["move-to-front"], enough["max-mean"]) == (5, 5, 5)
     # Equal systems have no ranking.
     assert {row["tau"] for row in result["rows"]} == {None}
+    # Twenty replays: which of two captions has the fourth pair is drawn; the errors are equal.
+    assert result["seeds"] == 20
+    by_depth = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "depth"}
+    assert by_depth[4]["error_band"] == near([1 / 3, 1 / 3])
+    at_random = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "uniform"}
+    # Three of the five pairs help: after four, one or both runs lack one or none of them.
+    assert at_random[4]["error_band"] == near([0, 1 / 3])
+    assert at_random[4]["positives_band"] == [4, 4]
+    once = result_of(benchmark, "replay", measure="C@1", depth="1", seeds="1")
+    assert once["seeds"] == 1
+    assert all(row["error_band"] == [row["error"]] * 2 for row in once["rows"])

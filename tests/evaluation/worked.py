@@ -51,7 +51,7 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
         for video, label in labels.items()
     ]
     bring_judgments(folder, benchmark, judged)
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
     bring_train_captions(folder, benchmark, *TRAIN)
     bring_tags(folder, benchmark, *TAGS)
     return benchmark

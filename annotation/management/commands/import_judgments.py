@@ -20,17 +20,24 @@ class Command(HearthCommand):
         parser.add_argument("key", help="the benchmark")
         parser.add_argument("file", type=Path)
         parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
+        parser.add_argument(
+            "--pool-equal",
+            action="store_true",
+            help="share labels among captions with equal texts",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_judgments(
             benchmark=get_benchmark(options["key"]),
             path=options["file"],
             scale=Scale(options["scale"]),
+            pool_equal=options["pool_equal"],
             progress=self.progress,
         )
         return {
             "judgments": done.judgments,
             "pairs": done.pairs,
+            "tasks": done.campaign.n_tasks,
             "campaign": done.campaign.pk,
             "created": done.created,
         }

@@ -66,6 +66,9 @@ def add_labels(group: Any) -> None:
     group.add_argument(
         "--threshold", type=int, default=1, help="the lowest relevant label; 0 is the lowest"
     )
+    group.add_argument(
+        "--original-grade", type=int, help="label of original positives (default: the highest)"
+    )
 
 
 def add_people(group: Any) -> None:
@@ -103,6 +106,7 @@ def policy_of(options: dict[str, Any]) -> Policy:
         scale=Scale.GRADED if len(steps) > 2 else Scale(options["scale"]),
         steps=steps,
         threshold=options["threshold"],
+        original_grade=options["original_grade"],
         labels_each=options["labels"],
         double_share=options["double"],
         labels_max=options["labels_max"],

@@ -7,22 +7,41 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
+from evaluation.core.agreement_figures import RESAMPLES
 from evaluation.services import compute_agreement
-from evaluation.services.agreement import RESAMPLES
 from pooling.selectors import get_benchmark
 
 SHOWN = (
     "pairs",
     "labels",
     "resolved",
+    "pending",
     "conflicted",
     "relevant",
     "multiply_labelled",
-    "agreement",
-    "pairwise_agreement",
-    "alpha",
-    "alpha_interval",
 )
+# Quote the figures of the first labels.
+PARTS = {
+    "first_labels": "First labels of each pair, as planned",
+    "all_labels": "All labels, with those requested because two differed",
+}
+NAMES = {
+    "labels": "labels",
+    "multiply_labelled": "pairs with two or more",
+    "agreement": "all labels of a pair equal",
+    "pairwise_agreement": "two labels of a pair equal",
+    "alpha": "alpha",
+    "alpha_interval": "  95 % interval, pairs resampled",
+    "alpha_annotator_interval": "  95 % interval, annotators resampled",
+    "alpha_nominal": "alpha, nominal",
+    "alpha_nominal_interval": "  95 % interval, pairs resampled",
+    "ac1": "Gwet's AC1",
+    "ac1_interval": "  95 % interval, pairs resampled",
+    "ac2": "Gwet's AC2, ordinal",
+    "ac2_interval": "  95 % interval, pairs resampled",
+    "relevance_agreement": "all relevant or all not",
+    "relevance_alpha": "alpha, relevant or not",
+}
 
 
 class Command(HearthCommand):
@@ -45,9 +64,22 @@ class Command(HearthCommand):
 
     def report(self, result: dict[str, Any]) -> None:
         for name in SHOWN:
-            value = result[name]
-            reason = result["undefined"].get(name)
-            self.stdout.write(f"{name:20} {f'undefined: {reason}' if reason else _text(value)}")
+            self.stdout.write(f"{name:20} {_text(result[name])}")
+        for part, title in PARTS.items():
+            figures = result[part]
+            self.stdout.write(f"\n{title}")
+            for key, name in NAMES.items():
+                if key in figures:
+                    self.stdout.write(f"  {_name(key, name, figures):37} {_figure(key, figures)}")
+
+
+def _name(key: str, name: str, figures: dict[str, Any]) -> str:
+    return f"{name}, {figures['alpha_level']}" if key == "alpha" else name
+
+
+def _figure(key: str, figures: dict[str, Any]) -> str:
+    reason = figures["undefined"].get(key)
+    return f"undefined: {reason}" if reason else _text(figures[key])
 
 
 def _text(value: Any) -> str:

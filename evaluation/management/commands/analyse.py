@@ -40,7 +40,9 @@ class Command(HearthCommand):
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name, owners in own_options().items():
             said = "; ".join(f"{kind}: {field.label}" for kind, field in owners)
-            parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=said)
+            # argparse formats help texts with %.
+            flag = f"--{name.replace('_', '-')}"
+            parser.add_argument(flag, dest=name, help=said.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         self.kind = get_kind(options["analysis"])

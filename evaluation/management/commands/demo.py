@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import time
 from pathlib import Path
@@ -25,11 +24,14 @@ from config.shared.commands import HearthCommand
 from config.shared.errors import Conflict, HearthError, InvalidInput
 from config.shared.processes import child, raise_on_signals
 from config.shared.progress import Progress
+from evaluation.analyses import get_kind
+from evaluation.analyses.asked import ask
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
+from evaluation.demo.noise import noise_lines, true_scores
 from evaluation.demo.people import (
     ACCOUNTS,
     PASSWORD,
@@ -42,9 +44,11 @@ from evaluation.demo.people import (
 )
 from evaluation.management.commands.evaluate import abc
 from evaluation.models import LabelSet
-from evaluation.selectors import stored_scores
+from evaluation.selectors import label_set_labels, original_judged, stored_scores
+from evaluation.services import analyse
+from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import find_runs, pair_arrays
+from pooling.selectors import find_runs, pair_arrays, ranked_matrix
 from pooling.services import (
     build_pool,
     import_benchmark,
@@ -89,7 +93,6 @@ class Command(HearthCommand):
         if not options["no_serve"]:
             check_free(options["port"])
         raise_on_signals()
-        logging.getLogger("kombu.connection").setLevel(logging.ERROR)
         call_command("migrate", verbosity=0)
         self.progress.lines = True
         # What an earlier call has built is kept.
@@ -100,7 +103,10 @@ class Command(HearthCommand):
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
                 wait_for_job("agreement", "Agreement of the demo", self.progress)
-                wait_for_job("publish_labels", "Labels of the demo", self.progress)
+                # The visitor's part of the pairs is pending on purpose.
+                wait_for_job(
+                    "publish_labels", "Labels of the demo", self.progress, allow_pending=True
+                )
             self.progress.close()
             result = summary(Benchmark.objects.get(key=KEY))
             if not options["no_serve"]:
@@ -197,9 +203,11 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
     let_them_judge(campaign, people, up_to=goal, progress=progress)
 
 
-def wait_for_job(kind: str, title: str, progress: Progress) -> None:
+def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:
     """Give a job to the worker and watch its row until it has ended."""
-    job = enqueue_job(kind=kind, title=title, params={"benchmark": KEY}, benchmark_key=KEY)
+    job = enqueue_job(
+        kind=kind, title=title, params={"benchmark": KEY, **params}, benchmark_key=KEY
+    )
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:
         if time.monotonic() > deadline:
@@ -234,6 +242,30 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
             # A visitor's run may wait to be scored.
             if run.pk in original and run.pk in labelled
         },
+        "noise": noise_of(benchmark, label_set),
+    }
+
+
+def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
+    """Return error rates, and raw, corrected and true scores of each run."""
+    asked = ask(get_kind("label-noise"), benchmark, {"labels": str(label_set.version)})
+    result = analyse(asked=asked).result
+    rates = next((row for row in result["rates"] if row["used"]), None)
+    positives, _ = original_judged(benchmark).positives()
+    codes = union_codes([label_set_labels(label_set).codes, positives])
+    ranked = {run.name: ranked_matrix(run) for run in asked.inputs.runs}
+    truth = true_scores(make_benchmark(), ranked, codes, COLUMNS)
+    runs: dict[str, dict[str, Any]] = {name: {} for name in ranked}
+    for row in result["scores"]:
+        if row["measure"] in COLUMNS:
+            runs[row["run"]][row["measure"]] = {
+                **{key: row[key] for key in ("raw", "corrected", "interval")},
+                "truth": truth[row["run"]][row["measure"]],
+            }
+    return {
+        "false_alarms": rates and rates["false_alarm"],
+        "misses": rates and rates["miss"],
+        "runs": runs,
     }
 
 
@@ -254,7 +286,7 @@ def table(result: dict[str, Any]) -> list[str]:
             for column in COLUMNS
         )
         lines.append(f"{name:14}{cells}")
-    return [*lines, ""]
+    return [*lines, "", *noise_lines(result["noise"], COLUMNS), ""]
 
 
 def addresses(root: str, campaign: Campaign) -> list[str]:

@@ -10,6 +10,7 @@ from config.shared.commands import HearthCommand
 from evaluation.selectors import LATEST
 from evaluation.services import evaluate_runs
 from evaluation.services.scores import EvaluatedRuns
+from pooling.enums import EqualTexts
 from pooling.selectors import get_benchmark
 
 
@@ -20,6 +21,15 @@ class Command(HearthCommand):
         parser.add_argument("key", help="the benchmark")
         parser.add_argument("--labels", default=LATEST, help="latest, original, or a version")
         parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--twins",
+            nargs="?",
+            const=EqualTexts.FOLDED.value,
+            default=EqualTexts.OFF.value,
+            choices=EqualTexts.values,
+            help="captions with equal texts share their original positives; these scores are not "
+            "stored",
+        )
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         parser.add_argument("--measure", dest="measures", action="append", default=[])
 
@@ -30,6 +40,7 @@ class Command(HearthCommand):
             run_names=options["runs"],
             measures=options["measures"],
             labels_only=options["labels_only"],
+            twins=options["twins"],
             progress=self.progress,
         )
         return as_json(evaluated)
@@ -44,6 +55,7 @@ def as_json(evaluated: EvaluatedRuns) -> dict[str, Any]:
     return {
         "labels": label_set.version if label_set else "original",
         "labels_sha256": label_set.sha256 if label_set else None,
+        "twins": evaluated.twins,
         "code_version": evaluated.code_version,
         "runs": {
             result.run.name: {
@@ -51,6 +63,7 @@ def as_json(evaluated: EvaluatedRuns) -> dict[str, Any]:
                 "original": result.original,
                 "labelled": result.labelled,
                 "judged": result.judged,
+                "reads": result.reads,
                 "undefined": result.undefined,
             }
             for result in evaluated.runs
@@ -59,15 +72,21 @@ def as_json(evaluated: EvaluatedRuns) -> dict[str, Any]:
 
 
 def report_lines(result: dict[str, Any]) -> list[str]:
-    """The table "A (B + C)": by the labels (by the original positives + what the labels add)."""
-    lines = [f"labels: {result['labels']}   code: {result['code_version']}"]
+    """The table "A (B + C)": by the labels (by the original positives + what the labels add).
+
+    Each score has the judged share of the ranks that the measure reads.
+    """
+    twins = "" if result["twins"] == EqualTexts.OFF else f"   twins: {result['twins']}"
+    lines = [f"labels: {result['labels']}{twins}   code: {result['code_version']}"]
     for name, run in result["runs"].items():
         lines.append(
             f"{name}  sha256 {run['sha256'][:12]}  judged@10 {_text(run['judged'].get('10'))}"
         )
         for measure, original in run["original"].items():
             labelled = run["labelled"] and run["labelled"][measure]
-            lines.append(f"  {measure:12} {abc(original, labelled)}")
+            read = run["reads"][measure]
+            judged = f"judged@{read} {_text(run['judged'].get(str(read)))}"
+            lines.append(f"  {measure:12} {abc(original, labelled):27}  {judged}")
     return lines
 
 

@@ -24,6 +24,11 @@ class Command(HearthCommand):
         )
         parser.add_argument("--format", required=True, choices=tuple(FORMATS))
         parser.add_argument("--output", type=Path, required=True)
+        parser.add_argument(
+            "--licence",
+            default="",
+            help="licence of the labels, for the format fire; the benchmark's by default",
+        )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # Django's own --version gives way to that of the label set.
@@ -33,7 +38,9 @@ class Command(HearthCommand):
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
             raise InvalidInput(f"{ORIGINAL} is not a label set; name a version")
-        size = write_export(label_set, options["format"], options["output"])
+        size = write_export(
+            label_set, options["format"], options["output"], licence=options["licence"]
+        )
         return {
             "version": label_set.version,
             "sha256": label_set.sha256,

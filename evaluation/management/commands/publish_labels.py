@@ -16,22 +16,30 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
+        parser.add_argument(
+            "--allow-pending",
+            action="store_true",
+            help="publish pairs that are pending or in conflict without a label",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = publish_label_set(
-            benchmark=get_benchmark(options["key"]), progress=self.progress
+            benchmark=get_benchmark(options["key"]),
+            allow_pending=options["allow_pending"],
+            progress=self.progress,
         )
         return {
             "version": label_set.version,
             "sha256": label_set.sha256,
             "pairs": label_set.n_pairs,
             "relevant": label_set.n_relevant,
+            "pending": label_set.n_pending,
             "conflicted": label_set.n_conflicted,
             "judgments": label_set.n_judgments,
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "label set {version}: {pairs:,} pairs, {relevant:,} relevant, {conflicted:,} in "
-            "conflict, {judgments:,} judgments\nsha256 {sha256}".format(**result)
+            "label set {version}: {pairs:,} pairs, {relevant:,} relevant, {pending:,} pending, "
+            "{conflicted:,} in conflict, {judgments:,} judgments\nsha256 {sha256}".format(**result)
         )

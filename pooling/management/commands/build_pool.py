@@ -33,10 +33,19 @@ class Command(HearthCommand):
         return {
             "pairs": built.pool.n_pairs,
             "new_pairs": built.pool.n_new_pairs if built.created else 0,
+            "tasks": built.pool.n_tasks,
             "pool": built.pool.pk,
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "pool {pool}: {pairs:,} pairs, {new_pairs:,} of them new".format(**result)
+            "pool {pool}: {pairs:,} pairs, {new_pairs:,} of them new, {tasks:,} tasks".format(
+                **result
+            )
         )
+        saved = result["pairs"] - result["tasks"]
+        if saved:
+            self.stdout.write(
+                f"captions with equal texts share a task, which saves {saved:,} "
+                f"judgment{'' if saved == 1 else 's'} ({saved / result['pairs']:.0%})"
+            )

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
+from pooling.enums import EqualTexts
 from pooling.services import import_benchmark
 
 
@@ -24,6 +25,12 @@ class Command(HearthCommand):
         parser.add_argument("--name", default="", help="what people read; default: the key")
         parser.add_argument("--licence", default="")
         parser.add_argument("--description", default="")
+        parser.add_argument(
+            "--equal-texts",
+            choices=EqualTexts.values,
+            default=EqualTexts.FOLDED,
+            help="when captions count as the same text and share a judgment",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_benchmark(
@@ -34,6 +41,7 @@ class Command(HearthCommand):
             name=options["name"],
             licence=options["licence"],
             description=options["description"],
+            equal_texts=options["equal_texts"],
             progress=self.progress,
         )
         return {

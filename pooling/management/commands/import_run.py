@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.jobs.models import Job, JobState
+from config.jobs.services import run_job
 from config.shared.commands import HearthCommand
 from pooling.core.run_file import FORMATS
 from pooling.selectors import get_benchmark
@@ -34,6 +37,8 @@ class Command(HearthCommand):
             depth=options["depth"],
             progress=self.progress,
         )
+        for sentence in do_jobs(done.jobs):
+            self.stderr.write(f"warning: {sentence}")
         return {
             "run": done.run.name,
             "queries": done.run.n_queries,
@@ -51,3 +56,18 @@ class Command(HearthCommand):
         )
         for warning in result["warnings"]:
             self.stdout.write(f"warning: {warning}")
+
+
+def do_jobs(jobs: Sequence[Job]) -> list[str]:
+    """Do the jobs that the import has queued, unless a worker has begun them.
+
+    The command works without a worker. Return a sentence for each job that is not done yet.
+    """
+    for job in jobs:
+        run_job(job.pk)
+        job.refresh_from_db()
+    return [
+        f"{job.title}: {job.get_state_display().lower()}. {job.error}".rstrip()
+        for job in jobs
+        if job.state != JobState.DONE
+    ]

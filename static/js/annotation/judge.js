@@ -5,6 +5,7 @@
 import { Checklist } from "./checklist.js";
 import { AWAY } from "./clip.js";
 import { connect } from "./controls.js";
+import { Guidelines } from "./guidelines.js";
 import { History } from "./history.js";
 import * as notices from "./notices.js";
 import { Outbox } from "./outbox.js";
@@ -39,6 +40,7 @@ const bindings = JSON.parse(room.dataset.keys);
 const tellOfServer = () => notices.tellOfServer(server, outbox, queue);
 const server = new Server(owner, tellOfServer);
 const viewing = new Viewing({ onSeen });
+const guidelines = new Guidelines({ server, onRead: onGuidelinesRead });
 const checklist = new Checklist(part("checklist"), {
   caption: part("caption"),
   keys: new Set(Object.keys(bindings)),
@@ -55,6 +57,8 @@ const outbox = new Outbox({
   onChange: tellOfServer,
   onRefused,
   onCaughtUp: () => queue.ask(),
+  // This room also sends answers from the room of another campaign.
+  onGuideline: (version, of) => of === campaign && guidelines.hear(version),
 });
 const tally = new Tally(Number(room.dataset.judged), {
   waiting: () => outbox.countIn(campaign),
@@ -70,6 +74,7 @@ const queue = new Queue({
   isOnItsWay: (assignment) => outbox.isWaiting(assignment),
   // In training, pairs that were taken out of it meanwhile are not counted.
   onAsk: () => (isTraining ? () => {} : tally.ask()),
+  onGuideline: (version) => guidelines.hear(version),
 });
 const sitting = new Sitting({
   owner,
@@ -152,6 +157,8 @@ function onSeen() {
 
 function answer(label) {
   if (isIn("feedback")) goOn();
+  // A dialog that Escape has closed opens again only after its "close" event.
+  if (guidelines.isUnread) return;
   if (!isSettled("ready")) return;
   if (!isSeen()) {
     notices.tellUnseen(true);
@@ -164,6 +171,7 @@ function answer(label) {
   const sent = outbox.add(room.dataset.submitUrl, bodyOf(item), {
     item: isTraining ? item : null,
     countsIn,
+    campaign,
   });
   leave(item.assignment, countsIn);
   if (isTraining) {
@@ -182,6 +190,7 @@ function bodyOf({ assignment, corrects = false, missing, label }) {
     label,
     corrects,
     missing,
+    guideline: guidelines.version,
     seconds: viewing.seconds,
     viewing: { ...viewing.record(), place: sitting.count(), sheet: sheet.wasSeen },
   };
@@ -263,6 +272,11 @@ function askForReason() {
   if (!isSettled("ready")) return;
   part("reason").value = "";
   dialogs.unsure.showModal();
+}
+
+// The time on the pair begins when the annotator has read them.
+function onGuidelinesRead() {
+  if (isIn("ready")) viewing.beginAgain();
 }
 
 // --- What comes from elsewhere --------------------------------------------------------------

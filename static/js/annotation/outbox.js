@@ -11,9 +11,10 @@ const LATER = new Set([401, 403, 408, 425, 429]);
 export class Outbox {
   // `onChange()` is called where there are more or fewer `waiting`, `onRefused(answer, said)` where
   // the server does not take an answer, or keeps it without counting it, `onCaughtUp()` where all
-  // are sent after some had to wait or were refused.
-  constructor({ server, owner, onChange, onRefused, onCaughtUp }) {
-    Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp });
+  // are sent after some had to wait or were refused. `onGuideline(version, campaign)` is called
+  // with the campaign of an answer and the current version of its guidelines.
+  constructor({ server, owner, onChange, onRefused, onCaughtUp, onGuideline }) {
+    Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp, onGuideline });
     this.store = new Store();
     this.waiting = [];
     this.listeners = new Map();
@@ -43,9 +44,9 @@ export class Outbox {
   }
 
   // `body` is what `url` is sent, with the answer's UUID as its `client_key`. `item` is kept with
-  // it, for who wants to show the pair once the outcome is known, and so is the campaign that it
-  // `countsIn` as one more.
-  add(url, body, { item = null, countsIn = null } = {}) {
+  // it, to show the pair once the outcome is known. So are its `campaign` and the campaign that it
+  // `countsIn`.
+  add(url, body, { item = null, countsIn = null, campaign = null } = {}) {
     const client_key = crypto.randomUUID();
     const answer = {
       client_key,
@@ -55,6 +56,7 @@ export class Outbox {
       body: { ...body, client_key },
       item,
       countsIn,
+      campaign,
     };
     this.waiting.push(answer);
     this.onChange();
@@ -118,6 +120,7 @@ export class Outbox {
       this.listeners.get(answer.client_key)?.(outcome);
       this.listeners.delete(answer.client_key);
     }
+    if (isTaken) this.onGuideline(outcome.guideline, answer.campaign);
     if (isRefused) this.isBehind = true;
     if (isRefused || (status === 403 && !outcome.isSignedOut)) this.onRefused(answer, said);
     this.onChange();

@@ -13,9 +13,10 @@ const REFUSED = new Set([403, 404, 409]);
 export class Queue {
   // `prepare(items)` is told which pairs come next. `isOnItsWay(assignment)` tells whether an
   // answer to it has yet to reach the server. `onAsk()` is called before each claim, and what it
-  // returns with how many pairs the server says are judged.
-  constructor({ server, url, prepare, isOnItsWay, onAsk }) {
-    Object.assign(this, { server, url, prepare, isOnItsWay, onAsk });
+  // returns with how many pairs the server says are judged. `onGuideline(version)` is called with
+  // the current version of the campaign's guidelines.
+  constructor({ server, url, prepare, isOnItsWay, onAsk, onGuideline }) {
+    Object.assign(this, { server, url, prepare, isOnItsWay, onAsk, onGuideline });
     this.items = [];
     this.shown = null;
     this.gone = new Set();
@@ -77,8 +78,10 @@ export class Queue {
 
   async claim() {
     const hear = this.onAsk();
-    const { status, body, said, isSignedOut } = await this.server.post(this.url, { count: CLAIM });
+    const outcome = await this.server.post(this.url, { count: CLAIM });
+    const { status, body, said, isSignedOut } = outcome;
     if (status === 200) {
+      this.onGuideline(outcome.guideline);
       hear(body.judged);
       await this.take(body.items);
     } else if (REFUSED.has(status) && !isSignedOut) this.close(said);

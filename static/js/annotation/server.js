@@ -2,6 +2,15 @@
 // in meanwhile on the same machine, the server answers 401, as to somebody who is signed out.
 
 const WAIT_MS = 20_000;
+const GUIDELINE = "X-Hearth-Guideline";
+const NOTHING = {
+  status: 0,
+  body: {},
+  said: "",
+  isSignedOut: false,
+  retryAfter: 0,
+  guideline: null,
+};
 
 export class Server {
   // `onChange()` is called after each call; `isAway` and `isSignedOut` are what it has shown.
@@ -12,10 +21,10 @@ export class Server {
     this.isSignedOut = false;
   }
 
-  // The answer, whatever it is: its status (0 where there was none), body, and what it says where
-  // the server refuses.
+  // Return the answer: its status (0 if there was none), its body, the reason if the server
+  // refuses, and the current version of the campaign's guidelines (or null).
   async post(url, body) {
-    let outcome = { status: 0, body: {}, said: "", isSignedOut: false, retryAfter: 0 };
+    let outcome = NOTHING;
     try {
       outcome = await understand(await this.send(url, body));
     } catch {
@@ -42,9 +51,19 @@ export class Server {
     });
   }
 
-  // The JSON at an address of ours, as it is now: on the way back to a page browsers would take an
-  // old one. Raises where there is none.
+  // Return the JSON at an address of this site. Throws if there is none.
   async get(url) {
+    return (await this.fetch(url)).json();
+  }
+
+  // Return the page at an address of this site, as a document.
+  async getPage(url) {
+    const text = await (await this.fetch(url)).text();
+    return new DOMParser().parseFromString(text, "text/html");
+  }
+
+  // Fetch without the cache: when going back to a page, browsers would use an old response.
+  async fetch(url) {
     const headers = { "X-Hearth-Person": this.owner };
     const response = await fetch(url, {
       headers,
@@ -52,7 +71,7 @@ export class Server {
       signal: AbortSignal.timeout(WAIT_MS),
     });
     if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-    return response.json();
+    return response;
   }
 }
 
@@ -62,7 +81,14 @@ async function understand(response) {
   const said = typeof body.detail === "string" ? body.detail : "";
   // The token went with the cookies; signing in brings both back.
   const isSignedOut = status === 401 || (status === 403 && said.startsWith("CSRF"));
-  return { status, body, said, isSignedOut, retryAfter: Number(headers.get("Retry-After")) || 0 };
+  return {
+    status,
+    body,
+    said,
+    isSignedOut,
+    retryAfter: Number(headers.get("Retry-After")) || 0,
+    guideline: headers.has(GUIDELINE) ? Number(headers.get(GUIDELINE)) : null,
+  };
 }
 
 // Read at each call: signing in in another tab changes it.

@@ -23,6 +23,14 @@ export class Viewing {
     if (this.video) this.listen(this.video);
   }
 
+  // Begin the time on the pair again. A playing video sends no second event for this.
+  beginAgain() {
+    this.begin(this.video);
+    const { video } = this;
+    const plays = video && !video.paused && video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA;
+    if (plays && !document.hidden) this.watched.start();
+  }
+
   // How long the pair has been shown, in seconds.
   get seconds() {
     return rounded((performance.now() - this.shownAt) / 1000);

@@ -1,97 +1,145 @@
-"""What several labels come to: by hand, and against the rule said another way."""
+"""The rule that decides a pair: by hand, and against the rule written as a plain loop."""
 
 from __future__ import annotations
 
-from collections import Counter
+import statistics
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.consensus import NO_LABEL, Outcome, decide, decide_all, majority_labels
+from annotation.core.consensus import NO_LABEL, State, count_values, resolve
+
+N_LABELS = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    state: State
+    label: int | None
+    required: int
+
+
+def outcome_of(
+    labels: list[int], planned: int, labels_max: int, *, threshold: int = 1, ruling: int = NO_LABEL
+) -> Outcome:
+    """The outcome of one pair, by the function for many."""
+    found = resolve(
+        np.bincount(labels, minlength=N_LABELS).reshape(1, -1),
+        np.array([planned]),
+        np.array([ruling]),
+        labels_max=labels_max,
+        threshold=threshold,
+    )
+    assert found.given.tolist() == [len(labels)]
+    label = int(found.labels[0])
+    return Outcome(
+        State(found.states[0]), None if label == NO_LABEL else label, int(found.required[0])
+    )
+
+
+PENDING, RESOLVED, CONFLICTED = State.PENDING, State.RESOLVED, State.CONFLICTED
 
 
 @pytest.mark.parametrize(
     ("labels", "planned", "labels_max", "outcome"),
     [
         # One label is planned: it decides alone.
-        ([], 1, 3, Outcome("open", None, 1)),
-        ([0], 1, 3, Outcome("resolved", 0, 1)),
-        ([1], 1, 1, Outcome("resolved", 1, 1)),
-        # Two are planned: both are waited for, and a third is asked for where they differ.
-        ([], 2, 3, Outcome("open", None, 2)),
-        ([1], 2, 3, Outcome("open", None, 2)),
-        ([1, 1], 2, 3, Outcome("resolved", 1, 2)),
-        ([1, 0], 2, 3, Outcome("open", None, 3)),
-        ([1, 0, 0], 2, 3, Outcome("resolved", 0, 3)),
-        ([1, 0, 1], 2, 3, Outcome("resolved", 1, 3)),
-        # Without a majority, up to as many as the campaign allows; then it is a conflict.
-        ([1, 0], 2, 2, Outcome("conflicted", None, 2)),
-        ([3, 1, 0], 2, 3, Outcome("conflicted", None, 3)),
-        ([3, 1, 0], 2, 5, Outcome("open", None, 4)),
-        ([3, 1, 0, 0], 2, 5, Outcome("open", None, 5)),
-        ([3, 1, 0, 0, 0], 2, 5, Outcome("resolved", 0, 5)),
-        ([3, 1, 0, 0, 1], 2, 5, Outcome("conflicted", None, 5)),
-        # Half is not more than half.
-        ([2, 2, 1, 1], 4, 4, Outcome("conflicted", None, 4)),
-        ([2, 2, 2, 1], 4, 4, Outcome("resolved", 2, 4)),
+        ([], 1, 3, Outcome(PENDING, None, 1)),
+        ([0], 1, 3, Outcome(RESOLVED, 0, 1)),
+        ([1], 1, 1, Outcome(RESOLVED, 1, 1)),
+        # Two are planned: the second is awaited, and a third if the two differ.
+        ([], 2, 3, Outcome(PENDING, None, 2)),
+        ([1], 2, 3, Outcome(PENDING, None, 2)),
+        ([1, 1], 2, 3, Outcome(RESOLVED, 1, 2)),
+        ([1, 0], 2, 3, Outcome(PENDING, None, 3)),
+        ([1, 0, 0], 2, 3, Outcome(RESOLVED, 0, 3)),
+        ([1, 0, 1], 2, 3, Outcome(RESOLVED, 1, 3)),
+        # Without a majority at the maximum it is a conflict. Half is no majority.
+        ([1, 0], 2, 2, Outcome(CONFLICTED, None, 2)),
+        ([1, 1, 0, 0], 4, 4, Outcome(CONFLICTED, None, 4)),
+        # Graded: 1, 2 and 3 agree that the pair is relevant, and the median is its grade.
+        ([1, 2, 3], 3, 3, Outcome(RESOLVED, 2, 3)),
+        ([3, 1], 2, 3, Outcome(RESOLVED, 1, 2)),
+        ([3, 3, 2, 1], 4, 4, Outcome(RESOLVED, 2, 4)),
+        ([3, 1, 0], 2, 3, Outcome(RESOLVED, 1, 3)),
+        ([3, 0], 2, 3, Outcome(PENDING, None, 3)),
+        ([3, 1, 0, 0], 2, 5, Outcome(PENDING, None, 5)),
+        ([3, 1, 0, 0, 0], 2, 5, Outcome(RESOLVED, 0, 5)),
+        ([2, 2, 1, 0, 0, 0], 2, 6, Outcome(CONFLICTED, None, 6)),
     ],
 )
 def test_outcome_of_labels(
     labels: list[int], planned: int, labels_max: int, outcome: Outcome
 ) -> None:
-    assert decide(labels, planned=planned, labels_max=labels_max) == outcome
+    assert outcome_of(labels, planned, labels_max) == outcome
+
+
+def test_threshold_divides_the_labels_into_two_sides() -> None:
+    assert outcome_of([1, 1, 3], 3, 3, threshold=2) == Outcome(RESOLVED, 1, 3)
+    assert outcome_of([0, 1, 1], 3, 3, threshold=2) == Outcome(RESOLVED, 1, 3)
+    assert outcome_of([1, 3], 2, 2, threshold=2) == Outcome(CONFLICTED, None, 2)
+
+
+def test_ruling_decides_whatever_the_labels_are() -> None:
+    for labels in ([], [1], [1, 0], [0, 0, 0]):
+        assert outcome_of(labels, 2, 3, ruling=1).state == State.ADJUDICATED
+        assert outcome_of(labels, 2, 3, ruling=1).label == 1
+
+
+def test_maximum_may_differ_from_pair_to_pair() -> None:
+    counts = np.array([[1, 1], [1, 1]])
+    found = resolve(counts, np.array([2, 2]), labels_max=np.array([2, 3]))
+    assert found.states.tolist() == [CONFLICTED, PENDING]
+
+
+def test_no_pair_has_no_outcome() -> None:
+    found = resolve(np.empty((0, 2), np.int64), np.empty(0, np.int64), labels_max=3)
+    assert len(found.states) == len(found.labels) == 0
+
+
+def by_the_rule(labels: list[int], planned: int, labels_max: int, threshold: int) -> Outcome:
+    """The rule for one pair, as plain sentences of Python."""
+    if len(labels) < planned:
+        return Outcome(PENDING, None, planned)
+    relevant = sum(label >= threshold for label in labels)
+    if relevant * 2 != len(labels):
+        return Outcome(RESOLVED, statistics.median_low(labels), len(labels))
+    if len(labels) < labels_max:
+        return Outcome(PENDING, None, len(labels) + 1)
+    return Outcome(CONFLICTED, None, len(labels))
 
 
 @given(
-    st.lists(st.integers(0, 3), max_size=6),
-    st.integers(1, 4),
-    st.integers(1, 6),
-    st.randoms(use_true_random=False),
-)
-def test_outcome_does_not_depend_on_the_order_of_the_labels(
-    labels: list[int], planned: int, labels_max: int, random: object
-) -> None:
-    shuffled = list(labels)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    outcome = decide(labels, planned=planned, labels_max=labels_max)
-
-    assert decide(shuffled, planned=planned, labels_max=labels_max) == outcome
-    assert (outcome.state == "open") == (outcome.required > len(labels))
-    assert (outcome.state == "resolved") == (outcome.label is not None)
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=8))
-def test_majority_of_many_pairs_is_that_of_each(pairs: list[list[int]]) -> None:
-    counts = np.array([[labels.count(value) for value in range(4)] for labels in pairs])
-    expected = [
-        next((label for label, n in Counter(labels).items() if 2 * n > len(labels)), -1)
-        for labels in pairs
-    ]
-    assert majority_labels(counts).tolist() == expected
-
-
-def test_a_pair_without_a_label_has_no_majority() -> None:
-    assert majority_labels(np.zeros((1, 2), dtype=np.int64)).tolist() == [-1]
-
-
-@given(
-    tasks=st.lists(
-        st.tuples(st.lists(st.integers(0, 2), max_size=6), st.integers(1, 4)), max_size=12
+    pairs=st.lists(
+        st.tuples(st.lists(st.integers(0, 3), max_size=7), st.integers(1, 4)),
+        min_size=1,
+        max_size=12,
     ),
     labels_max=st.integers(1, 6),
+    threshold=st.integers(1, 3),
 )
-def test_many_tasks_are_decided_as_each(
-    tasks: list[tuple[list[int], int]], labels_max: int
+def test_many_pairs_are_decided_as_each(
+    pairs: list[tuple[list[int], int]], labels_max: int, threshold: int
 ) -> None:
-    counts = np.array([np.bincount(labels, minlength=3) for labels, _ in tasks]).reshape(-1, 3)
-    planned = np.array([planned for _, planned in tasks], np.int64)
-    found = decide_all(counts.astype(np.int64), planned=planned, labels_max=labels_max)
-    for place, (labels, wanted) in enumerate(tasks):
-        outcome = decide(labels, planned=wanted, labels_max=labels_max)
-        state = "open" if found.is_open[place] else "resolved"
-        state = "conflicted" if found.is_conflict[place] else state
-        label = None if found.labels[place] == NO_LABEL else int(found.labels[place])
-        assert Outcome(state, label, int(found.required[place])) == outcome
-        assert found.given[place] == len(labels)
+    pair_of = np.repeat(np.arange(len(pairs)), [len(labels) for labels, _ in pairs])
+    flat = np.array([label for labels, _ in pairs for label in labels], np.int64)
+    found = resolve(
+        count_values(pair_of, flat, len(pairs), N_LABELS),
+        np.array([planned for _, planned in pairs]),
+        labels_max=labels_max,
+        threshold=threshold,
+    )
+    for place, (labels, planned) in enumerate(pairs):
+        expected = by_the_rule(labels, planned, labels_max, threshold)
+        label = NO_LABEL if expected.label is None else expected.label
+        assert found.states[place] == expected.state
+        assert found.labels[place] == label
+        assert found.required[place] == expected.required
+        # The median lies on the side that has the majority.
+        if expected.label is not None:
+            assert 2 * sum((one >= threshold) == (label >= threshold) for one in labels) > len(
+                labels
+            )

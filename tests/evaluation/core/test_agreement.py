@@ -55,8 +55,8 @@ def test_count_labels_does_not_depend_on_order_or_numbering() -> None:
 def test_agreement_by_hand() -> None:
     counts = count_labels(PAIRS, LABELS, 7)
     assert percent_agreement(counts) == Estimate(3 / 5)
-    # Pairs of labels: four items with one, one item with three; equal: three and one.
-    assert pairwise_agreement(counts) == Estimate(4 / 7)
+    # Three of four items with one pair of labels agree, and one of three pairs of the last item.
+    assert pairwise_agreement(counts) == Estimate((1 + 1 + 1 + 0 + 1 / 3) / 5)
     assert agreement_by_label_count(counts) == (
         LabelCountAgreement(1, 1, Estimate(None, ONE_LABEL)),
         LabelCountAgreement(2, 4, Estimate(3 / 4)),

@@ -9,9 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core import alpha
-from evaluation.core.agreement import NOT_TWO_LABELS, Estimate, ValueCounts, count_labels
+from evaluation.core.agreement import (
+    NOT_TWO_LABELS,
+    NOT_TWO_PAIRS,
+    Estimate,
+    ValueCounts,
+    count_labels,
+)
 from evaluation.core.alpha import (
+    ALL_AGREE,
     NO_VARIATION,
+    ONE_PATTERN,
     Interval,
     Level,
     alpha_interval,
@@ -93,6 +101,23 @@ def test_alpha_is_undefined_by_name(pairs: list[int], labels: list[int], reason:
     rng = np.random.default_rng(0)
     assert krippendorff_alpha(counts) == Estimate(None, reason)
     assert alpha_interval(counts, rng=rng) == Interval(None, None, 0.95, 0, 0, reason)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "labels", "value", "reason"),
+    [
+        ([0, 0, 1], [0, 1, 1], 0.0, NOT_TWO_PAIRS),
+        ([0, 0, 1, 1], [0, 1, 1, 0], -0.5, ONE_PATTERN),
+        ([0, 0, 1, 1], [0, 0, 1, 1], 1.0, ALL_AGREE),
+    ],
+)
+def test_an_interval_without_spread_is_undefined_by_name(
+    pairs: list[int], labels: list[int], value: float, reason: str
+) -> None:
+    counts = count_labels(pairs, labels, 2)
+    assert krippendorff_alpha(counts).value == pytest.approx(value, abs=1e-15)
+    interval = alpha_interval(counts, rng=np.random.default_rng(0))
+    assert interval == Interval(None, None, 0.95, 0, 0, reason)
 
 
 def test_ratio_scale_with_negative_values_is_refused() -> None:

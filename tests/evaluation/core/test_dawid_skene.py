@@ -243,7 +243,7 @@ def test_collapsing_loses_nothing(data: st.DataObject) -> None:
     sets = data.draw(st.lists(st.lists(code, min_size=1, max_size=4), min_size=1, max_size=12))
     rows = [(item, who, label) for item, own in enumerate(sets) for who, label in own]
 
-    patterns = module._collapse(*columns(rows), n_labels)
+    patterns = module.collapse_labels(*columns(rows), n_labels)
 
     found = [part.tolist() for part in np.split(patterns.codes, patterns.starts[1:])]
     own = [sorted(who * n_labels + label for who, label in one) for one in sets]

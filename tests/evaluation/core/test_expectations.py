@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,14 +16,14 @@ from evaluation.core.expectations import check_expectations, expect_scores, pool
 from evaluation.core.incomplete import bpref, condense, inferred_ap
 from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import parse_measure
-from evaluation.core.relevance import Judged, look_up_gains
+from evaluation.core.relevance import Judged, look_up_gains, with_positives
 from evaluation.core.resampling import mean_interval
 from evaluation.core.scoring import score_run
 from tests.evaluation.core.test_bounds import (
     HAND_LABELS,
     HAND_RANKED,
+    N_VIDEOS,
     Ranked,
-    outcomes,
     parse,
     single_queries,
     stack,
@@ -33,6 +36,18 @@ ESTIMATED = [
         "C@1 C@3 P@1 P@3 P@9 R@1 R@3 RR RR@2 AP AP@2 AP(found) AP(found)@2 AP@9 AP(found)@9"
     ).split()
 ]
+
+
+def outcomes(ranked: Ranked, labels: Judged, gain: int) -> Iterator[tuple[list[int], Judged]]:
+    """All outcomes of the unjudged videos of a single list: the relevant ranks, and the labels."""
+    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
+    for relevant in product([False, True], repeat=len(unjudged)):
+        found = {
+            (0, int(ranked[0, column])): gain * is_relevant
+            for column, is_relevant in zip(unjudged, relevant, strict=True)
+        }
+        ranks = [int(column) for column in unjudged[np.array(relevant, dtype=np.bool_)]]
+        yield ranks, with_positives(labels, make_judged(found, 1, N_VIDEOS))
 
 
 @given(

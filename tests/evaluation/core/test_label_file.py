@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.core.consensus import State
 from evaluation.core.label_file import (
     Labels,
     compress,
@@ -26,25 +27,27 @@ QUERIES = ['q,"1"', "größe"]
 VIDEOS = ["v 1", "=v'2", "v3"]
 
 
-def labels_of(rows: list[tuple[int, int, bool, int, int]]) -> Labels:
-    """Rows of code, label, adjudicated, judgments, relevant."""
+def labels_of(rows: list[tuple[int, int, State, int, int]]) -> Labels:
+    """Rows of code, label, state, judgments, relevant."""
     columns: Any = zip(*rows, strict=True) if rows else [[]] * 5
-    codes, labels, ruled, *counts = (np.array(list(column), np.int64) for column in columns)
-    return Labels(codes, labels, ruled.astype(bool), *counts)
+    codes, labels, states, *counts = (np.array(list(column), np.int64) for column in columns)
+    return Labels(codes, labels, states.astype(np.int8), *counts)
 
 
 def test_labels_are_written_in_one_way_only() -> None:
     labels = labels_of(
         [
-            (0, 1, False, 1, 1),  # resolved
-            (2, -1, False, 2, 1),  # in conflict: no label
-            (3, 0, True, 3, 2),  # a lead decided against the majority
-            (5, 3, False, 3, 3),  # graded
+            (0, 1, State.RESOLVED, 1, 1),
+            (1, -1, State.PENDING, 1, 1),  # the second label is awaited
+            (2, -1, State.CONFLICTED, 2, 1),
+            (3, 0, State.ADJUDICATED, 3, 2),  # a lead decided against the majority
+            (5, 3, State.RESOLVED, 3, 3),  # graded
         ]
     )
     expected = (
         "caption_id,video_id,label,source,judgments,relevant\n"
         '"q,""1""",v 1,1,majority,1,1\n'
+        '"q,""1""",=v\'2,,pending,1,1\n'
         '"q,""1""",v3,,conflict,2,1\n'
         "größe,v 1,0,adjudicated,3,2\n"
         "größe,v3,3,majority,3,3\n"
@@ -89,7 +92,8 @@ def test_what_is_written_is_read_back(
 ) -> None:
     n_pairs = len(queries) * len(videos)
     codes = sorted(data.draw(st.sets(st.integers(0, n_pairs - 1))))
-    outcome = st.tuples(st.integers(-1, 3), st.booleans(), st.integers(0, 9), st.integers(0, 9))
+    counts = st.integers(0, 9)
+    outcome = st.tuples(st.integers(-1, 3), st.sampled_from(State), counts, counts)
     outcomes = data.draw(st.lists(outcome, min_size=len(codes), max_size=len(codes)))
     labels = labels_of([(code, *outcome) for code, outcome in zip(codes, outcomes, strict=True)])
     text = render_labels(labels, queries, videos)

@@ -24,6 +24,14 @@ def test_name_is_read_as_meant() -> None:
     assert len({parse_measure(name) for name in NAMES}) == len(NAMES)
 
 
+@pytest.mark.parametrize(
+    ("name", "depth", "read"),
+    [("C@5", 20, 5), ("C@30", 20, 20), ("AP", 20, 20), ("AP@10", 20, 10), ("MedR", 7, 7)],
+)
+def test_ranks_that_a_measure_reads(name: str, depth: int, read: int) -> None:
+    assert parse_measure(name).reads(depth) == read
+
+
 KNOWN = (
     "C@k, R@k, P@k, AP[@k], AP(found)[@k], RR[@k], nDCG[@k], nDCG(exp)[@k], MedR, MeanR, Judged@k"
 )

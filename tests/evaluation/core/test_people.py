@@ -23,11 +23,15 @@ USUAL = PersonFigures(
     right=0,
     compared=200,
     equal=180,
+    compared_all=200,
+    equal_all=180,
     timed=1000,
     too_fast=0,
     hours=2.0,
     seconds=3.0,
     accuracy=0.95,
+    accuracy_low=0.91,
+    accuracy_high=0.97,
     accuracy_labels=200,
     last_at=NOON,
 )
@@ -49,7 +53,7 @@ def test_figures_by_hand() -> None:
         {"person": 0, "task": 6, "label": 1, "kind": "gold", "gold": -1, "at": NOON + 30},
     )
     anna, ben, cara = people_figures(answers, 3, n_labels=2)
-    assert replace(anna, accuracy=None) == PersonFigures(
+    assert replace(anna, accuracy=None, accuracy_low=None, accuracy_high=None) == PersonFigures(
         person=0,
         answers=7,
         counted=3,
@@ -59,11 +63,16 @@ def test_figures_by_hand() -> None:
         right=1,
         compared=2,
         equal=1,
+        # Ben agrees once and differs once; cara, who was asked later, differs.
+        compared_all=3,
+        equal_all=1,
         timed=2,
         too_fast=0,
         hours=32 / HOUR,
         seconds=3.0,
         accuracy=None,
+        accuracy_low=None,
+        accuracy_high=None,
         accuracy_labels=2,
         last_at=NOON + 30,
     )
@@ -87,7 +96,7 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     labels = np.repeat(truth, 3) ^ wrong
     # A fourth person, and a hundred pairs, that nobody else has.
     alone = np.arange(300, 400)
-    accuracy, rests_on = label_accuracy(
+    accuracy, interval, rests_on = label_accuracy(
         np.concatenate([alone, tasks]),
         np.concatenate([np.full(100, 3), people]),
         np.concatenate([np.ones(100, np.int64), labels * 1]),
@@ -99,6 +108,9 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     assert accuracy[:3].tolist() == model.accuracy.tolist()
     assert np.isnan(accuracy[3])
     assert rests_on.tolist() == [300, 300, 300, 0]
+    assert (interval[:3, 0] < accuracy[:3]).all()
+    assert (accuracy[:3] < interval[:3, 1]).all()
+    assert np.isnan(interval[3]).all()
     assert np.abs(accuracy[:3] - [0.95, 0.9, 0.6]).max() < 0.1
 
 

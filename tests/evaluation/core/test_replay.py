@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta, kstest  # type: ignore[import-untyped]
 
 from evaluation.core import replay as module
 from evaluation.core.agreement import Estimate
@@ -18,7 +19,17 @@ from evaluation.core.leave_out import PooledLabels, gather_pool
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.relevance import Judged
-from evaluation.core.replay import SHARES, STRATEGIES, Budget, Replay, depth_sizes, replay
+from evaluation.core.replay import (
+    SHARES,
+    STRATEGIES,
+    Budget,
+    Replay,
+    depth_sizes,
+    pooled_rows,
+    replay,
+    replay_seeds,
+)
+from evaluation.core.scoring import score_run
 
 Lists = list[list[int]]
 N_VIDEOS = 9
@@ -53,8 +64,15 @@ def pool_of(
 
 def order_of(strategy: str, pool: PooledLabels, seed: int = 1, rel: int = 1) -> list[Any]:
     """(query, video) of all pooled pairs, in order."""
-    rows = STRATEGIES[strategy](pool, np.random.default_rng(seed), rel)
+    rows = rows_of(strategy, pool, seed, rel)
     return [divmod(code, N_VIDEOS) for code in pool.labels.codes[rows].tolist()]
+
+
+def rows_of(strategy: str, pool: PooledLabels, seed: int, rel: int = 1) -> npt.NDArray[np.int64]:
+    """Rows of the labels, in the order in which their pairs are judged."""
+    place = STRATEGIES[strategy](pool, rel)(np.random.default_rng(seed))
+    assert sorted(place.tolist()) == [*range(len(place))]
+    return pooled_rows(pool)[np.argsort(place)]
 
 
 def videos_of(order: list[tuple[int, int]], query: int) -> list[int]:
@@ -350,8 +368,8 @@ def test_every_order_is_a_permutation_of_the_pool(
         for query, videos in enumerate(lists)
         for video in videos[: pool.depth]
     }
-    for strategy in STRATEGIES.values():
-        rows = strategy(pool, np.random.default_rng(seed), 1)
+    for strategy in STRATEGIES:
+        rows = rows_of(strategy, pool, seed)
         assert sorted(pool.labels.codes[rows].tolist()) == sorted(pooled & labelled)
 
 
@@ -373,35 +391,65 @@ def test_all_labels_leave_no_error(
         assert found.enough(0.0) is not None
 
 
-@given(pools(), st.sampled_from([*STRATEGIES]), st.sampled_from(["AP", "Judged@2"]))
-def test_more_labels_change_none_revealed(
-    case: tuple[dict[str, Lists], PooledLabels], strategy: str, measure: str
-) -> None:
-    _, pool = case
-    rows = STRATEGIES[strategy](pool, np.random.default_rng(1), 1)
-    before: dict[int, int] = {}
-    for size in range(len(rows) + 1):
-        known = module._known(pool, rows[:size], parse_measure(measure))
-        labels = dict(zip(known.codes.tolist(), known.gains.tolist(), strict=True))
-        assert before.items() <= labels.items()
-        assert measure == "AP" or set(pool.labels.codes[rows[:size]].tolist()) <= labels.keys()
-        before = labels
-
-
-@given(pools(), st.sampled_from(["C@1", "R@2", "AP", "nDCG", "RR", "MeanR", "Judged@2"]))
-def test_what_is_not_relevant_matters_only_where_it_is_asked_for(
-    case: tuple[dict[str, Lists], PooledLabels], name: str
-) -> None:
-    """Scores by what `_known` keeps are those by all labels revealed."""
-    _, pool = case
-    measure = parse_measure(name)
-    rows = STRATEGIES["depth"](pool, np.random.default_rng(1), 1)
+def scores_by_hand(
+    pool: PooledLabels, rows: npt.NDArray[np.int64], measure: Measure
+) -> tuple[float, ...]:
+    """Score all runs by the original positives and the labels of these rows, and nothing else."""
     kept = pool.is_original.copy()
     kept[rows] = True
     labels = pool.labels
-    whole = Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
-    found = module._score(pool, module._known(pool, rows, measure), measure, 1)
-    assert found == module._score(pool, whole, measure, 1)
+    known = Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
+    lists = (ranked[:, : pool.depth] for ranked in pool.runs.values())
+    scores = (score_run(ranked, known, (measure,)) for ranked in lists)
+    return tuple(float(score.per_query(measure).mean()) for score in scores)
+
+
+@given(
+    pools(),
+    st.sampled_from([*STRATEGIES]),
+    st.sampled_from(["C@1", "P@2", "R@2", "AP", "nDCG", "RR", "MeanR", "Judged@2"]),
+)
+def test_every_budget_of_every_seed_is_scored_by_what_is_revealed(
+    case: tuple[dict[str, Lists], PooledLabels], strategy: str, name: str
+) -> None:
+    """The states of a query are scored once; here each budget is scored from scratch."""
+    _, pool = case
+    if not pool.brought.any():
+        return
+    measure, chosen = parse_measure(name), {strategy: STRATEGIES[strategy]}
+    shares = [share / 7 for share in range(8)]
+    rng = np.random.default_rng(5)
+    (found,) = replay_seeds(pool, measure, chosen, shares, seeds=4, rng=rng)
+    for seed, one in zip(np.random.default_rng(5).integers(1 << 62, size=4), found, strict=True):
+        rows = rows_of(strategy, pool, int(seed))
+        for budget in one.budgets:
+            known = rows[: budget.pairs]
+            assert budget.scores == scores_by_hand(pool, known, measure)
+            assert budget.positives == np.count_nonzero(pool.labels.gains[known] >= 1)
+
+
+def test_seeds_are_drawn_independently_and_again_alike() -> None:
+    pool = repeated(60)
+    chosen = {"uniform": STRATEGIES["uniform"]}
+    first, again = (
+        replay_seeds(pool, CORRECT_AT_1, chosen, seeds=5, rng=np.random.default_rng(2))
+        for _ in range(2)
+    )
+    assert first == again
+    assert len({tuple(budget.positives for budget in one.budgets) for one in first[0]}) == 5
+    (alone,) = replay(pool, CORRECT_AT_1, chosen, rng=np.random.default_rng(2))
+    assert alone == first[0][0]
+    with pytest.raises(ValueError, match="at least 1"):
+        replay_seeds(pool, CORRECT_AT_1, seeds=0, rng=np.random.default_rng(2))
+
+
+def test_posterior_draws_are_beta_distributed() -> None:
+    rng = np.random.default_rng(4)
+    for hits, misses in [(0, 0), (0, 5), (3, 0), (2, 6)]:
+        cells = np.ones((1, 4000), np.float32)
+        points = module._posterior_draws(cells * hits, cells * misses, rng)
+        drawn = 1 - np.exp(-points[0].astype(np.float64))
+        assert kstest(drawn, beta(hits + 1, misses + 1).cdf).pvalue > 0.01
 
 
 @given(pools(queries=1), st.sampled_from([*STRATEGIES]), st.data())
@@ -410,10 +458,10 @@ def test_an_order_does_not_look_ahead(
 ) -> None:
     """Other labels of pairs not revealed yet leave the order up to the next pair as it is."""
     _, pool = case
-    rows = STRATEGIES[strategy](pool, np.random.default_rng(1), 1)
+    rows = rows_of(strategy, pool, 1)
     size = data.draw(st.integers(0, len(rows)))
     pool.labels.gains[rows[size:]] = 1 - np.minimum(pool.labels.gains[rows[size:]], 1)
-    again = STRATEGIES[strategy](pool, np.random.default_rng(1), 1)
+    again = rows_of(strategy, pool, 1)
     assert rows[: size + 1].tolist() == again[: size + 1].tolist()
 
 

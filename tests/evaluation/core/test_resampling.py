@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.core import resampling
-from evaluation.core.alpha import Interval
+from evaluation.core.alpha import NO_VARIATION, Interval
 from evaluation.core.arrays import FloatArray
 from evaluation.core.resampling import (
     ONE_CLUSTER,
@@ -18,9 +18,12 @@ from evaluation.core.resampling import (
     SubSamples,
     difference_interval,
     draw_sub_samples,
+    effective_clusters,
+    interval_of_means,
     mean_interval,
     resampled_means,
     resampled_sums,
+    small_sample_p,
     smallest_independent_difference,
     smallest_paired_difference,
 )
@@ -206,11 +209,11 @@ def test_sub_samples_refuse_bad_parameters(values: list[float], size: int, resam
 # --- Intervals ------------------------------------------------------------------------------------
 
 
-def test_interval_of_zeros_and_ones_is_that_of_the_binomial() -> None:
-    interval = mean_interval(ZERO_ONE, 100_000, rng=rng_of(1), confidence=0.9)
-    expected = stats.binom.ppf([0.05, 0.95], 600, 0.6) / 600
-    assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=1.01 / 600)
-    assert (interval.confidence, interval.resamples, interval.skipped) == (0.9, 100_000, 0)
+def test_interval_of_zeros_and_ones_is_wilsons() -> None:
+    interval = mean_interval(ZERO_ONE, rng=rng_of(1), confidence=0.9)
+    peer = stats.binomtest(360, 600).proportion_ci(0.9, "wilson")
+    assert (interval.low, interval.high) == pytest.approx((peer.low, peer.high), abs=1e-12)
+    assert (interval.method, interval.confidence, interval.resamples) == ("wilson", 0.9, 0)
 
 
 @pytest.mark.parametrize("values", [MIXED, DISTINCT], ids=["mixed", "distinct"])
@@ -228,8 +231,8 @@ def test_difference_is_paired() -> None:
     labelled = np.minimum(MIXED + 0.1, 1.0)
     interval = difference_interval(labelled, MIXED, rng=rng_of(3))
     assert interval == mean_interval(labelled - MIXED, rng=rng_of(3))
-    constant = difference_interval(MIXED + 2, MIXED + 1, rng=rng_of(3))
-    assert (constant.low, constant.high) == pytest.approx((1.0, 1.0), abs=1e-12)
+    constant = difference_interval(MIXED + 0.5, MIXED, rng=rng_of(3))
+    assert (constant.low, constant.undefined) == (None, NO_VARIATION)
     with pytest.raises(ValueError, match="3 values cannot be paired with 2"):
         difference_interval([1, 2, 3], [1, 2], rng=rng_of(0))
 
@@ -299,3 +302,65 @@ def test_interval_is_undefined_by_name(
 def test_interval_refuses_bad_input(values: Any, keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mean_interval(values, rng=rng_of(0), **keywords)
+
+
+# --- Small samples --------------------------------------------------------------------------------
+
+
+def draw_clusters(
+    rng: np.random.Generator, n_clusters: int, size: float
+) -> tuple[FloatArray, FloatArray]:
+    """Values and cluster numbers; clusters of unequal size, a third of the variance between them,
+    true mean 0."""
+    sizes = 1 + rng.poisson(size - 1, n_clusters)
+    clusters = np.repeat(np.arange(n_clusters), sizes)
+    means = rng.normal(0, math.sqrt(0.3), n_clusters)
+    return means[clusters] + rng.normal(0, math.sqrt(0.7), len(clusters)), clusters
+
+
+@pytest.mark.parametrize("n_clusters", [4, 8, 12, 19, 60])
+def test_few_clusters_cover_the_truth(n_clusters: int) -> None:
+    """By caption, the same interval covers less than two in three."""
+    rng = rng_of(n_clusters)
+    covered, blind = 0, 0
+    for _ in range(1200):
+        values, clusters = draw_clusters(rng, n_clusters, 14)
+        found = mean_interval(values, 800, rng=rng, clusters=clusters)
+        covered += found.low <= 0 <= found.high  # type: ignore[operator]
+        half = 1.96 * values.std() / math.sqrt(len(values))
+        blind += abs(values.mean()) <= half
+    assert 0.93 <= covered / 1200 <= 0.97
+    assert blind / 1200 < 0.68
+
+
+def test_tails_are_widened_by_t() -> None:
+    """With 8 clusters of equal size: normal(-2.365 sqrt(8 / 7)) = 0.0057 in place of 0.025."""
+    clusters = np.repeat(np.arange(8), 5)
+    values = np.arange(8.0)[clusters] + 0.5
+    means = np.arange(10_001) / 10_000
+    found = interval_of_means(means, values, 0.95, clusters)
+    tail = stats.norm.cdf(-math.sqrt(8 / 7) * stats.t.ppf(0.975, 7))
+    assert tail == pytest.approx(0.0057, abs=1e-4)
+    assert (found.low, found.high) == pytest.approx((tail, 1 - tail), abs=1e-12)
+    assert found.method == "percentile"
+    # The corrected p of a mean is 5 % where its uncorrected one is that of the two tails.
+    assert small_sample_p(2 * tail, values, clusters) == pytest.approx(0.05, abs=1e-12)
+    assert small_sample_p(1.0, values, clusters) == 1.0
+
+
+def test_fewer_than_six_clusters_take_t() -> None:
+    clusters = np.repeat(np.arange(5), 2)
+    values = np.repeat([0.1, 0.2, 0.3, 0.4, 0.9], 2)
+    found = mean_interval(values, rng=rng_of(1), clusters=clusters)
+    # Clusters of equal size: the mean of five numbers.
+    peer = stats.t.interval(0.95, 4, 0.38, stats.sem([0.1, 0.2, 0.3, 0.4, 0.9]))
+    assert (found.low, found.high) == pytest.approx((0.0, peer[1]), abs=1e-12)
+    assert peer[0] < 0  # a score cannot be
+    assert (found.method, found.resamples) == ("t", 0)
+    six = mean_interval([*values, 0.5], 100, rng=rng_of(1), clusters=[*clusters, 5])
+    assert six.method == "percentile"
+
+
+def test_clusters_of_unequal_size_count_as_fewer() -> None:
+    assert effective_clusters(np.full(7, 3.0)) == pytest.approx(7)
+    assert effective_clusters(np.array([8.0, 1.0, 1.0])) == pytest.approx(100 / 66)

@@ -48,7 +48,8 @@ def test_slices_by_hand() -> None:
         Slice("b", 1, Estimate(0.5), alone),
     )
     assert (slices[2].name, slices[2].n, slices[2].mean) == ("c", 2, Estimate(0.625))
-    assert (slices[2].interval.low, slices[2].interval.high) == (0.25, 1.0)
+    # t of 1 degree of freedom, 12.7, leaves nothing out.
+    assert (slices[2].interval.low, slices[2].interval.high) == (0.0, 1.0)
     nothing = Interval(None, None, 0.95, 0, 0, NO_QUERIES)
     assert slices[3] == Slice("d", 0, Estimate(None, NO_QUERIES), nothing)
 
@@ -219,3 +220,12 @@ def test_correlation_refuses_what_cannot_be_paired() -> None:
         spearman([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="a value is not a finite number"):
         kendall_tau_b([1, math.nan], [1, 2])
+
+
+def test_rounding_noise_breaks_no_ties() -> None:
+    noise = 1e-12 * np.arange(6)
+    clean, noisy = np.array([1.0, 1, 2, 2, 3, 3]), np.array([1.0, 1, 2, 2, 3, 3]) + noise[::-1]
+    attribute = np.arange(6.0)
+    assert kendall_tau_b(attribute, noisy) == kendall_tau_b(attribute, clean)
+    assert spearman(attribute, noisy) == spearman(attribute, clean)
+    assert kendall_tau_b(attribute, 0.5 + noise) == Estimate(None, NO_VARIATION)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tests.evaluation.golden import resampled, scores, statistic, tables
+from tests.evaluation.golden import positives, resampled, scores, statistic, tables
 from tests.evaluation.golden.world import INPUT, World, read_world
 
 EXPECTED = Path(__file__).parent / "expected.json"
@@ -67,6 +67,8 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "leave-one-out --depth 6", scores.leave_one_out(world, 6, "C@1 C@5 C@10 AP")
     yield "positives", tables.positives(world)
     yield "ranks", tables.ranks(world, 10)
+    rejected = positives.originals(world, "C@1 C@5 AP")
+    yield "originals --resamples 100 --measures C@1,C@5,AP", rejected
     yield "length", tables.length(world, 1)
     yield "length --cutoff 5", tables.length(world, 5)
     yield "coverage", tables.coverage(world, 12)
@@ -75,20 +77,29 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     by_positives = statistic.slices(world, "AP", "positives", 5)
     yield "slices --by positives --measure AP --bins 5 --resamples 100", by_positives
     yield "wording --resamples 100", statistic.wording(world, "C@5")
-    yield "matching", statistic.matching(world, "C@1 C@5 C@10 AP")
+    yield "matching --threshold 0.1", statistic.matching(world, "C@1 C@5 C@10 AP", 0.1)
     rates = " ".join(f"--{name} {value}" for name, value in statistic.RATES.items())
-    yield f"plan --difference 2 --power 0.9 {rates}", statistic.plan(world, "C@5", 2, 0.9)
+    wish = f"--difference 2 --power 0.9 {rates}"
+    yield f"plan --unit captions {wish}", statistic.plan(world, "C@5", 2, 0.9)
+    for measure in ("C@5", "AP"):
+        by_videos = statistic.plan(world, measure, 2, 0.9, by_videos=True)
+        yield f"plan --unit videos --measure {measure} {wish}", by_videos
 
 
 def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     """What rests on samples, and bounds."""
     draws = " ".join(DRAWS)
     yield f"labels {draws}", tables.labels_table(world)
-    yield f"scores --measures C@1,C@5,AP {draws}", statistic.intervals(world, "C@1 C@5 AP")
-    by_videos = statistic.intervals(world, "AP", by_videos=True)
-    yield f"scores --measures AP --unit videos {draws}", by_videos
-    yield f"significance {draws}", statistic.significance(world, "C@5")
-    yield f"bootstrap --sizes 60,240 {draws}", statistic.sub_samples(world, "C@5", [60, 240])
+    by_captions = statistic.intervals(world, "C@1 C@5 AP")
+    yield f"scores --measures C@1,C@5,AP --unit captions {draws}", by_captions
+    by_videos = statistic.intervals(world, "C@1 C@5 AP", by_videos=True)
+    yield f"scores --measures C@1,C@5,AP {draws}", by_videos
+    yield f"significance {draws}", statistic.significance(world, "C@5", by_videos=True)
+    yield f"significance --unit captions {draws}", statistic.significance(world, "C@5")
+    by_captions = statistic.sub_samples(world, "C@5", [60, 240])
+    yield f"bootstrap --unit captions --sizes 60,240 {draws}", by_captions
+    by_videos = statistic.sub_samples(world, "C@5", [60, 240], by_videos=True)
+    yield f"bootstrap --unit videos --sizes 60,240 {draws}", by_videos
     wanted = ",".join(scores.BOUNDED.split())
     labelled = scores.bounds(world, world.by_labels, 6)
     yield (

@@ -81,7 +81,8 @@ def evaluate(world: World, qrels: Qrels, measures: str) -> dict[str, Any]:
             name: {
                 "original": _scores(world, lists, world.by_original, measures),
                 "labelled": _scores(world, lists, qrels, measures),
-                "judged": {str(k): score(world, lists, qrels, f"Judged@{k}") for k in (1, 5, 10)},
+                "judged": _judged(world, lists, qrels, measures),
+                "reads": {measure: _reads(lists, measure) for measure in measures.split()},
             }
             for name, lists in world.runs.items()
         }
@@ -90,6 +91,17 @@ def evaluate(world: World, qrels: Qrels, measures: str) -> dict[str, Any]:
 
 def _scores(world: World, lists: Lists, qrels: Qrels, measures: str) -> dict[str, float | None]:
     return {measure: score(world, lists, qrels, measure) for measure in measures.split()}
+
+
+def _reads(lists: Lists, measure: str) -> int:
+    """The cutoff, or without one, or with one beyond, the longest list."""
+    depth = max(map(len, lists.values()))
+    return min(int(measure.partition("@")[2] or depth), depth)
+
+
+def _judged(world: World, lists: Lists, qrels: Qrels, measures: str) -> dict[str, float | None]:
+    depths = {1, 5, 10, *(_reads(lists, measure) for measure in measures.split())}
+    return {str(depth): score(world, lists, qrels, f"Judged@{depth}") for depth in sorted(depths)}
 
 
 # --- leave one out --------------------------------------------------------------------------------
@@ -179,11 +191,16 @@ BOUNDED = "C@1 C@3 P@5 R@5 AP AP(found) RR"
 
 
 def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
-    """Lowest and highest by trying all ways in which the unjudged pairs of a list may turn out."""
+    """Lowest and highest over all outcomes of the unjudged pairs of a list; and over all pairs,
+    with each number of positives outside of it."""
     runs = world.cut(depth)
     rows, judged = [], []
     for name, lists in runs.items():
-        tried = [_outcomes(world, lists, qrels, caption) for caption in world.captions]
+        tried = [_outcomes(lists, qrels, caption, [0]) for caption in world.captions]
+        beyond = [
+            _outcomes(lists, qrels, caption, range(_unlisted(world, lists, qrels, caption) + 1))
+            for caption in world.captions
+        ]
         dense = {
             caption: [video for video in videos if video in qrels.get(caption, {})]
             for caption, videos in lists.items()
@@ -197,6 +214,12 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
                     statistics.fmean(min(outcome[measure] for outcome in one) for one in tried),
                     statistics.fmean(max(outcome[measure] for outcome in one) for one in tried),
                 ],
+                "bounds_all": [
+                    statistics.fmean(min(outcome[measure] for outcome in one) for one in beyond),
+                    statistics.fmean(max(outcome[measure] for outcome in one) for one in beyond),
+                ],
+                "judged_depth": _reads(lists, measure),
+                "judged": score(world, lists, qrels, f"Judged@{_reads(lists, measure)}"),
                 "condensed": score(world, dense, qrels, measure),
             }
             for measure in BOUNDED.split()
@@ -205,6 +228,9 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
             {
                 "run": name,
                 "judged": score(world, lists, qrels, f"Judged@{depth}"),
+                "unjudged_unlisted": sum(
+                    _unlisted(world, lists, qrels, caption) for caption in world.captions
+                ),
                 "bpref": _by_trec(world, lists, qrels, "bpref"),
                 "infap": _by_trec(world, lists, _with_pooled(lists, qrels), "infAP"),
             }
@@ -212,19 +238,28 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
     return {"depth": depth, "rows": rows, "judged": judged}
 
 
-def _outcomes(world: World, lists: Lists, qrels: Qrels, caption: str) -> list[dict[str, float]]:
-    """The caption's scores in every outcome."""
+def _unlisted(world: World, lists: Lists, qrels: Qrels, caption: str) -> int:
+    """Unjudged videos of the caption outside of its list."""
+    return len(set(world.videos) - set(lists.get(caption, [])) - set(qrels.get(caption, {})))
+
+
+def _outcomes(
+    lists: Lists, qrels: Qrels, caption: str, outside: Iterable[int]
+) -> list[dict[str, float]]:
+    """The caption's scores in every outcome, with these numbers of positives outside of the list
+    besides the known ones."""
     videos, gains = lists.get(caption, []), qrels.get(caption, {})
     free = [video for video in videos if video not in gains]
     return [
-        _by_hand(videos, gains | dict(zip(free, labels, strict=True)))
+        _by_hand(videos, gains | dict(zip(free, labels, strict=True)), more)
         for labels in product((0, 1), repeat=len(free))
+        for more in outside
     ]
 
 
-def _by_hand(videos: list[str], gains: dict[str, int]) -> dict[str, float]:
+def _by_hand(videos: list[str], gains: dict[str, int], more: int = 0) -> dict[str, float]:
     """`BOUNDED`, from the ranks of the positives."""
-    positives = sum(gains.values())
+    positives = sum(gains.values()) + more
     ranks = [rank for rank, video in enumerate(videos, 1) if gains.get(video, 0)]
     precision = sum(n / rank for n, rank in enumerate(ranks, 1))
     top = sum(rank <= 5 for rank in ranks)

@@ -36,7 +36,9 @@ def intervals(world: World, measures: str, *, by_videos: bool = False) -> dict[s
                     "original": statistics.fmean(original),
                     "original_interval": _interval(world, original, by_videos),
                     "difference": statistics.fmean(change),
-                    "difference_interval": resampled.cluster_interval(change, _videos(world))
+                    "difference_interval": resampled.cluster_interval(
+                        change, _videos(world), difference=True
+                    )
                     if by_videos
                     else resampled.difference_interval(labelled, original),
                 }
@@ -54,9 +56,9 @@ def _videos(world: World) -> list[str]:
     return [world.source[caption] for caption in world.captions]
 
 
-def significance(world: World, measure: str) -> dict[str, Any]:
+def significance(world: World, measure: str, *, by_videos: bool = False) -> dict[str, Any]:
     """For a measure of zeros and ones, Fisher's test is the sign test of the captions that
-    differ."""
+    differ; by video, all signs of a video change together."""
     values = {
         name: per_caption(world, lists, world.by_labels, measure)
         for name, lists in world.runs.items()
@@ -70,12 +72,18 @@ def significance(world: World, measure: str) -> dict[str, Any]:
                 "first": first,
                 "second": second,
                 "difference": float(change.mean()),
-                "interval": resampled.difference_interval(values[first], values[second]),
+                "interval": resampled.cluster_interval(
+                    change.tolist(), _videos(world), difference=True
+                )
+                if by_videos
+                else resampled.difference_interval(values[first], values[second]),
                 "effect": float(change.mean() / change.std(ddof=1)),
                 "wins": wins,
                 "ties": int((change == 0).sum()),
                 "losses": losses,
-                "p_randomisation": float(stats.binomtest(wins, wins + losses).pvalue),
+                "p_randomisation": _signed_sums(change.tolist(), _videos(world))
+                if by_videos
+                else float(stats.binomtest(wins, wins + losses).pvalue),
             }
         )
     for row, adjusted in zip(rows, _holm([row["p_randomisation"] for row in rows]), strict=True):
@@ -94,6 +102,21 @@ def significance(world: World, measure: str) -> dict[str, Any]:
     }
 
 
+def _signed_sums(change: list[float], videos: list[str]) -> float:
+    """Share of all sign assignments to the videos whose sum is as far from 0 as that found."""
+    sums, _ = resampled.cluster_totals(change, videos)
+    ways = Counter({0: 1})
+    for one in map(round, sums):
+        ways = Counter(
+            {
+                reached: ways[reached - one] + ways[reached + one]
+                for reached in {so_far + sign * one for so_far in ways for sign in (-1, 1)}
+            }
+        )
+    far = sum(number for reached, number in ways.items() if abs(reached) >= abs(sum(sums)))
+    return far / sum(ways.values())
+
+
 def _ranked(scores: list[Any]) -> list[int]:
     return [int(rank) for rank in stats.rankdata([-one for one in scores], method="min")]
 
@@ -106,8 +129,12 @@ def _holm(p_values: list[float]) -> list[float]:
     return [adjusted[number] for number in range(len(p_values))]
 
 
-def sub_samples(world: World, measure: str, sizes: list[int]) -> dict[str, Any]:
-    """What the draws are drawn from is known: the mean, and sigma / sqrt(size)."""
+def sub_samples(
+    world: World, measure: str, sizes: list[int], *, by_videos: bool = False
+) -> dict[str, Any]:
+    """What the draws are drawn from is known: the mean, and sigma / sqrt(size). Of whole videos
+    they are drawn here, too. Two systems on the same captions are compared as a test does: around
+    0, so that the deviation is that of the mean square."""
     rows, pairs = [], []
     z = float(stats.norm.ppf(0.975))
     for by, qrels in (("labelled", world.by_labels), ("original", world.by_original)):
@@ -117,21 +144,24 @@ def sub_samples(world: World, measure: str, sizes: list[int]) -> dict[str, Any]:
         }
         for size in sizes:
             for name, own in values.items():
-                deviation = float(own.std()) / math.sqrt(size)
+                deviation = _sampled_deviation(world, own, size, by_videos)
+                error = deviation / math.sqrt(resampled.OURS)
+                # A ratio of two sums is biased by a small part of its deviation.
+                bias = deviation**2 / 2 if by_videos else 0.0
                 rows.append(
                     {
                         "run": name,
                         "by": by,
                         "size": size,
-                        "mean": resampled.about(
-                            float(own.mean()), 4 * deviation / math.sqrt(resampled.OURS)
-                        ),
-                        "deviation": _about_deviation(deviation),
-                        "smallest": _about_deviation(z * math.sqrt(2) * deviation),
+                        "mean": resampled.about(float(own.mean()), 4 * error + bias),
+                        "deviation": _about_deviation(deviation, by_videos),
+                        "smallest": _about_deviation(z * math.sqrt(2) * deviation, by_videos),
                     }
                 )
             for first, second in combinations(values, 2):
                 change = values[first] - values[second]
+                around_zero = math.sqrt(float(np.mean(change**2)) / float(change.var()))
+                deviation = _sampled_deviation(world, change, size, by_videos)
                 pairs.append(
                     {
                         "first": first,
@@ -139,53 +169,108 @@ def sub_samples(world: World, measure: str, sizes: list[int]) -> dict[str, Any]:
                         "by": by,
                         "size": size,
                         "difference": float(change.mean()),
-                        "smallest": _about_deviation(z * float(change.std()) / math.sqrt(size)),
+                        "smallest": _about_deviation(z * around_zero * deviation, by_videos),
                     }
                 )
     return {"rows": rows, "pairs": pairs}
 
 
-def _about_deviation(deviation: float) -> dict[str, float]:
+def _sampled_deviation(world: World, values: Any, size: int, by_videos: bool) -> float:
+    if not by_videos:
+        return float(values.std()) / math.sqrt(size)
+    videos = list(dict.fromkeys(_videos(world)))
+    of_video = [[n for n, own in enumerate(_videos(world)) if own == one] for one in videos]
+    sums = np.array([values[own].sum() for own in of_video])
+    sizes = np.array([len(own) for own in of_video])
+    number = max(1, round(size / float(sizes.mean())))
+    drawn = np.random.default_rng(1).integers(0, len(videos), (resampled.THEIRS, number))
+    return float(ratio_of(sums[drawn], sizes[drawn]).std())
+
+
+def ratio_of(sums: Any, sizes: Any) -> Any:
+    return sums.sum(axis=1) / sizes.sum(axis=1)
+
+
+def _about_deviation(deviation: float, drawn: bool = False) -> dict[str, float]:
     """The standard error of a standard deviation of B normal draws is sd / sqrt(2 B)."""
-    return resampled.about(deviation, 4 * deviation / math.sqrt(2 * resampled.OURS))
+    draws = resampled.OURS / 2 if drawn else resampled.OURS
+    return resampled.about(deviation, 4 * deviation / math.sqrt(2 * draws))
 
 
 RATES = {"pairs": 20, "double": 0.1, "disagreement": 0.05, "seconds": 7, "money": 15}
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 
 
-def plan(world: World, measure: str, difference: float, power: float) -> dict[str, Any]:
-    z = float(stats.norm.ppf(0.975) + stats.norm.ppf(power))
+def plan(
+    world: World, measure: str, difference: float, power: float, *, by_videos: bool = False
+) -> dict[str, Any]:
+    """By Connor's formula and that of two proportions for measures of zeros and ones, by normal
+    formulas for others, times the design effect."""
     values = {
         name: np.array(per_caption(world, lists, world.by_labels, measure))
         for name, lists in world.runs.items()
     }
-    rows = []
+    rows, pilots = [], []
     for first, second in combinations(values, 2):
-        paired = float((values[first] - values[second]).std(ddof=1))
-        alone = math.hypot(values[first].std(ddof=1), values[second].std(ddof=1))
-        for design, deviation in (("paired", paired), ("independent", alone)):
+        one, other = values[first], values[second]
+        for design, samples in (("paired", [one - other]), ("independent", [one, other])):
+            effect, icc = _design_effect(world, samples) if by_videos else (1.0, None)
+            who = {"first": first, "second": second, "design": design}
+            pilots.append({**who, "design_effect": effect, "icc": icc})
             for step in STEPS:
-                each = math.ceil((z * deviation / (difference * step / 100)) ** 2)
-                captions = each if design == "paired" else 2 * each
-                pairs = captions * RATES["pairs"]
+                wish = difference * step / 100
+                alone = _needed(design, one, other, wish, power)
+                each = math.ceil(max(effect, 1.0) * alone)
+                sets = 1 if design == "paired" else 2
+                pairs = sets * each * RATES["pairs"]
                 judgments = pairs * (1 + RATES["double"] * (1 + RATES["disagreement"]))
                 hours = judgments * RATES["seconds"] / 3600
                 rows.append(
                     {
-                        "first": first,
-                        "second": second,
-                        "design": design,
-                        "deviation": deviation,
-                        "difference": difference * step / 100,
-                        "captions": captions,
+                        **who,
+                        "deviation": math.sqrt(sum(sample.var(ddof=1) for sample in samples)),
+                        "difference": wish,
+                        "captions": sets * each,
+                        "single_captions": sets * math.ceil(alone) if by_videos else None,
                         "pairs": pairs,
                         "judgments": math.ceil(round(judgments, 6)),
                         "hours": hours,
                         "money": hours * RATES["money"],
                     }
                 )
-    return {"rows": rows}
+    return {"rows": rows, "pilots": pilots}
+
+
+def _needed(design: str, one: Any, other: Any, difference: float, power: float) -> float:
+    z, z_power = float(stats.norm.ppf(0.975)), float(stats.norm.ppf(power))
+    if design == "paired":
+        psi = float(np.mean((one - other) ** 2))  # the discordant share of zeros and ones
+        null, there = psi, psi - difference**2
+    elif {*one.tolist(), *other.tolist()} <= {0.0, 1.0}:
+        middle = float(one.mean() + other.mean()) / 2
+        high, low = middle + difference / 2, middle - difference / 2
+        null, there = 2 * middle * (1 - middle), high * (1 - high) + low * (1 - low)
+    else:
+        null = there = float(one.var(ddof=1) + other.var(ddof=1))
+    return (z * math.sqrt(null) + z_power * math.sqrt(there)) ** 2 / difference**2
+
+
+def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
+    """Variance of the mean by whole videos over that by captions, and rho that explains it."""
+    videos = _videos(world)
+    names = list(dict.fromkeys(videos))
+    by_video = by_caption = 0.0
+    for sample in samples:
+        sums = dict.fromkeys(names, 0.0)
+        for name, value in zip(videos, sample, strict=True):
+            sums[name] += value - sample.mean()
+        total = sum(one**2 for one in sums.values())
+        by_video += total * len(names) / (len(names) - 1) / len(sample) ** 2
+        by_caption += sample.var(ddof=1) / len(sample)
+    sizes = Counter(videos).values()
+    size = sum(one**2 for one in sizes) / sum(sizes)
+    effect = float(by_video / by_caption)
+    return effect, (effect - 1) / (size - 1)
 
 
 # --- Slices ---------------------------------------------------------------------------------------
@@ -209,6 +294,8 @@ def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
 
 
 def _correlated(first: list[Any], second: list[Any]) -> dict[str, float]:
+    """Values that differ by rounding noise are ties."""
+    first, second = ([round(one, 9) for one in values] for values in (first, second))
     return {
         "spearman": float(stats.spearmanr(first, second).statistic),
         "kendall": float(stats.kendalltau(first, second, variant="b").statistic),
@@ -278,7 +365,7 @@ def _nearest(similarities: Any) -> float:
     return round(statistics.fmean(sorted(similarities, reverse=True)[:10]), 12)
 
 
-def matching(world: World, measures: str) -> dict[str, Any]:
+def matching(world: World, measures: str, threshold: float) -> dict[str, Any]:
     """A video matches a caption where one of its own captions is similar enough."""
     vectors = weighted(world)
     original = set(world.original)
@@ -298,7 +385,6 @@ def matching(world: World, measures: str) -> dict[str, Any]:
         for caption, video in pairs
     }
     curve = [_quality(pairs, alike, step / 50) for step in range(1, 51)]
-    threshold = max(curve, key=lambda row: row["f1"])["threshold"]
     matched = {pair: int(value >= threshold) for pair, value in alike.items()}
     by = {
         "original": world.by_original,

@@ -12,9 +12,10 @@ import numpy as np
 
 from tests.evaluation.golden import resampled
 from tests.evaluation.golden.scores import pairs_of, per_caption
-from tests.evaluation.golden.world import Pair, Qrels, World, as_qrels, decided, gathered
+from tests.evaluation.golden.world import Lists, Pair, Qrels, World, as_qrels, decided, gathered
 
 Labels = list[list[int]]  # of each pair
+Judgments = list[tuple[Pair, str, int]]
 
 # --- Labels ---------------------------------------------------------------------------------------
 
@@ -30,8 +31,9 @@ def agreement(world: World) -> dict[str, Any]:
         "multiply_labelled": len(_several(labels)),
         "agreement": _unanimous(labels),
         "pairwise_agreement": _pairwise(labels),
-        "alpha": alpha(labels),
-        "alpha_interval": _alpha_interval(labels),
+        **_quoted(labels),
+        "first_labels": _figures(_first_two(labels)),
+        "all_labels": _figures(labels),
         "by_label_count": [
             {"labels": number, "pairs": len(own), "agreement": _unanimous(own)}
             for number, own in _by_number(labels)
@@ -46,8 +48,45 @@ def labels_table(world: World) -> dict[str, Any]:
         "labels": sum(map(len, labels)),
         "several": len(_several(labels)),
         **_outcomes(labels),
+        "pairwise_agreement": _pairwise(labels),
+        **_quoted(labels),
+        "first_labels": _figures(_first_two(labels)),
+        "all_labels": _figures(labels),
         "by_number": [{"labels": n, **_outcomes(own)} for n, own in _by_number(labels)],
     }
+
+
+def _first_two(labels: Labels) -> Labels:
+    """In the order of the file: a third is requested only if these differ."""
+    return [one[:2] for one in labels]
+
+
+def _quoted(labels: Labels) -> dict[str, Any]:
+    """The figures of the first two labels, which are those to quote."""
+    first = _first_two(labels)
+    return {
+        "first_two_agreement": _unanimous(first),
+        "alpha": alpha(first),
+        "alpha_interval": _alpha_interval(first),
+        "ac1": _ac1(first),
+    }
+
+
+def _figures(labels: Labels) -> dict[str, Any]:
+    return {
+        "agreement": _unanimous(labels),
+        "pairwise_agreement": _pairwise(labels),
+        "alpha": alpha(labels),
+        "alpha_interval": _alpha_interval(labels),
+        "ac1": _ac1(labels),
+    }
+
+
+def _ac1(labels: Labels) -> float:
+    """Gwet's AC1 of two categories, as his handbook has it."""
+    share = statistics.fmean(sum(one) / len(one) for one in labels)
+    chance = 2 * share * (1 - share)
+    return (_pairwise(labels) - chance) / (1 - chance)
 
 
 def _outcomes(labels: Labels) -> dict[str, Any]:
@@ -80,8 +119,11 @@ def _unanimous(labels: Labels) -> float | None:
 
 
 def _pairwise(labels: Labels) -> float:
-    compared = [one == other for own in labels for one, other in combinations(own, 2)]
-    return sum(compared) / len(compared)
+    """The mean over pairs of the share of their pairs of labels that agree."""
+    return statistics.fmean(
+        statistics.fmean(one == other for one, other in combinations(own, 2))
+        for own in _several(labels)
+    )
 
 
 def alpha(labels: Labels) -> float | None:
@@ -114,22 +156,42 @@ def _alpha_interval(labels: Labels) -> Any:
 def _annotators(world: World) -> list[dict[str, Any]]:
     """In the order of their names, as they get their numbers."""
     rows = []
+    first = _first_judgments(world.judgments)
     for name in sorted({annotator for _, annotator, _ in world.judgments}):
-        own = {pair: label for pair, annotator, label in world.judgments if annotator == name}
-        others = [
-            label == own[pair]
-            for pair, annotator, label in world.judgments
-            if annotator != name and pair in own
-        ]
+        own = [label for _, annotator, label in world.judgments if annotator == name]
+        among_first, among_all = _compared(first, name), _compared(world.judgments, name)
         rows.append(
             {
                 "labels": len(own),
-                "relevant": sum(own.values()) / len(own),
-                "compared": len(others),
-                "agreement": sum(others) / len(others),
+                "relevant": sum(own) / len(own),
+                "compared": len(among_first),
+                "agreement": statistics.fmean(among_first),
+                "compared_all_labels": len(among_all),
+                "agreement_all_labels": statistics.fmean(among_all),
             }
         )
     return rows
+
+
+def _first_judgments(judgments: Judgments) -> Judgments:
+    """The first two of each pair."""
+    seen: Counter[Any] = Counter()
+    found = []
+    for pair, annotator, label in judgments:
+        seen[pair] += 1
+        if seen[pair] <= 2:
+            found.append((pair, annotator, label))
+    return found
+
+
+def _compared(judgments: Judgments, name: str) -> list[bool]:
+    """Whether each label by another annotator on a pair of theirs is the same."""
+    own = {pair: label for pair, annotator, label in judgments if annotator == name}
+    return [
+        label == own[pair]
+        for pair, annotator, label in judgments
+        if annotator != name and pair in own
+    ]
 
 
 def history(world: World, moments: int, measure: str) -> dict[str, Any]:
@@ -139,7 +201,7 @@ def history(world: World, moments: int, measure: str) -> dict[str, Any]:
         so_far = world.judgments[: round(number * total / moments)]
         labels_of = gathered(so_far)
         qrels = as_qrels(decided(labels_of) | dict.fromkeys(world.original, 1))
-        several = _several(list(labels_of.values()))
+        several = _several(_first_two(list(labels_of.values())))
         agreed.append(
             {
                 "labels": len(so_far),
@@ -252,6 +314,7 @@ def coverage(world: World, depth: int) -> dict[str, Any]:
                     "judged": judged,
                     "relevant": sum(labels.get(pair, 0) for pair in there),
                     "share": judged / len(there),
+                    "judged_at": _judged_share(world, lists, labels, rank),
                 }
             )
     for at in range(1, depth + 1):
@@ -267,6 +330,16 @@ def coverage(world: World, depth: int) -> dict[str, Any]:
             }
         )
     return {"ranks": rows, "pools": pools}
+
+
+def _judged_share(world: World, lists: Lists, labels: dict[Pair, int], depth: int) -> float:
+    """Judged@k: captions without a list count 0."""
+    shares = [
+        sum((key, video) in labels for video in videos[:depth]) / len(videos[:depth])
+        for key, videos in lists.items()
+        if videos
+    ]
+    return sum(shares) / len(world.captions)
 
 
 # --- Overlap --------------------------------------------------------------------------------------

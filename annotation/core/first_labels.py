@@ -1,0 +1,50 @@
+"""Labels of a task that were planned, and labels requested because others differed."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+# The plan behind an imported file is unknown: its first two labels of a pair count as planned.
+PLANNED_IN_FILES = 2
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def label_places(tasks: Int64Array, came: Int64Array) -> Int64Array:
+    """Return the place of each label in its task, from 0, in the order of arrival, int64 [n].
+
+    tasks: int64 [n], equal for labels of the same task. came: int64 [n], ascending by the time of
+    the annotator's first answer to the task. A correction keeps the place of the answer that it
+    corrects. Slot numbers would be wrong here: when a label is withdrawn, another person fills its
+    slot, perhaps only because the two remaining labels differ.
+    """
+    order = np.lexsort((came, tasks))
+    starts = np.flatnonzero(np.diff(tasks[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    return places
+
+
+def first_answers(
+    live: tuple[Int64Array, Int64Array, Int64Array],
+    corrected: tuple[Int64Array, Int64Array, Int64Array],
+) -> Int64Array:
+    """Return the key of each annotator's first answer to the task of their live label, int64 [n].
+
+    live: keys, tasks and annotators of the labels that count, int64 [n] each. corrected: the same
+    for answers that were later corrected, int64 [m] each. Keys ascend in the order of arrival.
+    """
+    first = live[0].copy()
+    if not len(corrected[0]):
+        return first
+    width = int(max(live[2].max(initial=0), corrected[2].max())) + 1
+    codes, old = (who[1] * width + who[2] for who in (live, corrected))
+    order = np.lexsort((corrected[0], old))
+    earliest, at = np.unique(old[order], return_index=True)
+    keys = corrected[0][order][at]
+    place = np.minimum(np.searchsorted(earliest, codes), len(earliest) - 1)
+    found = earliest[place] == codes
+    first[found] = np.minimum(first[found], keys[place[found]])
+    return first

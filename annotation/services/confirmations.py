@@ -1,0 +1,141 @@
+"""Second labels for pairs that a single label decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
+
+from annotation.core.plan import plan_positions
+from annotation.enums import CampaignKind, CampaignState, TaskState
+from annotation.models import Campaign, JudgmentTask
+from annotation.selectors import OWN_CAPTION, latest_guideline
+from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
+from config.shared.errors import InvalidInput
+from config.shared.limits import check_length, check_seed
+from pooling.core.equal_texts import unit_codes
+from pooling.enums import MediaState
+from pooling.models import Benchmark
+from pooling.selectors import codes_of, first_equal_captions, get_latest_pool
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Single:
+    """Tasks that one label decides and that show the pairs to confirm: columns, int64 [n] each.
+
+    keys: the text and the video, or the pair if its label holds for one caption. labels: as given.
+    """
+
+    keys: Int64Array
+    pair_ids: Int64Array
+    units: Int64Array
+    n_pairs: Int64Array
+    labels: Int64Array
+    campaigns: Int64Array
+
+
+def open_confirmation(
+    *, benchmark: Benchmark, codes: Int64Array, seed: int = 0, name: str = ""
+) -> Campaign:
+    """Open a campaign that requests a second label of positives that one label decides.
+
+    codes: int64 [n], the pairs to confirm, such as those that decide a C@k alone. Pairs with more
+    than one label, without a positive label, or in another confirmation are left out. The existing
+    label of a pair counts together with the new one. If the two differ, a third person decides. No
+    person gets a pair that they have judged before.
+
+    Raises `InvalidInput` if no pair is left, or if the pairs were judged on different scales.
+    """
+    check_seed(seed)
+    check_length(Campaign, "name", name)
+    pool = get_latest_pool(benchmark)
+    with long_transaction():
+        lock_row(benchmark)
+        found = _single_labels(benchmark, codes)
+        if not len(found.keys):
+            raise InvalidInput("none of these pairs is a positive that a single label decides")
+        campaign = Campaign.objects.create(
+            benchmark=benchmark,
+            pool=pool,
+            # Annotators read the name: it must not say that these pairs have a positive label.
+            name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
+            seed=seed,
+            guideline=latest_guideline(benchmark),
+            n_tasks=len(found.keys),
+            confirms=True,
+            **_scale_of(benchmark, found.campaigns),
+        )
+        is_shared = found.units != OWN_CAPTION
+        copy_columns(
+            JudgmentTask,
+            {
+                "campaign_id": campaign.pk,
+                "pair_id": found.pair_ids,
+                "unit": [
+                    unit if shared else None
+                    for unit, shared in zip(found.units.tolist(), is_shared.tolist(), strict=True)
+                ],
+                "n_pairs": found.n_pairs,
+                "carried": found.labels,
+                "position": plan_positions(found.keys, benchmark.n_videos, seed),
+            },
+        )
+    return campaign
+
+
+def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
+    """Return resolved tasks with one label that show one of the pairs, ascending by key."""
+    tasks = JudgmentTask.objects.filter(
+        campaign__benchmark=benchmark,
+        campaign__kind=CampaignKind.JUDGING,
+        campaign__confirms=False,
+        state=TaskState.RESOLVED,
+        labels_live=1,
+        label__gte=F("campaign__threshold"),
+    ).exclude(pair__video__state=MediaState.BROKEN)
+    queries, videos, *columns = read_columns(
+        tasks.annotate(shared=Coalesce("unit", Value(OWN_CAPTION))),
+        "pair__query_id",
+        "pair__video_id",
+        "pair_id",
+        "shared",
+        "n_pairs",
+        "label",
+        "campaign_id",
+    )
+    pair_ids, units = columns[:2]
+    own = codes_of(benchmark, queries, videos)
+    wanted_units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
+    is_shared = units != OWN_CAPTION
+    is_wanted = np.where(is_shared, np.isin(units, wanted_units), np.isin(own, codes))
+    is_wanted[is_wanted] = ~np.isin(pair_ids[is_wanted], _with_more(pair_ids[is_wanted]))
+    keys = np.where(is_shared, units, own)
+    order = np.flatnonzero(is_wanted)[np.argsort(keys[is_wanted], kind="stable")]
+    return _Single(keys[order], *(column[order] for column in columns))
+
+
+def _with_more(pair_ids: Int64Array) -> Int64Array:
+    """Return which of the pairs have labels in several campaigns, or are being confirmed."""
+    is_held = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
+    tasks = JudgmentTask.objects.filter(Among("pair_id", pair_ids))
+    (labelled,) = read_columns(tasks.filter(labels_live__gt=0), "pair_id")
+    (confirmed,) = read_columns(tasks.filter(is_held, campaign__confirms=True), "pair_id")
+    ordered = np.sort(labelled)
+    return np.concatenate([ordered[1:][ordered[1:] == ordered[:-1]], confirmed])
+
+
+def _scale_of(benchmark: Benchmark, campaigns: Int64Array) -> dict[str, object]:
+    """The scale on which these campaigns judge, as fields of a campaign."""
+    fields = ("scale", "steps", "threshold")
+    found = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
+    scales = list(found.values(*fields))
+    if any(scale != scales[0] for scale in scales):
+        raise InvalidInput(
+            "these pairs were judged on different scales, which no campaign can join"
+        )
+    return dict(scales[0])

@@ -1,0 +1,68 @@
+"""Raw and corrected scores of the demo beside the true ones, which are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import IntArray
+from evaluation.core.measures import parse_measure
+from evaluation.core.relevance import Judged
+from evaluation.core.scoring import score_run
+from evaluation.demo.benchmark import DemoBenchmark
+
+
+def true_scores(
+    demo: DemoBenchmark,
+    runs: Mapping[str, npt.NDArray[Any]],
+    codes: IntArray,
+    measures: Sequence[str],
+) -> dict[str, dict[str, float]]:
+    """Return scores by run and measure as if the label of every judged pair were right.
+
+    runs: ranked lists by name. codes: int64 [n_pairs], ascending, the judged pairs and the original
+    positives, `caption number * number of videos + video number`. Unjudged pairs count as not
+    relevant, as they do in raw and corrected scores.
+    """
+    n_captions, n_videos = demo.truth.shape
+    truth = demo.truth.reshape(-1)[codes].astype(np.int8)
+    judged = Judged(codes, truth, n_captions, n_videos)
+    wanted = {name: parse_measure(name) for name in measures}
+    found = {}
+    for run, ranked in runs.items():
+        scores = score_run(ranked, judged, wanted.values())
+        found[run] = {
+            name: float(scores.per_query(measure).mean()) for name, measure in wanted.items()
+        }
+    return found
+
+
+def noise_lines(noise: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
+    """Return the scores as a table for terminals, in %."""
+    if noise["false_alarms"] is None:
+        return ["No error rates of the labels are known, so that no score is corrected."]
+    lines = [
+        "Wrong labels: {:.1f} % false alarms and {:.1f} % misses, estimated. Scores in %: raw, "
+        "corrected with its 95 %".format(100 * noise["false_alarms"], 100 * noise["misses"]),
+        "interval, and true, as they would be if every label were right.",
+        f"{'':14}" + "".join(f"{name:>31}" for name in measures),
+        f"{'':14}" + f"{'raw   corrected (to)     true':>31}" * len(measures),
+    ]
+    for run, scores in noise["runs"].items():
+        cells = "".join(f"{_cell(scores[name]):>31}" for name in measures)
+        lines.append(f"{run:14}{cells}")
+    return lines
+
+
+def _cell(score: Mapping[str, Any]) -> str:
+    ends = [_percent(end) for end in score["interval"] or ()]
+    spread = f" ({'-'.join(ends)})" if ends else ""
+    corrected = f"{_percent(score['corrected'])}{spread}"
+    return f"{_percent(score['raw'])}  {corrected}  {_percent(score['truth'])}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
