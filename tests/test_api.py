@@ -435,7 +435,7 @@ def test_a_job_is_cancelled_by_who_started_it_or_a_lead(benchmark: Benchmark) ->
     assert Job.objects.get().state == JobState.QUEUED
     assert rosa.post(url).json()["state"] == "cancelled"
     again = client_for(Role.LEAD).post(url)
-    assert (again.status_code, again.json()) == (409, {"detail": "The job has ended already."})
+    assert (again.status_code, again.json()) == (409, {"detail": "The job has already ended."})
 
 
 # --- Files ------------------------------------------------------------------------------------

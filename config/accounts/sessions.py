@@ -1,4 +1,4 @@
-"""Django's sessions in the database, read by a query that is compiled once."""
+"""Django's database sessions, loaded by a query that is compiled once."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation import services
 from annotation.enums import JudgmentState, MembershipState
 from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
@@ -43,7 +44,9 @@ def make_accounts() -> None:
     """Those for visitors, with the demo's password."""
     for username, role in ACCOUNTS.items():
         if not User.objects.filter(username=username).exists():
-            create_user(username=username, password=PASSWORD, roles=[role])
+            create_user(
+                username=username, password=PASSWORD, roles=[role], is_demo=True, by=OPERATOR
+            )
 
 
 def careless_one(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:
@@ -55,7 +58,12 @@ def make_worker(person: SimulatedAnnotator) -> Annotator:
     """The annotator for a simulated person, behind an account that nobody can log in to."""
     username = f"simulated-{person.name.lower()}"
     user = User.objects.filter(username=username).first() or create_user(
-        username=username, password=None, roles=[Role.ANNOTATOR], name=person.name
+        username=username,
+        password=None,
+        roles=[Role.ANNOTATOR],
+        name=person.name,
+        is_demo=True,
+        by=OPERATOR,
     )
     return services.annotator_for(user)
 

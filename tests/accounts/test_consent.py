@@ -27,14 +27,14 @@ def test_the_newest_text_must_be_agreed_to() -> None:
     anna, ben = (factories.make_user(name, Role.ANNOTATOR) for name in ("anna", "ben"))
     first = consent_text()
     assert (first.version, needs_consent(anna), needs_consent(ben)) == (1, True, True)
-    give_consent(person=anna, version=1)
-    give_consent(person=anna, version=1)
+    give_consent(by=anna, version=1)
+    give_consent(by=anna, version=1)
     assert (needs_consent(anna), needs_consent(ben)) == (False, True)
     consent_text("We also keep how long you looked.")
     assert (needs_consent(anna), needs_consent(ben)) == (True, True)
     with pytest.raises(Conflict):
-        give_consent(person=anna, version=1)
-    give_consent(person=anna, version=2)
+        give_consent(by=anna, version=1)
+    give_consent(by=anna, version=2)
     assert not needs_consent(anna)
     assert list(Consent.objects.values_list("user", "text__version")) == [
         (anna.pk, 2),

@@ -250,7 +250,7 @@ def test_the_service_takes_no_such_invitation_either(end: str) -> None:
     with pytest.raises(NotFound):
         come_in(made, "ben")
     with pytest.raises(NotFound):
-        accept_invitation(invitation=made.invitation, person=admin())
+        accept_invitation(invitation=made.invitation, by=admin())
     assert factories.row_counts() == before
 
 

@@ -40,6 +40,7 @@ from annotation.models import (  # noqa: E402
     Membership,
 )
 from annotation.services import annotator_for, reopen_judgments  # noqa: E402
+from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
@@ -69,13 +70,13 @@ def fill(pairs: int, people: int) -> dict[str, Any]:
         )
         annotators = [make_person(number) for number in range(people)]
         judgments = judge_all(campaign, annotators, rng)
-    create_user(username=LEAD, password=None, roles=[Role.LEAD])
+    create_user(username=LEAD, password=None, roles=[Role.LEAD], by=OPERATOR)
     return {"campaign": campaign.pk, "judgments": judgments, "people": people}
 
 
 def make_person(number: int) -> int:
     return annotator_for(
-        create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
+        create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR], by=OPERATOR)
     ).pk
 
 

@@ -17,6 +17,7 @@ from annotation.gold_selectors import find_training_queue
 from annotation.models import Campaign
 from annotation.selectors import campaigns_of, latest_guideline
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.services import enqueue_job
@@ -206,7 +207,11 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
 def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:
     """Give a job to the worker and watch its row until it has ended."""
     job = enqueue_job(
-        kind=kind, title=title, params={"benchmark": KEY, **params}, benchmark_key=KEY
+        kind=kind,
+        title=title,
+        params={"benchmark": KEY, **params},
+        benchmark_key=KEY,
+        by=OPERATOR,
     )
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:
