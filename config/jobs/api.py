@@ -61,8 +61,8 @@ class JobList(generics.ListAPIView[Job]):
 class JobDetail(generics.RetrieveAPIView[Job]):
     """Return one job.
 
-    Request it every second or two until `state` is `done`, `failed` or `cancelled`. Then `result` or
-    `error` is set.
+    Request it every second or two until `state` is `done`, `failed` or `cancelled`. Then `result`
+    or `error` is set.
     """
 
     permission_classes = [IsResearcher]

@@ -26,7 +26,7 @@ from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import store_upload
+from config.shared.uploads import check_is_readable, store_upload
 
 JOBS_PER_PAGE = 25
 # A worker takes up a job within two seconds. After this time, probably no worker is running.
@@ -74,12 +74,19 @@ def upload_page(
     kind: str,
     title: str,
     benchmark_key: str,
+    expected: str = "A CSV or JSON file",
     **params: Any,
 ) -> HttpResponse:
     """Show a form with a `file`, and start the job that reads the file.
 
-    The job's parameters are `params` and the other fields of the form.
+    The job's parameters are `params` and the other fields of the form. `expected` names the type
+    of the file in the error for another type.
     """
+    if request.method == "POST" and form.is_valid():
+        try:
+            check_is_readable(form.cleaned_data["file"], expected)
+        except InvalidInput as error:
+            form.add_error("file", str(error))
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
         file = fields.pop("file")

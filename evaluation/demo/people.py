@@ -14,7 +14,7 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment, Members
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
-from config.accounts.services import create_user
+from config.accounts.services import create_user, mark_demo_account
 from config.shared.errors import NotPermitted
 from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
@@ -43,10 +43,13 @@ COMMENTS = (
 def make_accounts() -> None:
     """Those for visitors, with the demo's password."""
     for username, role in ACCOUNTS.items():
-        if not User.objects.filter(username=username).exists():
+        person = User.objects.filter(username=username).first()
+        if person is None:
             create_user(
                 username=username, password=PASSWORD, roles=[role], is_demo=True, by=OPERATOR
             )
+        elif not person.is_demo and person.check_password(PASSWORD):
+            mark_demo_account(person=person, by=OPERATOR)
 
 
 def careless_one(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:

@@ -229,13 +229,13 @@ def test_the_command_erases(anna: User) -> None:
     ben = factories.make_user("ben")
     said = run("ben")
     ben.refresh_from_db()
-    assert said == f"Erased. The account is called {ben.username} from now on.\n"
+    assert said == f"The person is erased. The account is now called {ben.username}.\n"
 
 
 def test_the_command_refuses_who_is_not_there(anna: User) -> None:
     with pytest.raises(CommandError) as refused:
         run("nobody")
     assert (str(refused.value), refused.value.returncode) == (
-        "there is nobody called 'nobody'",
+        "there is no person with the user name 'nobody'",
         2,
     )
