@@ -21,7 +21,7 @@ from config.accounts.selectors import (
 )
 from config.accounts.services.consent import give_consent
 from config.accounts.services.people import add_user
-from config.accounts.services.roles import put_role
+from config.accounts.services.roles import set_role
 from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.limits import check_length
 
@@ -112,4 +112,4 @@ def _use(invitation: Invitation, person: User, consent: int | None) -> None:
         raise NotFound("This invitation cannot be used.")
     if needs_consent(person):
         give_consent(by=person, version=consent or 0)
-    put_role(person, Role(invitation.role), invitation.scope, invitation.made_by)
+    set_role(person, Role(invitation.role), invitation.scope, invitation.made_by)

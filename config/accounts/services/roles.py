@@ -26,10 +26,10 @@ def grant_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) 
     check_can_give(by, role, scope)
     if person.erased_at is not None:
         raise Conflict("This person has been erased.")
-    put_role(person, role, scope, by)
+    set_role(person, role, scope, by)
 
 
-def put_role(person: User, role: Role, scope: str, by: Actor) -> None:
+def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
     """Store the role. The caller has checked the permission."""
     if scope == EVERYWHERE:
         person.groups.add(Group.objects.get_or_create(name=role.value)[0])
