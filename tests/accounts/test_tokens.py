@@ -1,4 +1,4 @@
-"""The token of a person's scripts."""
+"""API tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def status_with(token: str) -> int:
     return Client().get(API, headers={"Authorization": f"Token {token}"}).status_code
 
 
-def test_a_token_is_made_shown_once_and_given_up() -> None:
+def test_a_token_is_made_shown_once_and_deleted() -> None:
     rita, client = factories.make_user("rita", Role.RESEARCHER), Client()
     client.force_login(rita)
     assert "You have no token." in client.get(PAGE).content.decode()
@@ -42,7 +42,7 @@ def test_a_token_is_made_shown_once_and_given_up() -> None:
     assert status_with(second[0]) == 401
 
 
-def test_who_was_shut_out_meanwhile_gets_none() -> None:
+def test_a_deactivated_person_gets_no_token() -> None:
     rita = factories.make_user("rita", Role.RESEARCHER)
     User.objects.update(is_active=False)
     with pytest.raises(NotPermitted):

@@ -87,8 +87,8 @@ def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.get_by_role("button", name="Publish now").click()
     if confirm:
         page.get_by_role("button", name="Publish anyway").click()
-    page.wait_for_url("**/jobs/*/")
-    page.get_by_text("Done", exact=True).wait_for(timeout=60_000)
+    page.wait_for_url("**/results/**", timeout=60_000)
+    page.get_by_text("is published, and all runs are scored by it").wait_for()
 
 
 def first_cell(page: Page, benchmark: Benchmark) -> str:

@@ -37,11 +37,11 @@ def violations(page: Page) -> list[str]:
 
 def make_link(page: Page) -> str:
     page.goto("/people/invitations/")
-    page.get_by_role("link", name="Invite somebody").click()
+    page.get_by_role("link", name="Invite a person").click()
     assert violations(page) == []
-    page.get_by_label("Where", exact=True).select_option("tiny")
-    page.get_by_label("For whom").fill("Anna, by mail")
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_label("Benchmark", exact=True).select_option("tiny")
+    page.get_by_label("Note").fill("Anna, by mail")
+    page.get_by_role("button", name="Create the link").click()
     assert violations(page) == []
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
@@ -81,7 +81,7 @@ def test_somebody_is_invited_and_comes_in(
     assert page.get_by_label("User name").input_value() == "anna"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create my account").click()
 
     page.wait_for_url("/")
     page.get_by_text("Your account is made, and you are signed in.").wait_for()
