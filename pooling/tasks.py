@@ -17,22 +17,21 @@ from pooling import services
 from pooling.selectors import get_benchmark
 
 
-def _url_of_run(job: Job) -> str:
+def _url_of_run(job: Job, made: dict[str, Any]) -> str:
     # Results that older versions stored have no key of the run.
-    if "pk" not in job.result:
+    if "pk" not in made:
         return reverse("results", args=[job.benchmark_key])
-    return reverse("run", args=[job.benchmark_key, job.result["pk"]])
+    return reverse("run", args=[job.benchmark_key, made["pk"]])
 
 
-def run_imported(job: Job) -> Outcome:
-    made = job.result
+def run_imported(job: Job, made: dict[str, Any]) -> Outcome:
     text = "This file is already stored as run <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     if made["created"]:
         text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. It is being scored."
     size = f"{counted(made['queries'], 'caption')} with a list, depth {made['depth']}"
     return Outcome(
         text=format_html(text, made["run"], size, short_sha(made["sha256"])),
-        url=_url_of_run(job),
+        url=_url_of_run(job, made),
         link="To the scores of the run",
         notes=tuple(made["warnings"]),
     )
@@ -66,8 +65,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     }
 
 
-def train_captions_imported(job: Job) -> Outcome:
-    made = job.result
+def train_captions_imported(job: Job, made: dict[str, Any]) -> Outcome:
     text = (
         "This file is already stored as train split <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     )
@@ -103,8 +101,7 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
     }
 
 
-def tags_imported(job: Job) -> Outcome:
-    made = job.result
+def tags_imported(job: Job, made: dict[str, Any]) -> Outcome:
     tags, captions = counted(made["tags"], "tag"), counted(made["captions"], "caption")
     return Outcome(
         text=f"{tags} of {captions} {'is' if made['tags'] == 1 else 'are'} stored.",
@@ -127,8 +124,7 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
 
 
-def pool_built(job: Job) -> Outcome:
-    made = job.result
+def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
     text = f"The pool has {counted(made['pairs'], 'pair')}, {made['new_pairs']:,} of them new."
     if made.get("tasks") and made["tasks"] != made["pairs"]:
         text += (

@@ -48,7 +48,9 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that registers another as the job kind "tried"."""
 
     def register(function: registry.JobFunction) -> Job:
-        kind = registry.JobKind(function, lambda job: registry.Outcome("Tried.", "/", "To it"))
+        kind = registry.JobKind(
+            function, lambda job, result: registry.Outcome("Tried.", "/", "To it")
+        )
         monkeypatch.setitem(registry._kinds, "tried", kind)
         return enqueue_job(kind="tried", title="Tried", params={}, by=OPERATOR)
 

@@ -45,7 +45,7 @@ def make_link(page: Page) -> str:
     assert violations(page) == []
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
-    page.get_by_text("The link is copied.").wait_for(state="attached")
+    page.get_by_text("Copied to the clipboard.").wait_for(state="attached")
     link = page.get_by_label("Link").input_value()
     assert page.evaluate("navigator.clipboard.readText()") == link
     return link
@@ -84,7 +84,7 @@ def test_somebody_is_invited_and_comes_in(
     page.get_by_role("button", name="Create my account").click()
 
     page.wait_for_url("/")
-    page.get_by_text("Your account is made, and you are signed in.").wait_for()
+    page.get_by_text("Your account is ready, and you are signed in.").wait_for()
     page.get_by_role("link", name=f"Start judging {campaign.name}").wait_for()
     anna = User.objects.get(username="anna")
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
