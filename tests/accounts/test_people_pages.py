@@ -261,7 +261,7 @@ def test_a_person_is_erased_by_typing_their_name(anna: User) -> None:
     anna.refresh_from_db()
     assert anna.state == "erased"
     shown = client.get(f"/people/{anna.pk}/").content.decode()
-    assert "Nothing here names anybody any more." in shown
+    assert "This person is erased." in shown
     assert "Grant this role" not in shown
     assert client.get(page).status_code == 200
     assert post(client, page, username=anna.username).status_code == 409

@@ -36,7 +36,7 @@ def test_a_token_is_made_shown_once_and_deleted() -> None:
     assert Token.objects.get().key == second[0]
     assert (status_with(first[0]), status_with(second[0])) == (401, 200)
     page = client.get(PAGE).content.decode()
-    assert "You have a token" in page
+    assert "The token that you made" in page
     assert second[0] not in page
     assert client.post(PAGE, {"what": "withdraw"})["Location"] == PAGE
     assert status_with(second[0]) == 401

@@ -82,3 +82,29 @@ def test_the_options_of_the_database(db: None) -> None:
         names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
         assert ask(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
         assert connection.settings_dict["CONN_HEALTH_CHECKS"] is True
+
+
+def test_an_email_url_names_the_server(tmp_path: Path) -> None:
+    show = (
+        "from django.conf import settings as s;"
+        "print(s.CAN_SEND_EMAIL, s.EMAIL_BACKEND.split('.')[-2], s.EMAIL_HOST, s.EMAIL_PORT)"
+    )
+    shell = ["shell", "--verbosity=0", "-c", show]
+    without = start(tmp_path, *shell)
+    assert (without.stdout, without.stderr) == ("False dummy None None\n", "")
+    smtp = start(tmp_path, *shell, EMAIL_URL="smtp+tls://hearth:secret@mail.example:587")
+    assert (smtp.stdout, smtp.stderr) == ("True smtp mail.example 587\n", "")
+
+
+def test_emails_are_never_printed(tmp_path: Path) -> None:
+    done = start(tmp_path, "check", EMAIL_URL="consolemail://")
+    assert done.returncode != 0
+    assert "EMAIL_URL must not print e-mails" in done.stderr
+
+
+@pytest.mark.parametrize(("hosts", "is_demo"), [("localhost", "True"), ("hearth.example", "False")])
+def test_the_demo_runs_only_on_this_machine(tmp_path: Path, hosts: str, is_demo: str) -> None:
+    show = "from django.conf import settings as s; print(s.DEMO)"
+    variables = {"HEARTH_DEMO": "1", "ALLOWED_HOSTS": hosts, "SECRET_KEY": OWN_KEY}
+    done = start(tmp_path, "shell", "--verbosity=0", "-c", show, **variables)
+    assert (done.stdout, done.stderr) == (f"{is_demo}\n", "")
