@@ -26,7 +26,7 @@ from evaluation.analyses.asked import ask
 from evaluation.analyses.compare_form import CompareForm
 from evaluation.analyses.comparison import Comparison, compare_lists, look_up_caption
 from evaluation.analyses.ranked_lists import WORDS, caption_told
-from evaluation.core.measures import DEFAULT_MEASURES
+from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.exports import FORMATS, file_stem, open_export
 from evaluation.models import Draft, LabelSet
 from evaluation.selectors import (

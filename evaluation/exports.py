@@ -18,9 +18,16 @@ from django.conf import settings
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
 from config.shared.files import written_whole
-from evaluation.core.fire import Annotation, Outcome, Response, by_text, fire_json, merge
-from evaluation.core.label_file import IntArray
-from evaluation.core.relevance import with_positives
+from evaluation.core.files.fire import (
+    Annotation,
+    Outcome,
+    Response,
+    by_text,
+    fire_json,
+    merge,
+)
+from evaluation.core.files.label_file import IntArray
+from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet
 from evaluation.selectors import label_set_judged, label_set_labels, original_judged
 from pooling.core.arrays import Int32s

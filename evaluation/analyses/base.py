@@ -20,12 +20,18 @@ from annotation.selectors import JudgmentArrays, Rulings, judgment_arrays, label
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.core.alpha import Interval
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.resampling import why_undefined
-from evaluation.core.scoring import score_run
+from evaluation.core.people.alpha import Interval
+from evaluation.core.relevance.judged import (
+    Judged,
+    with_positives,
+)
+from evaluation.core.relevance.measures import (
+    Measure,
+    parse_measure,
+)
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.resampling import why_undefined
 from evaluation.models import DRAFT, Draft, LabelSource
 from evaluation.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
 from evaluation.selectors.labels import for_equal_captions

@@ -29,12 +29,12 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_measured_warnings, resampled_by
 from evaluation.analyses.specs import PERCENT, dashed_lines, name_of, quantity
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.resampling import (
+from evaluation.core.statistics.resampling import (
     SubSamples,
     draw_sub_samples,
     smallest_independent_difference,
 )
-from evaluation.core.sub_samples import (
+from evaluation.core.statistics.sub_samples import (
     clusters_to_draw,
     draw_cluster_sub_samples,
     paired_sub_samples,

@@ -27,13 +27,31 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
-from evaluation.core.bounds import Bounds, bound_scores, divides_by_all
-from evaluation.core.expectations import check_expectations, expect_scores, pool_chances
-from evaluation.core.incomplete import bpref, condense, inferred_ap
-from evaluation.core.leave_out import PooledLabels, gather_pool
-from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.resampling import mean_interval
-from evaluation.core.scoring import score_run
+from evaluation.core.pools.bounds import (
+    Bounds,
+    bound_scores,
+    divides_by_all,
+)
+from evaluation.core.pools.expectations import (
+    check_expectations,
+    expect_scores,
+    pool_chances,
+)
+from evaluation.core.pools.incomplete import (
+    bpref,
+    condense,
+    inferred_ap,
+)
+from evaluation.core.pools.leave_out import (
+    PooledLabels,
+    gather_pool,
+)
+from evaluation.core.relevance.measures import (
+    Measure,
+    parse_measure,
+)
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.resampling import mean_interval
 from evaluation.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from evaluation.analyses.base import AnalysisForm
-from evaluation.core import compare
+from evaluation.core.relevance import compare
 
 # Lists stand side by side and scroll; with more the page is long to load and nobody looks.
 RUNS_MAX = 24

@@ -20,7 +20,7 @@ from evaluation.analyses.asked import COMMON, filled_form, labels_asked
 from evaluation.analyses.base import AnalysisForm, Inputs
 from evaluation.analyses.compare_form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.core.arrays import IntArray
-from evaluation.core.compare import (
+from evaluation.core.relevance.compare import (
     Places,
     find_places,
     in_order,

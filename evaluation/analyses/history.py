@@ -31,9 +31,12 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import BAND, PERCENT, low_high, name_of, quantity, spans
-from evaluation.core.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.history import (
+from evaluation.core.people.alpha import (
+    alpha_interval,
+    krippendorff_alpha,
+)
+from evaluation.core.pools.history import (
     Moment,
     UnitOrder,
     look_back,
@@ -42,9 +45,15 @@ from evaluation.core.history import (
     units_as_judged,
     units_drawn,
 )
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.resampling import dense_clusters, mean_interval
-from evaluation.core.sequential import (
+from evaluation.core.relevance.judged import (
+    Judged,
+    with_positives,
+)
+from evaluation.core.statistics.resampling import (
+    dense_clusters,
+    mean_interval,
+)
+from evaluation.core.statistics.sequential import (
     ConfidenceSequence,
     confidence_sequence,
     difference_sequence,

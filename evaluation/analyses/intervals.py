@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 
 from evaluation.analyses.base import Inputs, Result
-from evaluation.core.alpha import Interval
-from evaluation.core.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
+from evaluation.core.people.alpha import Interval
+from evaluation.core.statistics.resampling import (
+    FEW_CLUSTERS,
+    PAIRED,
+    PERCENTILE,
+    WILSON,
+    T,
+)
 
 METHODS = {
     WILSON: "Wilson",

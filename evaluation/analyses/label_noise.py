@@ -35,17 +35,24 @@ from evaluation.analyses.noise_layout import (
     noise_warnings,
 )
 from evaluation.core.arrays import IntArray
-from evaluation.core.corrected_scores import CORRECTABLE
-from evaluation.core.deciding import expect_confirmation
-from evaluation.core.label_noise import NoisyScore, Resamples, correct_scores
-from evaluation.core.label_rates import (
+from evaluation.core.people.label_rates import (
     RatesEstimate,
     rates_from_gold,
     rates_from_labels,
     typed_rates,
 )
-from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.noisy_labels import (
+from evaluation.core.relevance.corrected_scores import CORRECTABLE
+from evaluation.core.relevance.deciding import expect_confirmation
+from evaluation.core.relevance.label_noise import (
+    NoisyScore,
+    Resamples,
+    correct_scores,
+)
+from evaluation.core.relevance.measures import (
+    Measure,
+    parse_measure,
+)
+from evaluation.core.relevance.noisy_labels import (
     AnnotatorRates,
     NoisyLabels,
     annotator_rates,
@@ -53,7 +60,7 @@ from evaluation.core.noisy_labels import (
     estimate_of_annotators,
     rank_strata,
 )
-from evaluation.core.resampling import dense_clusters
+from evaluation.core.statistics.resampling import dense_clusters
 from evaluation.selectors import gold_answers, judgments_of_captions, label_set_labels, noisy_labels
 
 AUTO = "auto"

@@ -26,11 +26,17 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans, spec, step
 from evaluation.core.arrays import FloatArray
-from evaluation.core.bounds import bound_scores
-from evaluation.core.measures import Measure, parse_measure
-from evaluation.core.rank_stability import RankStability, rank_stability
-from evaluation.core.relevance import Judged
-from evaluation.core.ties import rank_systems
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import (
+    Measure,
+    parse_measure,
+)
+from evaluation.core.statistics.rank_stability import (
+    RankStability,
+    rank_stability,
+)
+from evaluation.core.statistics.ties import rank_systems
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.selectors import ORIGINAL, highest_grade
 

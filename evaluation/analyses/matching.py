@@ -22,13 +22,16 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.halves import split_in_half
-from evaluation.core.measures import parse_measure
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.scoring import score_run
+from evaluation.core.relevance.judged import (
+    Judged,
+    with_positives,
+)
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.halves import split_in_half
 
 if TYPE_CHECKING:
-    from evaluation.core.texts import MatchQuality
+    from evaluation.core.texts.similarity import MatchQuality
 
 CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "People"}
@@ -57,7 +60,7 @@ class MatchingForm(AnalysisForm):
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     # Sparse matrices take a tenth of a second to import, which no other page is to wait for.
-    from evaluation.core.texts import match_captions
+    from evaluation.core.texts.similarity import match_captions
 
     codes = np.setdiff1d(inputs.judged.codes, inputs.original.codes, assume_unique=True)
     progress(0, 2, "comparing captions")
@@ -102,7 +105,7 @@ def _on_halves(
 
 
 def _quality(codes: IntArray, similarity: FloatArray, inputs: Inputs) -> MatchQuality:
-    from evaluation.core.texts import score_matches
+    from evaluation.core.texts.similarity import score_matches
 
     return score_matches(codes, similarity, inputs.judged)
 

@@ -33,10 +33,14 @@ from evaluation.analyses.intervals import (
 )
 from evaluation.analyses.specs import DOTS, PERCENT, measures_in, name_of, quantity
 from evaluation.core.arrays import IntArray
-from evaluation.core.label_file import Labels
-from evaluation.core.originals import drop_rejected
-from evaluation.core.relevance import Judged
-from evaluation.core.resampling import FEW_CLUSTERS, difference_interval, mean_interval
+from evaluation.core.files.label_file import Labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.originals import drop_rejected
+from evaluation.core.statistics.resampling import (
+    FEW_CLUSTERS,
+    difference_interval,
+    mean_interval,
+)
 from evaluation.selectors import label_set_judged, label_set_labels
 
 BY = {"kept": "Rejected ones kept", "dropped": "Rejected ones dropped"}

@@ -26,7 +26,7 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_measured_warnings, resampled_by
 from evaluation.analyses.specs import dashed_lines, name_of, quantity
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.pilot import (
+from evaluation.core.statistics.pilot import (
     Design,
     Formula,
     PairedPilot,
@@ -34,7 +34,12 @@ from evaluation.core.pilot import (
     measure_pilot,
     one_per_cluster,
 )
-from evaluation.core.planner import Rates, captions_needed, estimate_effort, videos_needed
+from evaluation.core.statistics.planner import (
+    Rates,
+    captions_needed,
+    estimate_effort,
+    videos_needed,
+)
 from evaluation.selectors import measured_rates
 
 # Before anything was measured: as in the study, 1.2 s at the least and some thought.

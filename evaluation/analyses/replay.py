@@ -23,9 +23,14 @@ from evaluation.analyses.base import (
     seed_field,
 )
 from evaluation.analyses.specs import BAND, LINES, PERCENT, low_high, name_of, quantity, spans
-from evaluation.core.leave_out import gather_pool
-from evaluation.core.measures import parse_measure
-from evaluation.core.replay import STRATEGIES, Budget, Replay, replay_seeds
+from evaluation.core.pools.leave_out import gather_pool
+from evaluation.core.pools.replay import (
+    STRATEGIES,
+    Budget,
+    Replay,
+    replay_seeds,
+)
+from evaluation.core.relevance.measures import parse_measure
 
 STRATEGY = {
     "depth": "by depth",

@@ -41,7 +41,7 @@ def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     # As in `matching`: sparse matrices are imported when they are needed.
-    from evaluation.core.texts import overlap_with_train
+    from evaluation.core.texts.similarity import overlap_with_train
 
     train = train_texts(get_train_split(inputs.benchmark, chosen[SPLIT]))
     overlap = overlap_with_train(inputs.captions, train, progress=comparing(progress))

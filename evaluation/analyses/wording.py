@@ -25,7 +25,7 @@ OTHERS = "captions of other videos"
 
 def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
     # As in `matching`: sparse matrices are imported when they are needed.
-    from evaluation.core.texts import overlap_with_others
+    from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:
         raise InvalidInput("there are no captions of other videos to compare with")

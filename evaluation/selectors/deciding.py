@@ -10,8 +10,8 @@ import numpy.typing as npt
 from django.core.cache import cache
 
 from annotation.selectors import confirmed_pairs
-from evaluation.core.deciding import deciding_positives
-from evaluation.core.relevance import with_positives
+from evaluation.core.relevance.deciding import deciding_positives
+from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource
 from evaluation.selectors.labels import label_set_judged, label_set_labels, original_judged
 from pooling.core.equal_texts import unit_codes

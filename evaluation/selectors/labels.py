@@ -26,10 +26,13 @@ from annotation.selectors import (
 )
 from config.shared.bulk import WholeThousandths, read_columns, snapshot
 from config.shared.errors import InvalidInput
-from evaluation.core.label_file import Labels, parse_labels
-from evaluation.core.pace import answer_times
-from evaluation.core.relevance import Judged
-from evaluation.core.twins import share_positives
+from evaluation.core.files.label_file import (
+    Labels,
+    parse_labels,
+)
+from evaluation.core.people.pace import answer_times
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.texts.twins import share_positives
 from evaluation.models import AgreementReport, Draft, Evaluation, LabelSet, LabelSource
 from pooling.core.equal_texts import OFF, first_equal, pairs_of_units
 from pooling.core.pool import union_codes
@@ -221,7 +224,7 @@ def draft_state(benchmark: Benchmark) -> DraftState:
 
 
 def label_text(source: LabelSource) -> bytes:
-    """What `evaluation.core.label_file` wrote."""
+    """What `evaluation.core.files.label_file` wrote."""
     if isinstance(source, Draft):
         return gzip.decompress(source.text)
     with source.file.open("rb") as stream:

@@ -12,9 +12,12 @@ from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
 from annotation.selectors import JudgmentArrays
 from config.shared.bulk import read_columns
-from evaluation.core.label_file import Labels
-from evaluation.core.noisy_labels import EachLabel, NoisyLabels
-from evaluation.core.relevance import Judged
+from evaluation.core.files.label_file import Labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.noisy_labels import (
+    EachLabel,
+    NoisyLabels,
+)
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 

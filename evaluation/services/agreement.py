@@ -7,12 +7,13 @@ import numpy as np
 from annotation.selectors import JudgmentArrays
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
-from evaluation.core.agreement import (
+from evaluation.core.arrays import BoolArray
+from evaluation.core.people.agreement import (
     AnnotatorAgreement,
     agreement_by_annotator,
     agreement_by_label_count,
 )
-from evaluation.core.agreement_figures import (
+from evaluation.core.people.agreement_figures import (
     RESAMPLES,
     Figures,
     Opinions,
@@ -20,7 +21,6 @@ from evaluation.core.agreement_figures import (
     figures_of_both,
     to_store,
 )
-from evaluation.core.arrays import BoolArray
 from evaluation.models import AgreementReport
 from evaluation.selectors import live_labels
 from pooling.models import Benchmark

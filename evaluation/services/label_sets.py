@@ -27,7 +27,7 @@ from config.shared.bulk import lock_row, snapshot
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
-from evaluation.core.label_file import (
+from evaluation.core.files.label_file import (
     Labels,
     compress,
     pseudonyms_of,

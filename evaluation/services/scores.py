@@ -13,11 +13,18 @@ from config.jobs.models import Job
 from config.jobs.services import enqueue_job
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
-from evaluation.core.bounds import bound_scores
-from evaluation.core.coverage import cover_ranks
-from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.scoring import score_run
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.coverage import cover_ranks
+from evaluation.core.relevance.judged import (
+    Judged,
+    with_positives,
+)
+from evaluation.core.relevance.measures import (
+    DEFAULT_MEASURES,
+    Measure,
+    parse_measure,
+)
+from evaluation.core.relevance.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
 from evaluation.selectors import (
     LATEST,

@@ -11,7 +11,13 @@ from typing import Any
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from evaluation.core.pace import BREAK_MS, DAY, HOUR, ONLY_BEGUN, TOO_FAST_MS
+from evaluation.core.people.pace import (
+    BREAK_MS,
+    DAY,
+    HOUR,
+    ONLY_BEGUN,
+    TOO_FAST_MS,
+)
 from evaluation.selectors import Figures
 from evaluation.views.charts import NAMES, Chart, column_chart, moment
 from evaluation.views.tables import MINUS
@@ -164,7 +170,8 @@ class AgreementRow:
 def agreement_rows(agreement: Figures) -> list[AgreementRow]:
     """Return the rows of the agreement table; an undefined figure has its reason.
 
-    agreement: `first_labels` and `all_labels`, as `evaluation.core.agreement_figures` returns them.
+    agreement: `first_labels` and `all_labels`, as `evaluation.core.people.agreement_figures`
+    returns them.
     """
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]

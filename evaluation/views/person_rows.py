@@ -12,9 +12,12 @@ from typing import Any
 from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
-from evaluation.core.agreement import NO_LABELS, NOTHING_SHARED
-from evaluation.core.alpha import NO_VARIATION
-from evaluation.core.pace import NOT_TIMED
+from evaluation.core.people.agreement import (
+    NO_LABELS,
+    NOTHING_SHARED,
+)
+from evaluation.core.people.alpha import NO_VARIATION
+from evaluation.core.people.pace import NOT_TIMED
 from evaluation.selectors import CampaignPerson, Figures, people_of
 from evaluation.views import figures as words
 from evaluation.views.tables import as_text

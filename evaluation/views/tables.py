@@ -12,7 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.core.measures import DEFAULT_MEASURES, parse_measure
+from evaluation.core.relevance.measures import (
+    DEFAULT_MEASURES,
+    parse_measure,
+)
 from evaluation.forms import JUDGED, RUN, TABLE_MEASURES
 from evaluation.models import Evaluation, LabelSet
 from pooling.models import Benchmark, Run

@@ -28,7 +28,7 @@ from evaluation.analyses import KINDS, get_kind
 from evaluation.analyses.asked import ask
 from evaluation.analyses.base import Column
 from evaluation.analyses.saturation import saturation_warnings
-from evaluation.core.halves import split_in_half
+from evaluation.core.statistics.halves import split_in_half
 from evaluation.models import Analysis, LabelSet
 from evaluation.selectors import measured_rates
 from evaluation.services import (

@@ -20,7 +20,7 @@ from annotation.services import adjudicate_task
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
-from evaluation.core.scoring import MEDIAN_BEYOND_DEPTH
+from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH
 from evaluation.exports import write_export
 from evaluation.models import Evaluation, LabelSet
 from evaluation.services import compute_agreement, evaluate_runs, publish_label_set

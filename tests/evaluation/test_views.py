@@ -18,7 +18,7 @@ from annotation.enums import CampaignState
 from annotation.models import Campaign
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from evaluation.core.measures import DEFAULT_MEASURES
+from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.models import Evaluation, LabelSet
 from evaluation.services import compute_agreement, publish_label_set
 from pooling.models import Benchmark, Run
