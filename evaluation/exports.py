@@ -18,14 +18,7 @@ from django.conf import settings
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
 from config.shared.files import written_whole
-from evaluation.core.files.fire import (
-    Annotation,
-    Outcome,
-    Response,
-    by_text,
-    fire_json,
-    merge,
-)
+from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet

@@ -22,14 +22,8 @@ from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import Interval
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import why_undefined
 from evaluation.models import DRAFT, Draft, LabelSource

@@ -27,29 +27,11 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
-from evaluation.core.pools.bounds import (
-    Bounds,
-    bound_scores,
-    divides_by_all,
-)
-from evaluation.core.pools.expectations import (
-    check_expectations,
-    expect_scores,
-    pool_chances,
-)
-from evaluation.core.pools.incomplete import (
-    bpref,
-    condense,
-    inferred_ap,
-)
-from evaluation.core.pools.leave_out import (
-    PooledLabels,
-    gather_pool,
-)
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
+from evaluation.core.pools.bounds import Bounds, bound_scores, divides_by_all
+from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
+from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool
+from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.selectors import highest_grade

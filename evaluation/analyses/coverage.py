@@ -17,11 +17,7 @@ from evaluation.analyses.base import (
     depth_field,
 )
 from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
-from evaluation.core.pools.coverage import (
-    cover_ranks,
-    judged_shares,
-    pool_depths,
-)
+from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "

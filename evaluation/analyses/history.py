@@ -32,10 +32,7 @@ from evaluation.analyses.base import (
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import BAND, PERCENT, low_high, name_of, quantity, spans
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.people.alpha import (
-    alpha_interval,
-    krippendorff_alpha,
-)
+from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
     Moment,
     UnitOrder,
@@ -45,14 +42,8 @@ from evaluation.core.pools.history import (
     units_as_judged,
     units_drawn,
 )
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
-from evaluation.core.statistics.resampling import (
-    dense_clusters,
-    mean_interval,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.statistics.resampling import dense_clusters, mean_interval
 from evaluation.core.statistics.sequential import (
     ConfidenceSequence,
     confidence_sequence,

@@ -9,13 +9,7 @@ import numpy as np
 
 from evaluation.analyses.base import Inputs, Result
 from evaluation.core.people.alpha import Interval
-from evaluation.core.statistics.resampling import (
-    FEW_CLUSTERS,
-    PAIRED,
-    PERCENTILE,
-    WILSON,
-    T,
-)
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 
 METHODS = {
     WILSON: "Wilson",

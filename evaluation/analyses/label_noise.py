@@ -43,15 +43,8 @@ from evaluation.core.people.label_rates import (
 )
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.deciding import expect_confirmation
-from evaluation.core.relevance.label_noise import (
-    NoisyScore,
-    Resamples,
-    correct_scores,
-)
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
+from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
+from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.noisy_labels import (
     AnnotatorRates,
     NoisyLabels,

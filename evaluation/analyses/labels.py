@@ -22,20 +22,9 @@ from evaluation.analyses.base import (
     seed_field,
 )
 from evaluation.analyses.specs import BARS, count, name_of, offset, spec, step
-from evaluation.core.people.agreement import (
-    ValueCounts,
-    count_opinions,
-    percent_agreement,
-)
-from evaluation.core.people.agreement_figures import (
-    Resampling,
-    figures_of,
-    figures_stored,
-)
-from evaluation.core.people.alpha import (
-    alpha_interval,
-    krippendorff_alpha,
-)
+from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
+from evaluation.core.people.agreement_figures import Resampling, figures_of, figures_stored
+from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.models import LabelSource
 from evaluation.selectors import label_set_labels
 

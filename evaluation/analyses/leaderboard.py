@@ -28,14 +28,8 @@ from evaluation.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity
 from evaluation.core.arrays import FloatArray
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
-from evaluation.core.statistics.rank_stability import (
-    RankStability,
-    rank_stability,
-)
+from evaluation.core.relevance.measures import Measure, parse_measure
+from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.selectors import ORIGINAL, highest_grade

@@ -23,17 +23,8 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.specs import BARS, LINES, name_of, offset, quantity, spec, step
 from evaluation.core.pools.coverage import cover_ranks
-from evaluation.core.pools.leave_out import (
-    Growth,
-    LeftOut,
-    gather_pool,
-    grow_pool,
-    leave_one_out,
-)
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
+from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
+from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
 
 NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."

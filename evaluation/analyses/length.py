@@ -11,11 +11,7 @@ from django import forms
 from config.shared.progress import Progress
 from evaluation.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
 from evaluation.analyses.specs import BARS, PERCENT, name_of, quantity, step
-from evaluation.core.relevance.compare import (
-    EVERY,
-    FIRST,
-    SECOND,
-)
+from evaluation.core.relevance.compare import EVERY, FIRST, SECOND
 from evaluation.core.relevance.compare import NEITHER as NONE_RIGHT
 from evaluation.core.relevance.positives import (
     BOTH,

@@ -22,10 +22,7 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.specs import LINES, PERCENT, name_of, quantity, spec
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half

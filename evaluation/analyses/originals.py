@@ -25,22 +25,13 @@ from evaluation.analyses.base import (
     seed_field,
     unit_field,
 )
-from evaluation.analyses.intervals import (
-    NAMES,
-    counted,
-    few_units_warnings,
-    resampled_by,
-)
+from evaluation.analyses.intervals import NAMES, counted, few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, PERCENT, measures_in, name_of, quantity
 from evaluation.core.arrays import IntArray
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
-from evaluation.core.statistics.resampling import (
-    FEW_CLUSTERS,
-    difference_interval,
-    mean_interval,
-)
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, difference_interval, mean_interval
 from evaluation.selectors import label_set_judged, label_set_labels
 
 BY = {"kept": "Rejected ones kept", "dropped": "Rejected ones dropped"}

@@ -18,10 +18,7 @@ from evaluation.analyses.base import (
     depth_field,
 )
 from evaluation.analyses.specs import CELLS, name_of, quantity
-from evaluation.core.pools.overlap import (
-    PairOverlap,
-    compare_all_runs,
-)
+from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
 
 # So many columns of a matrix fit on a phone.
 FITTING = 4

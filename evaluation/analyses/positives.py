@@ -11,15 +11,8 @@ from config.shared.progress import Progress
 from evaluation.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
 from evaluation.analyses.specs import BARS, CELLS, count, name_of, offset, quantity, spec, step
 from evaluation.core.arrays import IntArray
-from evaluation.core.relevance.positives import (
-    at_the_ends,
-    length_table,
-    positives_per_query,
-)
-from evaluation.core.statistics.slices import (
-    kendall_tau_b,
-    spearman,
-)
+from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
+from evaluation.core.statistics.slices import kendall_tau_b, spearman
 
 MOST_SHOWN = 50
 SOURCES = {"original": "Original positives", "labelled": "With the labels"}

@@ -16,11 +16,7 @@ from evaluation.analyses.base import (
     depth_field,
 )
 from evaluation.analyses.specs import BARS, name_of, quantity, step
-from evaluation.core.relevance.positives import (
-    NEW,
-    ORIGINAL,
-    ranks_by_source,
-)
+from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
 
 SOURCES = {"original": "Original positives", "new": "From the labels"}
 

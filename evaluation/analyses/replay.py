@@ -24,12 +24,7 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.specs import BAND, LINES, PERCENT, low_high, name_of, quantity, spans
 from evaluation.core.pools.leave_out import gather_pool
-from evaluation.core.pools.replay import (
-    STRATEGIES,
-    Budget,
-    Replay,
-    replay_seeds,
-)
+from evaluation.core.pools.replay import STRATEGIES, Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
 
 STRATEGY = {

@@ -9,20 +9,13 @@ import numpy as np
 from annotation.selectors import JudgmentArrays
 from evaluation.analyses.base import Inputs, Result
 from evaluation.core.arrays import FloatArray
-from evaluation.core.people.agreement import (
-    count_opinions,
-    percent_agreement,
-)
+from evaluation.core.people.agreement import count_opinions, percent_agreement
 from evaluation.core.people.label_rates import rates_from_labels
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.relevance.noisy_labels import (
-    NoisyLabels,
-    best_ranks,
-    rank_strata,
-)
+from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.core.statistics.saturation import INTERVAL
 from evaluation.selectors import label_set_labels, noisy_labels
 

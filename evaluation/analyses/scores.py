@@ -38,10 +38,7 @@ from evaluation.analyses.saturation import (
 )
 from evaluation.analyses.specs import DOTS, PERCENT, low_high, measures_in, name_of, quantity, spans
 from evaluation.analyses.twins import added_twins, has_twins, twins_field
-from evaluation.core.statistics.resampling import (
-    difference_interval,
-    mean_interval,
-)
+from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
 
 BY = {"labelled": "By the labels", "original": "Original positives"}

@@ -39,21 +39,10 @@ from evaluation.analyses.saturation import (
     saturation_warnings,
 )
 from evaluation.analyses.specs import DOTS, RULES, low_high, name_of, quantity, spec, step
-from evaluation.core.relevance.compare import (
-    FIRST,
-    SECOND,
-)
+from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.rank_stability import rank_stability
-from evaluation.core.statistics.saturation import (
-    INTERVAL,
-    NOISE,
-    check_saturation,
-)
-from evaluation.core.statistics.significance import (
-    Comparison,
-    adjust_together,
-    compare_systems,
-)
+from evaluation.core.statistics.saturation import INTERVAL, NOISE, check_saturation
+from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
 
 SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
 # More resamples barely change an interval of ranks, and they take long with many runs.

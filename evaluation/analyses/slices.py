@@ -40,11 +40,7 @@ from evaluation.analyses.specs import PERCENT, dots, lying, quantity, step
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.positives import positives_per_query
 from evaluation.core.statistics.resampling import why_undefined
-from evaluation.core.statistics.significance import (
-    Comparison,
-    adjust_together,
-    compare_systems,
-)
+from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
 from evaluation.core.statistics.slices import (
     Tagged,
     annotator_agreement,

@@ -34,12 +34,7 @@ from evaluation.analyses.intervals import (
 from evaluation.analyses.specs import PERCENT, dots, quantity, step
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.core.statistics.slices import (
-    NO_GROUP,
-    cut_at,
-    kendall_tau_b,
-    spearman,
-)
+from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
 
 EXAMPLES = 20
 LENGTH = "length in words"

@@ -26,17 +26,9 @@ from evaluation.analyses.base import (
 )
 from evaluation.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.analyses.specs import DOTS, RULES, low_high, measures_in, name_of, quantity, spans
-from evaluation.core.relevance.judged import (
-    Judged,
-    gains_of,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
-from evaluation.core.texts.twins import (
-    added_codes,
-    captions_with_twins,
-    frequent_texts,
-)
+from evaluation.core.texts.twins import added_codes, captions_with_twins, frequent_texts
 from evaluation.selectors import label_set_judged, original_with_twins
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts

@@ -20,24 +20,9 @@ from annotation.selectors import are_first_labels, progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
 from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
-from evaluation.core.people.agreement_figures import (
-    Opinions,
-    Resampling,
-    figures_of_both,
-)
-from evaluation.core.people.figures import (
-    PersonFigures,
-    flags,
-    people_figures,
-)
-from evaluation.core.people.pace import (
-    Answers,
-    answer_times,
-    forecast,
-    over_time,
-    span_of,
-    turns,
-)
+from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both
+from evaluation.core.people.figures import PersonFigures, flags, people_figures
+from evaluation.core.people.pace import Answers, answer_times, forecast, over_time, span_of, turns
 from evaluation.models import CampaignReport
 from pooling.models import Benchmark
 

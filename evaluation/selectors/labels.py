@@ -26,10 +26,7 @@ from annotation.selectors import (
 )
 from config.shared.bulk import WholeThousandths, read_columns, snapshot
 from config.shared.errors import InvalidInput
-from evaluation.core.files.label_file import (
-    Labels,
-    parse_labels,
-)
+from evaluation.core.files.label_file import Labels, parse_labels
 from evaluation.core.people.pace import answer_times
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.twins import share_positives

@@ -14,10 +14,7 @@ from annotation.selectors import JudgmentArrays
 from config.shared.bulk import read_columns
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.noisy_labels import (
-    EachLabel,
-    NoisyLabels,
-)
+from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 

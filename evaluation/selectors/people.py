@@ -20,12 +20,7 @@ from annotation.models import (
 from config.accounts.roles import Role, Scopes
 from config.accounts.selectors import active_admins, people_with
 from config.shared.errors import NotFound
-from evaluation.core.people.pace import (
-    TOO_FAST_MS,
-    answer_times,
-    over_time,
-    span_of,
-)
+from evaluation.core.people.pace import TOO_FAST_MS, answer_times, over_time, span_of
 from evaluation.selectors.campaigns import Figures, escalation_counts, standing_answers
 
 OUTVOTED, WRONG, FAST = "outvoted", "wrong", "fast"

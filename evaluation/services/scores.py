@@ -15,15 +15,8 @@ from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.pools.bounds import bound_scores
 from evaluation.core.pools.coverage import cover_ranks
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
-from evaluation.core.relevance.measures import (
-    DEFAULT_MEASURES,
-    Measure,
-    parse_measure,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
 from evaluation.selectors import (

@@ -17,11 +17,7 @@ from annotation.selectors import get_campaign
 from config.accounts.roles import Role, scopes_of
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
-from evaluation.core.people.figures import (
-    GOLD_ANSWERS,
-    GOLD_BAR,
-    Flag,
-)
+from evaluation.core.people.figures import GOLD_ANSWERS, GOLD_BAR, Flag
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.selectors import (
     ANSWERS_SHOWN,

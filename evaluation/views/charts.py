@@ -11,11 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.core.people.pace import (
-    DAY,
-    HOUR,
-    WEEK,
-)
+from evaluation.core.people.pace import DAY, HOUR, WEEK
 
 # Of the room for one column, how much it fills.
 FILLED = 0.8

@@ -27,10 +27,7 @@ from evaluation.analyses.comparison import (
     look_up_caption,
 )
 from evaluation.analyses.ranked_lists import caption_told, lists_of
-from evaluation.core.relevance.compare import (
-    LONG,
-    SHORT,
-)
+from evaluation.core.relevance.compare import LONG, SHORT
 from evaluation.policies import can_see_scores
 from evaluation.views.tables import as_text
 from pooling.policies import benchmarks_seen_by

@@ -11,13 +11,7 @@ from typing import Any
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from evaluation.core.people.pace import (
-    BREAK_MS,
-    DAY,
-    HOUR,
-    ONLY_BEGUN,
-    TOO_FAST_MS,
-)
+from evaluation.core.people.pace import BREAK_MS, DAY, HOUR, ONLY_BEGUN, TOO_FAST_MS
 from evaluation.selectors import Figures
 from evaluation.views.charts import NAMES, Chart, column_chart, moment
 from evaluation.views.tables import MINUS

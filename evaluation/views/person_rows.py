@@ -12,10 +12,7 @@ from typing import Any
 from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
-from evaluation.core.people.agreement import (
-    NO_LABELS,
-    NOTHING_SHARED,
-)
+from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.selectors import CampaignPerson, Figures, people_of

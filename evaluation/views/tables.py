@@ -12,10 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.core.relevance.measures import (
-    DEFAULT_MEASURES,
-    parse_measure,
-)
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.forms import JUDGED, RUN, TABLE_MEASURES
 from evaluation.models import Evaluation, LabelSet
 from pooling.models import Benchmark, Run

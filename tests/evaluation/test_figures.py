@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.enums import CampaignState
-from evaluation.core.people.pace import (
-    DAY,
-    HOUR,
-)
+from evaluation.core.people.pace import DAY, HOUR
 from evaluation.views.charts import column_chart, plain, round_up
 from evaluation.views.figures import Figure, pace_figures, turn_rows
 

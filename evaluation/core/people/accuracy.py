@@ -8,10 +8,7 @@ import numpy as np
 from scipy import sparse  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.people.dawid_skene import (
-    SMOOTHING,
-    LabelModel,
-)
+from evaluation.core.people.dawid_skene import SMOOTHING, LabelModel
 from evaluation.core.statistics.proportions import wilson_intervals
 from evaluation.core.statistics.resampling import normal_quantile
 

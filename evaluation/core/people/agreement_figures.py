@@ -20,20 +20,9 @@ from evaluation.core.people.agreement import (
     pairwise_agreement,
     percent_agreement,
 )
-from evaluation.core.people.alpha import (
-    Interval,
-    Level,
-    alpha_interval,
-    krippendorff_alpha,
-)
-from evaluation.core.people.annotator_resampling import (
-    annotator_interval,
-    label_pairs,
-)
-from evaluation.core.people.chance_agreement import (
-    gwet_ac,
-    gwet_interval,
-)
+from evaluation.core.people.alpha import Interval, Level, alpha_interval, krippendorff_alpha
+from evaluation.core.people.annotator_resampling import annotator_interval, label_pairs
+from evaluation.core.people.chance_agreement import gwet_ac, gwet_interval
 
 RESAMPLES: Final = 1000
 CONFIDENCE: Final = 0.95

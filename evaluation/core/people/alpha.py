@@ -9,12 +9,7 @@ import krippendorff
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.people.agreement import (
-    NOT_TWO_LABELS,
-    NOT_TWO_PAIRS,
-    Estimate,
-    ValueCounts,
-)
+from evaluation.core.people.agreement import NOT_TWO_LABELS, NOT_TWO_PAIRS, Estimate, ValueCounts
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 

@@ -12,11 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.people.agreement import (
-    NOT_TWO_LABELS,
-    Estimate,
-    ValueCounts,
-)
+from evaluation.core.people.agreement import NOT_TWO_LABELS, Estimate, ValueCounts
 from evaluation.core.people.alpha import (
     NO_VARIATION,
     Interval,

@@ -20,10 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
-from evaluation.core.people.agreement import (
-    NO_LABELS,
-    NOTHING_SHARED,
-)
+from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 
 ONE_ANNOTATOR: Final = "a single annotator has nobody to be compared with"

@@ -11,18 +11,9 @@ import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.people.accuracy import accuracy_intervals
-from evaluation.core.people.agreement import (
-    AnnotatorAgreement,
-    agreement_by_annotator,
-)
+from evaluation.core.people.agreement import AnnotatorAgreement, agreement_by_annotator
 from evaluation.core.people.dawid_skene import dawid_skene
-from evaluation.core.people.pace import (
-    BREAK_MS,
-    TOO_FAST_MS,
-    Answers,
-    hours_at_work,
-    medians,
-)
+from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
 
 # A person stands out whose share is so far from that of the others, and further than chance
 # explains: three standard deviations of a share of as many answers. Gold is little: two must do.

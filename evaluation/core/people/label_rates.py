@@ -30,10 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray
-from evaluation.core.people.label_table import (
-    LabelTable,
-    fit_rates,
-)
+from evaluation.core.people.label_table import LabelTable, fit_rates
 
 NO_SECOND_LABELS: Final = "no pair has two labels"
 FEW_DISAGREEMENTS: Final = "fewer than 10 pairs have differing labels"

@@ -28,17 +28,9 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.pools.extremes import Extremes
-from evaluation.core.relevance.judged import (
-    MAX_GAIN,
-    Judged,
-    look_up_gains,
-    with_positives,
-)
+from evaluation.core.relevance.judged import MAX_GAIN, Judged, look_up_gains, with_positives
 from evaluation.core.relevance.measures import Measure
-from evaluation.core.relevance.scoring import (
-    RunScores,
-    score_run,
-)
+from evaluation.core.relevance.scoring import RunScores, score_run
 
 # Measures that an additional positive may lower, because they divide by a number of positives.
 _NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})

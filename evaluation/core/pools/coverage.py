@@ -10,12 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    gains_of,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, gains_of, look_up_gains
 
 
 @dataclass(frozen=True, slots=True, eq=False)

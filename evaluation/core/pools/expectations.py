@@ -17,17 +17,9 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.pools.leave_out import PooledLabels
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 from evaluation.core.relevance.measures import Measure
-from evaluation.core.relevance.scoring import (
-    NO_QUERIES,
-    Score,
-    score_run,
-)
+from evaluation.core.relevance.scoring import NO_QUERIES, Score, score_run
 
 # So many queries at a time keep all arrays in the cache.
 _BLOCK_QUERIES: Final = 1 << 12

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.people.agreement import (
-    ValueCounts,
-    count_opinions,
-)
+from evaluation.core.people.agreement import ValueCounts, count_opinions
 from evaluation.core.relevance.judged import Judged
 
 

@@ -12,11 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 
 # trec_eval's INFAP_EPSILON, which keeps the share of relevant pairs defined where none is judged.
 _INFERRED_EPSILON: Final = 1e-5

@@ -22,16 +22,9 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, with_positives
 from evaluation.core.relevance.measures import Measure
-from evaluation.core.relevance.scoring import (
-    RunScores,
-    score_run,
-)
+from evaluation.core.relevance.scoring import RunScores, score_run
 
 # As in `relevance`: a table of so many cells stays in a core's own cache.
 _TABLE_CELLS: Final = 1 << 20

@@ -22,14 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-)
-from evaluation.core.relevance.scoring import (
-    NO_QUERIES,
-    Score,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked
+from evaluation.core.relevance.scoring import NO_QUERIES, Score
 
 # As in `relevance`: a table of so many cells stays in a core's own cache.
 _TABLE_CELLS: Final = 1 << 18

@@ -52,10 +52,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.pools.leave_out import PooledLabels
-from evaluation.core.relevance.judged import (
-    MAX_GAIN,
-    Judged,
-)
+from evaluation.core.relevance.judged import MAX_GAIN, Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS

@@ -15,11 +15,7 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, IntArray
 from evaluation.core.people.label_rates import ErrorRates
 from evaluation.core.relevance.corrected_scores import locate
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 
 

@@ -21,21 +21,12 @@ import numpy.typing as npt
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.people.label_rates import (
-    ErrorRates,
-    RatesEstimate,
-)
-from evaluation.core.relevance.corrected_scores import (
-    locate,
-    score_relevance,
-)
+from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
+from evaluation.core.relevance.corrected_scores import locate, score_relevance
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
-from evaluation.core.statistics.resampling import (
-    FEW_CLUSTERS,
-    mean_interval,
-)
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval
 from evaluation.core.statistics.ties import ROUNDING
 
 _CHUNK_DRAWS: Final = 1 << 22

@@ -17,10 +17,7 @@ from evaluation.core.people.label_rates import (
     ErrorRates,
     RatesEstimate,
 )
-from evaluation.core.people.label_table import (
-    LabelTable,
-    tabulate_labels,
-)
+from evaluation.core.people.label_table import LabelTable, tabulate_labels
 from evaluation.core.relevance.corrected_scores import locate
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.noise_relevance import (

@@ -9,11 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.core.arrays import BoolArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    gains_of,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 
 
 def rejected(labels: Judged, original: Judged) -> BoolArray:

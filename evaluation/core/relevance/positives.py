@@ -13,11 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 
 ORIGINAL, NEW = range(2)
 NEITHER, ONLY_FIRST, ONLY_SECOND, BOTH = range(4)

@@ -14,11 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
-from evaluation.core.relevance.judged import (
-    Judged,
-    check_ranked,
-    look_up_gains,
-)
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 from evaluation.core.relevance.measures import Measure
 
 NO_QUERIES: Final = "no queries"

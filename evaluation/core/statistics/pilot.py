@@ -38,10 +38,7 @@ from evaluation.core.statistics.design_effect import (
     measure_clustering,
     sample_variance,
 )
-from evaluation.core.statistics.resampling import (
-    check_values,
-    paired_differences,
-)
+from evaluation.core.statistics.resampling import check_values, paired_differences
 
 Design: TypeAlias = Literal["paired", "independent"]
 Formula: TypeAlias = Literal["connor", "paired-normal", "two-proportions", "two-means"]

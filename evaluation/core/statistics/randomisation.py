@@ -16,11 +16,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.people.alpha import check_resampling
-from evaluation.core.statistics.resampling import (
-    check_values,
-    split_neighbours,
-    sum_clusters,
-)
+from evaluation.core.statistics.resampling import check_values, split_neighbours, sum_clusters
 from evaluation.core.statistics.ties import signs_of
 
 # Sums of the same numbers in another order differ in their last digits.

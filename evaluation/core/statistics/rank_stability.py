@@ -14,17 +14,8 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-    check_resampling,
-    percentiles,
-)
-from evaluation.core.statistics.resampling import (
-    check_resamplable,
-    check_values,
-    resampled_means,
-)
+from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling, percentiles
+from evaluation.core.statistics.resampling import check_resamplable, check_values, resampled_means
 from evaluation.core.statistics.ties import rank_systems
 
 NOT_TWO_SYSTEMS: Final = "a single system has no rival"

@@ -46,11 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-    check_resampling,
-)
+from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
 from evaluation.core.relevance.scoring import NO_QUERIES
 from evaluation.core.statistics.proportions import (
     effective_size,

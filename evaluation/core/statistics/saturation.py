@@ -13,11 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.people.alpha import Interval
-from evaluation.core.statistics.resampling import (
-    check_resamplable,
-    check_values,
-    mean_interval,
-)
+from evaluation.core.statistics.resampling import check_resamplable, check_values, mean_interval
 
 INTERVAL, NOISE = "interval", "noise"
 

@@ -25,17 +25,8 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-    check_resampling,
-)
-from evaluation.core.statistics.randomisation import (
-    ALIKE,
-    PValue,
-    randomisation_test,
-    sampled_p,
-)
+from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
+from evaluation.core.statistics.randomisation import ALIKE, PValue, randomisation_test, sampled_p
 from evaluation.core.statistics.resampling import (
     PAIRED,
     check_resamplable,

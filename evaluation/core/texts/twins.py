@@ -13,10 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
 
 
 def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:

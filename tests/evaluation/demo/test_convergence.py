@@ -10,10 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from evaluation.core.pools.bounds import bound_scores
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.demo.annotators import SimulatedAnnotator, make_annotators

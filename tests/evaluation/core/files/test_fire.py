@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.core.files import fire
-from evaluation.core.files.fire import (
-    Annotation,
-    Outcome,
-    Response,
-    by_text,
-    fire_json,
-    merge,
-)
+from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
 
 HEADER = {"created_ds": "2026-01-01", "license": "CC0", "datasets": ["MSVD"]}
 

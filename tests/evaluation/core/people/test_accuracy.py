@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.people.accuracy import accuracy_intervals
-from evaluation.core.people.dawid_skene import (
-    LabelModel,
-    dawid_skene,
-)
+from evaluation.core.people.dawid_skene import LabelModel, dawid_skene
 
 PREVALENCE = 0.3
 

@@ -4,10 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evaluation.core.people.agreement import (
-    NOT_TWO_LABELS,
-    count_labels,
-)
+from evaluation.core.people.agreement import NOT_TWO_LABELS, count_labels
 from evaluation.core.people.alpha import (
     ALL_AGREE,
     NO_VARIATION,

@@ -5,22 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evaluation.core.people.agreement import (
-    NOT_TWO_LABELS,
-    NOT_TWO_PAIRS,
-    Estimate,
-    count_labels,
-)
-from evaluation.core.people.alpha import (
-    ALL_AGREE,
-    NO_VARIATION,
-    ONE_PATTERN,
-    Interval,
-)
-from evaluation.core.people.chance_agreement import (
-    gwet_ac,
-    gwet_interval,
-)
+from evaluation.core.people.agreement import NOT_TWO_LABELS, NOT_TWO_PAIRS, Estimate, count_labels
+from evaluation.core.people.alpha import ALL_AGREE, NO_VARIATION, ONE_PATTERN, Interval
+from evaluation.core.people.chance_agreement import gwet_ac, gwet_interval
 
 # Twelve units by four raters in five categories, from Gwet's handbook; 0 is no rating.
 UNITS = [

@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.people import dawid_skene as module
-from evaluation.core.people.agreement import (
-    NO_LABELS,
-    NOTHING_SHARED,
-)
+from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.dawid_skene import (
     ONE_ANNOTATOR,

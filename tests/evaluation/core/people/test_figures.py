@@ -17,10 +17,7 @@ from evaluation.core.people.figures import (
     people_figures,
 )
 from evaluation.core.people.pace import HOUR
-from tests.evaluation.core.people.test_pace import (
-    NOON,
-    make_answers,
-)
+from tests.evaluation.core.people.test_pace import NOON, make_answers
 
 USUAL = PersonFigures(
     person=0,

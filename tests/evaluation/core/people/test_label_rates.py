@@ -12,10 +12,7 @@ from evaluation.core.people.label_rates import (
     rates_from_labels,
     typed_rates,
 )
-from evaluation.core.people.label_table import (
-    LabelTable,
-    tabulate_labels,
-)
+from evaluation.core.people.label_table import LabelTable, tabulate_labels
 from tests.evaluation.core.noise_world import Setting, draw_labels, draw_truth
 
 NO_DRAWS = np.empty((0, 0))

@@ -12,22 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.pools.bounds import (
-    Bounds,
-    bound_scores,
-    divides_by_all,
-)
+from evaluation.core.pools.bounds import Bounds, bound_scores, divides_by_all
 from evaluation.core.pools.incomplete import condense
-from evaluation.core.relevance.judged import (
-    Judged,
-    look_up_gains,
-    with_positives,
-)
-from evaluation.core.relevance.measures import (
-    DEFAULT_MEASURES,
-    Measure,
-    parse_measure,
-)
+from evaluation.core.relevance.judged import Judged, look_up_gains, with_positives
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import (
     MEDIAN_BEYOND_DEPTH,
     NO_QUERIES,
@@ -35,16 +23,8 @@ from evaluation.core.relevance.scoring import (
     Score,
     score_run,
 )
-from tests.evaluation.core.pools.test_leave_out import (
-    as_pairs,
-    make_judged,
-)
-from tests.evaluation.core.relevance.test_scoring import (
-    RANKS,
-    SHARES,
-    random_judged,
-    random_run,
-)
+from tests.evaluation.core.pools.test_leave_out import as_pairs, make_judged
+from tests.evaluation.core.relevance.test_scoring import RANKS, SHARES, random_judged, random_run
 
 Ranked = npt.NDArray[np.int32]
 

@@ -3,12 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.core.pools.coverage import (
-    PoolDepth,
-    cover_ranks,
-    judged_shares,
-    pool_depths,
-)
+from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run

@@ -12,25 +12,10 @@ from hypothesis import strategies as st
 
 from evaluation.core.pools import expectations
 from evaluation.core.pools.bounds import bound_scores
-from evaluation.core.pools.expectations import (
-    check_expectations,
-    expect_scores,
-    pool_chances,
-)
-from evaluation.core.pools.incomplete import (
-    bpref,
-    condense,
-    inferred_ap,
-)
-from evaluation.core.pools.leave_out import (
-    PooledLabels,
-    gather_pool,
-)
-from evaluation.core.relevance.judged import (
-    Judged,
-    look_up_gains,
-    with_positives,
-)
+from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
+from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool
+from evaluation.core.relevance.judged import Judged, look_up_gains, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval

@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.pools import incomplete
-from evaluation.core.pools.incomplete import (
-    bpref,
-    condense,
-    inferred_ap,
-)
+from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.scoring import score_run
 from tests.evaluation.core.pools.test_bounds import (
@@ -24,15 +20,8 @@ from tests.evaluation.core.pools.test_bounds import (
     single_queries,
     stack,
 )
-from tests.evaluation.core.pools.test_leave_out import (
-    as_pairs,
-    make_judged,
-)
-from tests.evaluation.core.relevance.test_scoring import (
-    as_dictionaries,
-    random_judged,
-    random_run,
-)
+from tests.evaluation.core.pools.test_leave_out import as_pairs, make_judged
+from tests.evaluation.core.relevance.test_scoring import as_dictionaries, random_judged, random_run
 
 
 def test_condense_by_hand() -> None:

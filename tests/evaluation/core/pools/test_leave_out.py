@@ -20,20 +20,10 @@ from evaluation.core.pools.leave_out import (
     grow_pool,
     leave_one_out,
 )
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
+from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.core.relevance.scoring import (
-    MEDIAN_BEYOND_DEPTH,
-    NO_QUERIES,
-    score_run,
-)
-from tests.evaluation.core.relevance.test_scoring import (
-    random_judged,
-    random_run,
-)
+from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, score_run
+from tests.evaluation.core.relevance.test_scoring import random_judged, random_run
 
 Ranked = npt.NDArray[np.int32]
 Pairs = dict[tuple[int, int], int]

@@ -13,16 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.pools import overlap
-from evaluation.core.pools.overlap import (
-    Overlap,
-    PairOverlap,
-    compare_all_runs,
-    compare_runs,
-)
-from evaluation.core.relevance.scoring import (
-    NO_QUERIES,
-    Score,
-)
+from evaluation.core.pools.overlap import Overlap, PairOverlap, compare_all_runs, compare_runs
+from evaluation.core.relevance.scoring import NO_QUERIES, Score
 
 Ranked = npt.NDArray[np.int32]
 N_VIDEOS = 9

@@ -15,10 +15,7 @@ from scipy.stats import beta, kstest  # type: ignore[import-untyped]
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.pools import replay as module
-from evaluation.core.pools.leave_out import (
-    PooledLabels,
-    gather_pool,
-)
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.pools.replay import (
     SHARES,
     STRATEGIES,
@@ -30,10 +27,7 @@ from evaluation.core.pools.replay import (
     replay_seeds,
 )
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.measures import (
-    Measure,
-    parse_measure,
-)
+from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS
 

@@ -7,10 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evaluation.core.relevance.corrected_scores import (
-    locate,
-    score_relevance,
-)
+from evaluation.core.relevance.corrected_scores import locate, score_relevance
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run

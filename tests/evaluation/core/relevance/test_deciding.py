@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.people.label_rates import ErrorRates
-from evaluation.core.relevance.deciding import (
-    deciding_positives,
-    expect_confirmation,
-)
+from evaluation.core.relevance.deciding import deciding_positives, expect_confirmation
 from evaluation.core.relevance.judged import Judged
 from tests.evaluation.core.noise_world import (
     FALSE_ALARM,

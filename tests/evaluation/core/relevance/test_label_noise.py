@@ -13,11 +13,7 @@ from evaluation.core.people.label_rates import (
 )
 from evaluation.core.people.label_table import tabulate_labels
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.label_noise import (
-    Resamples,
-    correct_scores,
-    score_change_by_noise,
-)
+from evaluation.core.relevance.label_noise import Resamples, correct_scores, score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noise_relevance import (
     evidence_from_counts,

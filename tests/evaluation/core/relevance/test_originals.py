@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.relevance.originals import (
-    drop_rejected,
-    rejected,
-)
+from evaluation.core.relevance.originals import drop_rejected, rejected
 
 
 def judged(pairs: dict[tuple[int, int], int]) -> Judged:

@@ -10,26 +10,11 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.relevance import (
-    judged as relevance,
-)
-from evaluation.core.relevance import (
-    scoring,
-)
-from evaluation.core.relevance.judged import (
-    Judged,
-    with_positives,
-)
-from evaluation.core.relevance.measures import (
-    DEFAULT_MEASURES,
-    parse_measure,
-)
-from evaluation.core.relevance.scoring import (
-    MEDIAN_BEYOND_DEPTH,
-    NO_QUERIES,
-    Score,
-    score_run,
-)
+from evaluation.core.relevance import judged as relevance
+from evaluation.core.relevance import scoring
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
+from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH, NO_QUERIES, Score, score_run
 
 Ranked = npt.NDArray[np.int32]
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.core.statistics.design_effect import (
-    Clustering,
-    measure_clustering,
-)
+from evaluation.core.statistics.design_effect import Clustering, measure_clustering
 
 
 def test_a_design_effect_by_hand() -> None:

@@ -5,10 +5,7 @@ import numpy.typing as npt
 
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.core.texts.similarity import (
-    MatchQuality,
-    score_matches,
-)
+from evaluation.core.texts.similarity import MatchQuality, score_matches
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,10 +9,7 @@ import pytest
 from scipy import stats
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
-from evaluation.core.statistics.design_effect import (
-    Clustering,
-    independent_captions,
-)
+from evaluation.core.statistics.design_effect import Clustering, independent_captions
 from evaluation.core.statistics.pilot import (
     IndependentPilot,
     PairedPilot,

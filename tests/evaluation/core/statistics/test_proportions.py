@@ -15,10 +15,7 @@ from evaluation.core.statistics.proportions import (
     paired_interval,
     wilson_interval,
 )
-from evaluation.core.statistics.resampling import (
-    difference_interval,
-    mean_interval,
-)
+from evaluation.core.statistics.resampling import difference_interval, mean_interval
 
 Z = float(stats.norm.ppf(0.975))
 

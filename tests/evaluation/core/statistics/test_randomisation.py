@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.statistics import (
-    randomisation,
-    resampling,
-)
-from evaluation.core.statistics.randomisation import (
-    PValue,
-    randomisation_test,
-)
+from evaluation.core.statistics import randomisation, resampling
+from evaluation.core.statistics.randomisation import PValue, randomisation_test
 
 
 def rng_of(seed: int) -> np.random.Generator:

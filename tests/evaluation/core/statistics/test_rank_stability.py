@@ -5,16 +5,9 @@ import pytest
 from scipy import stats
 
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-)
+from evaluation.core.people.alpha import NO_VARIATION, Interval
 from evaluation.core.statistics import rank_stability as stability
-from evaluation.core.statistics.rank_stability import (
-    NOT_TWO_SYSTEMS,
-    SystemRank,
-    rank_stability,
-)
+from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS, SystemRank, rank_stability
 
 
 def rng_of(seed: int) -> np.random.Generator:

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.core.arrays import FloatArray
-from evaluation.core.people.alpha import (
-    NO_VARIATION,
-    Interval,
-)
+from evaluation.core.people.alpha import NO_VARIATION, Interval
 from evaluation.core.relevance.scoring import NO_QUERIES
 from evaluation.core.statistics import resampling
 from evaluation.core.statistics.resampling import (

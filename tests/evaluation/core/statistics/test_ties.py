@@ -3,11 +3,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from evaluation.core.statistics.ties import (
-    merge_ties,
-    rank_systems,
-    signs_of,
-)
+from evaluation.core.statistics.ties import merge_ties, rank_systems, signs_of
 
 
 def test_signs_pass_over_rounding_noise() -> None:
