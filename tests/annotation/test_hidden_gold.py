@@ -16,14 +16,7 @@ from rest_framework.test import APIClient
 from annotation.core.consensus import OutcomeCounts
 from annotation.core.plan import is_gold_due
 from annotation.enums import CampaignState, EscalationKind, Order, Scale
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    Judgment,
-    JudgmentTask,
-    Membership,
-)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership
 from annotation.selectors import (
     adjudicated,
     campaign_progress,
@@ -42,8 +35,9 @@ from annotation.services import (
 )
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput
-from evaluation.selectors.campaigns import measure_campaign
-from evaluation.services import compute_agreement, publish_label_set
+from evaluation.monitor.selectors.campaigns import measure_campaign
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.services import publish_label_set
 from tests.factories import (
     PASSWORD,
     at_once,
