@@ -5,10 +5,8 @@ from django.urls import path
 from annotation import (
     gold_views,
     guideline_views,
-    judging_views,
     me_views,
     people_views,
-    steering_views,
     training_views,
     views,
 )
@@ -16,14 +14,6 @@ from annotation import (
 urlpatterns = [
     path("benchmarks/<str:key>/campaigns/new/", views.campaign_open, name="campaign-open"),
     path("benchmarks/<str:key>/judgments/new/", views.judgments_upload, name="judgments-upload"),
-    path("campaigns/<int:pk>/state/", views.campaign_state, name="campaign-state"),
-    path("campaigns/<int:pk>/policy/", steering_views.campaign_policy, name="campaign-policy"),
-    path("campaigns/<int:pk>/members/", steering_views.campaign_members, name="campaign-members"),
-    path(
-        "campaigns/<int:pk>/people/<str:pseudonym>/reopen/",
-        steering_views.judgments_reopen,
-        name="judgments-reopen",
-    ),
     # What annotators are told
     path("benchmarks/<str:key>/guidelines/", guideline_views.guidelines, name="guidelines"),
     path(
@@ -62,19 +52,13 @@ urlpatterns = [
         training_views.training_comment,
         name="training-comment",
     ),
-    path("campaigns/<int:pk>/members/<int:annotator>/", training_views.member, name="member"),
     # The judging room
-    path("campaigns/<int:pk>/judge/", judging_views.judge, name="judge"),
-    path(
-        "campaigns/<int:pk>/judge/guideline/", judging_views.room_guideline, name="room-guideline"
-    ),
     # One's own work
     path("me/", me_views.me, name="me"),
     path("me/keys/", me_views.keys, name="me-keys"),
     path("me/habits/", me_views.habits, name="me-habits"),
     path("me/comments/", me_views.comments, name="me-comments"),
     # The lead's desk
-    path("campaigns/<int:pk>/desk/", judging_views.desk, name="desk"),
     # The people
     path("people/", people_views.people, name="people"),
     path("people/invitations/", people_views.invitations, name="invitations"),
