@@ -10,7 +10,7 @@ import pytest
 
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
-from annotation.selectors import campaign_progress
+from annotation.selectors.progress import campaign_progress
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput

@@ -10,15 +10,9 @@ import pytest
 from django.test import Client
 
 from annotation.enums import CampaignState, Joining
+from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, CampaignChange, Membership
-from annotation.policy_forms import CampaignForm
-from annotation.services import (
-    Policy,
-    change_policy,
-    pause_member,
-    policy_of,
-    set_campaign_state,
-)
+from annotation.services import Policy, change_policy, pause_member, policy_of, set_campaign_state
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Annotator, Campaign
-from annotation.selectors import judgment_arrays
+from annotation.selectors.judgments import judgment_arrays
 from annotation.services import reopen_judgments
 from config.accounts.roles import Role
 from tests.factories import (

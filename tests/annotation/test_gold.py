@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.enums import CampaignState, GoldUse, TaskState
-from annotation.gold_selectors import doubts_about, gold_counts, gold_items, search_gold
 from annotation.models import Assignment, Campaign, GoldItem, Judgment, JudgmentTask
+from annotation.selectors.gold import doubts_about, gold_counts, gold_items, search_gold
 from annotation.services import (
     Gold,
     add_gold,

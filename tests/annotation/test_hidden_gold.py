@@ -16,21 +16,10 @@ from rest_framework.test import APIClient
 from annotation.core.consensus import OutcomeCounts
 from annotation.core.plan import is_gold_due
 from annotation.enums import CampaignState, EscalationKind, Order, Scale
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    Judgment,
-    JudgmentTask,
-    Membership,
-)
-from annotation.selectors import (
-    adjudicated,
-    campaign_progress,
-    judged_by,
-    judgment_arrays,
-    last_judged,
-)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership
+from annotation.selectors.judging import judged_by, last_judged
+from annotation.selectors.judgments import adjudicated, judgment_arrays
+from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     Answer,
     claim_assignments,

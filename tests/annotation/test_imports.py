@@ -9,7 +9,9 @@ import pytest
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, JudgmentState, Scale, TaskState
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask
-from annotation.selectors import campaign_progress, judgment_arrays, newest_judgment
+from annotation.selectors.judgments import judgment_arrays
+from annotation.selectors.labels import newest_judgment
+from annotation.selectors.progress import campaign_progress
 from annotation.services import import_judgments
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair

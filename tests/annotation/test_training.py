@@ -12,7 +12,6 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, EscalationKind, MembershipState, Order
-from annotation.gold_selectors import doors_for, trainees, training_log
 from annotation.models import (
     Annotator,
     Assignment,
@@ -22,7 +21,9 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
-from annotation.selectors import campaigns_of
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.members import doors_for
+from annotation.selectors.training import trainees, training_log
 from annotation.services import (
     Policy,
     admit_member,

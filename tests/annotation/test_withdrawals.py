@@ -24,7 +24,7 @@ from annotation.models import (
     Membership,
     Withdrawal,
 )
-from annotation.selectors import campaign_progress
+from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     Policy,
     adjudicate_task,
