@@ -1,12 +1,10 @@
-"""Opening, steering and describing campaigns; bringing in judgments."""
+"""Opening, steering and describing campaigns."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from django.core.files.storage import storages
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation import services
@@ -194,20 +192,6 @@ def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lea
     taken = {judged.task.pair_id, handed_on.task.pair_id}
     assert second.n_tasks == left
     assert not second.tasks.filter(pair__in=taken).exists()
-
-
-def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
-    content = b"caption_id,video_id,annotator,label\nc0,v0,anna,1\n"
-    file = SimpleUploadedFile("judged.csv", content)
-    lead.post("/benchmarks/tiny/judgments/new/", {"file": file})
-    job = Job.objects.get()
-    kept = job.params.pop("upload")
-    assert (job.kind, job.params) == (
-        "import_judgments",
-        {"benchmark": "tiny", "source": "judged.csv", "pool_equal": False},
-    )
-    with storages["uploads"].open(kept) as stored:
-        assert stored.read() == content
 
 
 def test_pause_open_close(campaign: Campaign, lead: Client) -> None:
