@@ -15,15 +15,15 @@ from django.db.models import Exists, OuterRef, Sum
 from annotation.core.consensus import NO_LABEL, count_values, resolve
 from annotation.enums import JudgmentState
 from annotation.models import Campaign, Judgment
-from annotation.selectors import (
-    OWN_CAPTION,
+from annotation.selectors.judgments import (
     JudgmentArrays,
     Rulings,
     adjudicated,
     by_pair,
     judgment_arrays,
-    labels_moment,
 )
+from annotation.selectors.labels import labels_moment
+from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import WholeThousandths, read_columns, snapshot
 from config.shared.errors import InvalidInput
 from evaluation.core.label_file import Labels, parse_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotation.selectors import JudgmentArrays
+from annotation.selectors.judgments import JudgmentArrays
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.agreement import (

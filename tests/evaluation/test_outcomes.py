@@ -23,7 +23,8 @@ from annotation.enums import (
     TaskState,
 )
 from annotation.models import Assignment, Campaign, Judgment, JudgmentTask
-from annotation.selectors import campaign_progress, count_new_tasks
+from annotation.selectors.progress import campaign_progress
+from annotation.selectors.tasks import count_new_tasks
 from annotation.services import (
     Policy,
     adjudicate_task,
