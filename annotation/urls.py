@@ -4,14 +4,11 @@ from django.urls import path
 
 from annotation.views import (
     campaigns,
-    desk,
     gold,
     guidelines,
     invitations,
-    judging,
     judgments,
     me,
-    members,
     people,
     training,
 )
@@ -20,14 +17,6 @@ urlpatterns = [
     path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
-    ),
-    path("campaigns/<int:pk>/state/", campaigns.campaign_state, name="campaign-state"),
-    path("campaigns/<int:pk>/policy/", campaigns.campaign_policy, name="campaign-policy"),
-    path("campaigns/<int:pk>/members/", members.campaign_members, name="campaign-members"),
-    path(
-        "campaigns/<int:pk>/people/<str:pseudonym>/reopen/",
-        judgments.judgments_reopen,
-        name="judgments-reopen",
     ),
     # What annotators are told
     path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
@@ -67,17 +56,11 @@ urlpatterns = [
         training.training_comment,
         name="training-comment",
     ),
-    path("campaigns/<int:pk>/members/<int:annotator>/", members.member, name="member"),
-    # The judging room
-    path("campaigns/<int:pk>/judge/", judging.judge, name="judge"),
-    path("campaigns/<int:pk>/judge/guideline/", judging.room_guideline, name="room-guideline"),
     # One's own work
     path("me/", me.me, name="me"),
     path("me/keys/", me.keys, name="me-keys"),
     path("me/habits/", me.habits, name="me-habits"),
     path("me/comments/", me.comments, name="me-comments"),
-    # The lead's desk
-    path("campaigns/<int:pk>/desk/", desk.desk, name="desk"),
     # The people
     path("people/", people.people, name="people"),
     path("people/invitations/", invitations.invitations, name="invitations"),

@@ -30,15 +30,12 @@ from annotation.services import (
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from evaluation.analyses import get_kind
-from evaluation.analyses.asked import ask
-from evaluation.services import (
-    analyse,
-    analyse_front,
-    compute_agreement,
-    evaluate_runs,
-    publish_label_set,
-)
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.services import analyse, analyse_front
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from pooling.services import build_pool
@@ -448,7 +445,11 @@ def test_who_gets_in(visitor: str, places: dict[str, Any], visit: Callable[[str]
 
 
 OUR_URLS = {
-    "evaluation.urls",
+    "evaluation.portal.urls",
+    "evaluation.lab.urls",
+    "evaluation.monitor.urls",
+    "evaluation.scores.urls",
+    "evaluation.release.urls",
     "annotation.urls",
     "pooling.urls",
     "config.jobs.urls",

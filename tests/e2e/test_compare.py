@@ -10,7 +10,7 @@ import pytest
 from django.core.cache import cache
 
 from config.accounts.roles import Role
-from evaluation.services import publish_label_set
+from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms

@@ -14,19 +14,16 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.analyses import KINDS, Kind
-from evaluation.analyses.asked import ask
-from evaluation.services import analyse, publish_label_set
+from evaluation.lab.analyses import KINDS, Kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.services import analyse
+from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import (
-    build_pool,
-    import_benchmark,
-    import_run,
-)
+from pooling.services import build_pool, import_benchmark, import_run
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.test_training import is_sound
-from tests.evaluation.golden.world import INPUT, RUNS
+from tests.evaluation.lab.golden.world import INPUT, RUNS
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page

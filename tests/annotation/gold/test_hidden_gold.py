@@ -31,8 +31,9 @@ from annotation.services import (
 )
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput
-from evaluation.selectors.campaigns import measure_campaign
-from evaluation.services import compute_agreement, publish_label_set
+from evaluation.monitor.selectors.campaigns import measure_campaign
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.services import publish_label_set
 from tests.factories import (
     PASSWORD,
     at_once,

@@ -12,8 +12,8 @@ from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import adjudicate_task, escalate_task
 from config.accounts.roles import Role
 from config.shared.errors import NotFound
-from evaluation.exports import open_export
-from evaluation.services import publish_label_set
+from evaluation.release.exports import open_export
+from evaluation.release.services import publish_label_set
 from tests.factories import claim, make_annotator, make_campaign, make_user, submit
 
 pytestmark = pytest.mark.django_db
