@@ -9,7 +9,6 @@ urlpatterns = [
     path("", include("evaluation.monitor.urls")),
     path("", include("evaluation.scores.urls")),
     path("", include("evaluation.release.urls")),
-    path("campaigns/<int:pk>/", include("config.campaign_urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from annotation.selectors import get_campaign
+from annotation.selectors.campaigns import get_campaign
 from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress

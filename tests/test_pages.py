@@ -450,7 +450,6 @@ OUR_URLS = {
     "evaluation.monitor.urls",
     "evaluation.scores.urls",
     "evaluation.release.urls",
-    "config.campaign_urls",
     "annotation.urls",
     "pooling.urls",
     "config.jobs.urls",

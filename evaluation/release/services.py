@@ -15,7 +15,8 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.selectors import JudgmentArrays, labels_moment, newest_judgment
+from annotation.selectors.judgments import JudgmentArrays
+from annotation.selectors.labels import labels_moment, newest_judgment
 from config.accounts.models import User
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job

@@ -27,7 +27,7 @@ import krippendorff  # noqa: E402
 import numpy as np  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
-from annotation.selectors import judgment_arrays  # noqa: E402
+from annotation.selectors.judgments import judgment_arrays  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from evaluation.core.people.agreement import count_labels  # noqa: E402
 from evaluation.core.people.alpha import krippendorff_alpha  # noqa: E402

@@ -16,7 +16,8 @@ from urllib.parse import urlencode
 import numpy as np
 from django import forms
 
-from annotation.selectors import JudgmentArrays, Rulings, judgment_arrays, labels_moment
+from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
+from annotation.selectors.labels import labels_moment
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress

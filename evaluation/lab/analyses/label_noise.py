@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from django import forms
 
-from annotation.selectors import confirming_campaigns
+from annotation.selectors.campaigns import confirming_campaigns
 from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.people.label_rates import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annotation.selectors import JudgmentArrays
+from annotation.selectors.judgments import JudgmentArrays
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.agreement import count_opinions, percent_agreement
 from evaluation.core.people.label_rates import rates_from_labels

@@ -10,7 +10,7 @@ from django.db.models import Case, Value, When
 
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
-from annotation.selectors import JudgmentArrays
+from annotation.selectors.judgments import JudgmentArrays
 from config.shared.bulk import read_columns
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged

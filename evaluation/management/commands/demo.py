@@ -13,9 +13,10 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 
 from annotation.enums import GoldUse
-from annotation.gold_selectors import find_training_queue
 from annotation.models import Campaign
-from annotation.selectors import campaigns_of, latest_guideline
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.training import find_training_queue
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
 from config.accounts.models import User
 from config.jobs.models import JobState

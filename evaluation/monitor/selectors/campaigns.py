@@ -16,7 +16,8 @@ from django.utils import timezone
 from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState, TaskState
 from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Membership
-from annotation.selectors import are_first_labels, progress_of, task_groups
+from annotation.selectors.labels import are_first_labels
+from annotation.selectors.progress import progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
 from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count

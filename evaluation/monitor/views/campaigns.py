@@ -16,10 +16,11 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.core.consensus import OutcomeCounts
 from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState, TaskState
-from annotation.gold_selectors import find_training_queue, training_items
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
-from annotation.selectors import CampaignProgress, campaign_progress, tasks_at_desk
+from annotation.selectors.desk import tasks_at_desk
+from annotation.selectors.progress import CampaignProgress, campaign_progress
+from annotation.selectors.training import find_training_queue, training_items
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.pages import only_for

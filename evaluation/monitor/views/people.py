@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation.enums import CampaignState, Joining, JudgmentState
 from annotation.models import Campaign, Judgment
 from annotation.policies import can_lead_somewhere
-from annotation.selectors import get_campaign
+from annotation.selectors.campaigns import get_campaign
 from config.accounts.roles import Role, scopes_of
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_safe
 from annotation.enums import CampaignState
 from annotation.models import Campaign
 from annotation.policies import can_judge, can_lead
-from annotation.selectors import CampaignProgress, campaigns_of, progress_of, task_groups
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
 from config.jobs.models import Job
 from config.shared.pages import only_for
 from evaluation.models import AgreementReport, LabelSet

@@ -12,10 +12,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.enums import CampaignKind, CampaignState, JudgmentState
-from annotation.gold_selectors import Door, answered_items, doors_for, training_items
-from annotation.me_selectors import unread_comments
 from annotation.models import Annotator, Campaign, Judgment, Membership
-from annotation.selectors import open_campaigns
+from annotation.selectors.campaigns import open_campaigns
+from annotation.selectors.me import unread_comments
+from annotation.selectors.members import Door, doors_for
+from annotation.selectors.training import answered_items, training_items
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
 from config.jobs.policies import jobs_seen_by

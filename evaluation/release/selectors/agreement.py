@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotation.selectors import JudgmentArrays
+from annotation.selectors.judgments import JudgmentArrays
 from evaluation.core.people.agreement_figures import (
     Figures,
     Opinions,

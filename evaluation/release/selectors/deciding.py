@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from django.core.cache import cache
 
-from annotation.selectors import confirmed_pairs
+from annotation.selectors.campaigns import confirmed_pairs
 from evaluation.core.relevance.deciding import deciding_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource

@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, count_values, resolve
 from annotation.models import Campaign
-from annotation.selectors import (
-    OWN_CAPTION,
+from annotation.selectors.judgments import (
     JudgmentArrays,
     Rulings,
     adjudicated,
     by_pair,
     judgment_arrays,
-    labels_moment,
 )
+from annotation.selectors.labels import labels_moment
+from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from evaluation.core.files.label_file import Labels, parse_labels

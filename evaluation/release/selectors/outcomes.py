@@ -13,7 +13,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
-from annotation.selectors import TaskGroup, left_out_groups, new_counts, outcomes_of_groups
+from annotation.selectors.progress import TaskGroup, left_out_groups, outcomes_of_groups
+from annotation.selectors.tasks import new_counts
 from evaluation.release.selectors.labels import live_labels
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark

@@ -1,7 +1,7 @@
 // The lead's desk: plays the video, and keys click the buttons that are there. All else is plain
 // forms and links.
 
-import { Stage } from "./stage.js";
+import { Stage } from "./judging/stage.js";
 
 // A second press meant for the pair before must not decide the one that has just appeared.
 const DEAF_MS = 250;

@@ -18,7 +18,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.enums import Priority
-from annotation.selectors import labels_moment
+from annotation.selectors.labels import labels_moment
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job

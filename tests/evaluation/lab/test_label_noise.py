@@ -10,7 +10,7 @@ import pytest
 
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
-from annotation.selectors import judgment_arrays
+from annotation.selectors.judgments import judgment_arrays
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_kind
 from evaluation.lab.analyses.asked import ask

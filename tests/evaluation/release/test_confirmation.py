@@ -12,7 +12,8 @@ from django.test import Client
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Assignment, Campaign
-from annotation.selectors import campaign_progress, judgment_arrays
+from annotation.selectors.judgments import judgment_arrays
+from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
 from annotation.tasks import open_confirmation_job
 from config.accounts.models import User

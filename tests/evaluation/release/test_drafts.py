@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
-from annotation.selectors import labels_moment
+from annotation.selectors.labels import labels_moment
 from annotation.services import escalate_task
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState

@@ -16,7 +16,8 @@ from rest_framework.test import APIClient
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind, GoldUse, JudgmentState, Scale, TaskState
 from annotation.models import Assignment, Campaign, Judgment, JudgmentTask
-from annotation.selectors import campaign_progress, count_new_tasks
+from annotation.selectors.progress import campaign_progress
+from annotation.selectors.tasks import count_new_tasks
 from annotation.services import (
     Policy,
     adjudicate_task,
