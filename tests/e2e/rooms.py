@@ -21,7 +21,8 @@ from evaluation.demo.shapes import draw_scene
 from pooling.models import Benchmark
 from pooling.services import build_pool, import_benchmark
 from tests import factories
-from tests.e2e.test_disagreement import NOTHING_WAITS, wait_until
+from tests.e2e.test_disagreement import NOTHING_WAITS
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page

@@ -14,8 +14,8 @@ from evaluation.services import publish_label_set
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
 from tests.e2e.test_training import is_sound
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

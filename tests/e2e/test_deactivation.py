@@ -14,8 +14,8 @@ from tests.e2e.test_disagreement import (
     NOTHING_WAITS,
     campaign,
     log_in,
-    wait_until,
 )
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -17,7 +17,8 @@ from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
 from pooling.services import build_pool, import_benchmark
 from tests import factories
-from tests.e2e.test_disagreement import MORE_THAN_DEAF_MS, log_in, wait_until
+from tests.e2e.test_disagreement import MORE_THAN_DEAF_MS, log_in
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -17,6 +17,7 @@ from evaluation.demo.shapes import draw_scene
 from pooling.models import Benchmark
 from pooling.services import build_pool, import_benchmark
 from tests import factories
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -58,15 +59,6 @@ def log_in(page: Page, username: str) -> Page:
     page.press("[name=password]", "Enter")
     page.wait_for_url("/")
     return page
-
-
-def wait_until(page: Page, function: str) -> None:
-    """Playwright's own waiting evaluates text inside the page, which the CSP forbids."""
-    for _ in range(100):
-        if page.evaluate(function):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"still not so after five seconds: {function}")
 
 
 def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:

@@ -14,7 +14,8 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import log_in, wait_until
+from tests.e2e.test_disagreement import log_in
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

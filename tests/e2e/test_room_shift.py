@@ -13,7 +13,7 @@ from annotation.models import Escalation, Judgment
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -23,7 +23,7 @@ from annotation.services import (
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

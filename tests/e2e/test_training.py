@@ -16,7 +16,7 @@ from config.accounts.roles import Role
 from tests import factories
 from tests.annotation.test_guidelines import picture
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
