@@ -55,7 +55,6 @@ from annotation.models import (
 from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
-from config.shared.prepared import Given, PreparedRead
 from pooling.core.equal_texts import unit_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool
@@ -209,16 +208,10 @@ def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
 
 def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
     """One outside of the scopes is not there: the same error, after the same question."""
-    campaign: Campaign | None = _campaign.first(pk=pk)
+    campaign = Campaign.objects.filter(pk=pk).select_related("benchmark", "guideline").first()
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign
-
-
-# Asked for at each claim.
-_campaign = PreparedRead(
-    lambda: Campaign.objects.filter(pk=Given("pk")).select_related("benchmark", "guideline")
-)
 
 
 def latest_guideline(benchmark: Benchmark) -> Guideline | None:
