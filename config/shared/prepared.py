@@ -59,10 +59,11 @@ class Prepared:
             return reader, [] if self.columns else cursor.fetchall()
 
     def _compile(self, connection: Any) -> tuple[Any, str, Any]:
-        queryset = self.build()
-        query: Any = queryset.query.chain(UpdateQuery) if self.columns else queryset.query
+        queryset: Any = self.build()
+        query = queryset.query.chain(UpdateQuery) if self.columns else queryset.query
         if self.columns:
             query.add_update_values(self.columns)
         compiler = query.get_compiler(connection=connection)
-        query.get_compiler = lambda *_, **__: compiler
-        return (queryset, compiler), *compiler.as_sql()
+        sql, params = compiler.as_sql()
+        queryset.query.get_compiler = lambda *_, **__: compiler
+        return (queryset, compiler), sql, params
