@@ -1,4 +1,4 @@
-"""What every management command of Hearth shares: `--json`, exit codes, progress on stderr."""
+"""The base of all management commands: `--json`, exit codes, and progress on stderr."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ INTERRUPTED = 130
 
 
 class HearthCommand(BaseCommand):
-    """A command that works through one service and reports one result.
+    """A command that calls services and reports one result.
 
-    Subclasses implement `run(**options)`, which returns the object for `--json`,
-    and `report(result)`, which says the same in words.
+    Subclasses implement `run(**options)`, which returns the object for `--json`, and
+    `report(result)`, which prints it as text. A command passes `OPERATOR` as `by` to services, see
+    `config.accounts.actors`.
     """
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.add_argument(
-            "--json", action="store_true", help="print one JSON object and nothing else"
+            "--json", action="store_true", help="print the result as one JSON object"
         )
         return parser
 
@@ -39,13 +40,13 @@ class HearthCommand(BaseCommand):
         except HearthError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         except OSError as error:
-            # A file that cannot be read, or an output that cannot be written.
+            # A file cannot be read or written.
             reason = f"{error.filename2 or error.filename}: {error.strerror}"
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except DatabaseError as error:
             if not _is_behind():
                 raise
-            reason = "the database lacks tables of this version: run `manage.py migrate` first"
+            reason = "The database does not match this version. Run `manage.py migrate` first."
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except KeyboardInterrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from None
@@ -64,14 +65,16 @@ class HearthCommand(BaseCommand):
 
 
 def _is_behind() -> bool:
-    """Whether the database was not migrated to this version of the code, or is new."""
+    """Return whether migrations of this version are missing in the database."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 class TerminalProgress(Progress):
-    """A bar on stderr, redrawn in its line. Where nobody watches, silent, or with `lines` a line
-    for each new phase."""
+    """A progress bar on stderr.
+
+    If stderr is not a terminal, nothing is printed, or with `lines` one line for each phase.
+    """
 
     WIDTH = 30
 

@@ -16,6 +16,7 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from config.accounts.actors import OPERATOR
 from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job, sweep_jobs
 from config.shared.uploads import store_upload
@@ -45,6 +46,7 @@ def import_job(benchmark: Benchmark, content: bytes) -> Job:
             "depth": None,
         },
         benchmark_key=benchmark.key,
+        by=OPERATOR,
     )
 
 
