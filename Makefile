@@ -109,10 +109,12 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST)
 
-# Neither the core nor the drawing of charts knows which database there is.
+# Neither the core nor the drawing of charts knows which database there is, and benchmarks on a tiny
+# input run once.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" --ignore=tests/e2e/test_lab_charts.py
+	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
+		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
 
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
 BENCHMARKS ?= scoring commands sqlite-commands lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
