@@ -1,8 +1,8 @@
-"""All figures of agreement, for the first labels of each pair and for all labels.
+"""All agreement figures, for the first labels of each pair and for all labels.
 
-A third label is requested only if the first two differ. In figures of all labels, pairs that differ
-therefore count more, and their third label must agree with one of the first two. Figures of the
-planned labels do not have this bias.
+A third label is requested only if the first two differ. Figures of all labels are therefore biased:
+pairs with different labels count more, and a third label must equal one of the first two on a scale
+of two steps. Figures of the first labels, which were planned, do not have this bias.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """The settings by which intervals are drawn."""
+    """Settings of the bootstrap intervals: number of resamples, confidence (0 to 1) and seed."""
 
     resamples: int = RESAMPLES
     confidence: float = CONFIDENCE
     seed: int = SEED
 
     def rng(self) -> np.random.Generator:
-        """Return a new generator for each interval, so that no interval depends on the others."""
+        """Return a new generator. Each interval uses its own, so that it depends on no other."""
         return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opinions:
-    """Labels with their annotators and pairs, int64 [n]; an annotator has labelled each pair once.
+    """Labels with their annotators and pairs, one row per label.
 
-    pairs, annotators: dense numbers from 0, or with gaps. is_first: bool [n].
+    pairs, annotators: int64 [n], numbers from 0, gaps allowed. labels: int64 [n]. is_first: bool
+    [n], whether the label is one of the planned labels of its pair. No annotator has labelled a
+    pair twice.
     """
 
     pairs: IntArray
@@ -57,27 +59,34 @@ class Opinions:
     labels: IntArray
     is_first: BoolArray
 
-    def only(self, which: BoolArray) -> Opinions:
+    def only(self, selected: BoolArray) -> Opinions:
+        """Return the selected rows, from flags [n]."""
         return Opinions(
-            self.pairs[which], self.annotators[which], self.labels[which], self.is_first[which]
+            self.pairs[selected],
+            self.annotators[selected],
+            self.labels[selected],
+            self.is_first[selected],
         )
 
     @property
     def first(self) -> Opinions:
+        """The first labels of each pair."""
         return self.only(self.is_first)
 
     @property
     def counts(self) -> ValueCounts:
+        """The pairs, counted by their combination of labels."""
         n_pairs = int(self.pairs.max(initial=-1)) + 1
         return count_labels(self.pairs, self.labels, n_pairs)
 
 
 def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
-    """Return the figures of some labels as a JSON object; pairs are resampled for intervals.
+    """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
 
-    n_grades: steps of the scale. `alpha` is nominal on a scale of two and ordinal on a longer
-    scale. A longer scale also has `alpha_nominal`, AC2 and figures of relevance (0, or more).
-    `undefined` holds the reason for each figure that is null.
+    n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
+    on a longer scale. A longer scale also has `alpha_nominal`, `ac2`, and figures of relevance,
+    which count all labels above 0 as equal. `undefined` contains the reason for each figure that is
+    null.
     """
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     found = {
@@ -103,9 +112,9 @@ def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
 
 
 def figures_of_both(opinions: Opinions, n_grades: int, how: Resampling) -> dict[str, Figures]:
-    """Return the figures of the `first_labels` and of `all_labels`.
+    """Return the figures of the first labels and of all labels, as `figures_of` does.
 
-    The figures of the first labels include the interval of alpha with annotators resampled.
+    The figures of the first labels also contain the interval of alpha with annotators resampled.
     """
     first = opinions.first
     figures, annotators = figures_of(first.counts, n_grades, how), _by_people(first, n_grades, how)
@@ -127,10 +136,10 @@ def _by_people(first: Opinions, n_grades: int, how: Resampling) -> Figures:
 
 
 def to_store(opinions: Opinions, n_grades: int) -> Figures:
-    """Return what `figures_stored` needs, as a small JSON object.
+    """Return a small JSON object from which `figures_stored` computes the figures again.
 
-    It has the number of pairs with each combination of labels, and the 95 % interval with
-    annotators resampled.
+    It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
+    with annotators resampled.
     """
     first = opinions.first
     return {
@@ -142,7 +151,10 @@ def to_store(opinions: Opinions, n_grades: int) -> Figures:
 
 
 def figures_stored(stored: Figures, how: Resampling) -> dict[str, Figures]:
-    """Return the figures of `figures_of_both` with the stored interval of resampled annotators."""
+    """Return the same as `figures_of_both`, from the result of `to_store`.
+
+    The interval with annotators resampled is the stored one. It does not depend on the settings.
+    """
     n_grades, annotators = stored["n_grades"], stored["annotators"]
     first, every = (
         figures_of(_counts_of(stored[name]), n_grades, how)
@@ -163,7 +175,10 @@ def _counts_of(stored: Figures) -> ValueCounts:
 
 
 def as_json(found: dict[str, Estimate | Interval]) -> Figures:
-    """Return values and ends of intervals by name, null if undefined; reasons under `undefined`."""
+    """Return each figure's value, or the two ends of its interval, by name; null if undefined.
+
+    `undefined` contains the reason for each figure that is null.
+    """
     return {
         **{name: _value(figure) for name, figure in found.items()},
         "undefined": {name: one.undefined for name, one in found.items() if one.undefined},
@@ -171,7 +186,7 @@ def as_json(found: dict[str, Estimate | Interval]) -> Figures:
 
 
 def as_relevance(counts: ValueCounts) -> ValueCounts:
-    """Return the same pairs with labels 0 for not relevant and 1 for any relevant grade."""
+    """Return the same pairs with label 0 for not relevant, and 1 for any label above 0."""
     not_relevant = counts.patterns[:, counts.values == 0].sum(axis=1)
     relevant = counts.patterns.sum(axis=1) - not_relevant
     return ValueCounts(
