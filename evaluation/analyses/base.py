@@ -24,7 +24,7 @@ from evaluation.core.alpha import Interval
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.measures import Measure, parse_measure
 from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.resampling import why_undefined
+from evaluation.core.resampling import undefined_reason
 from evaluation.core.scoring import score_run
 from evaluation.models import DRAFT, Draft, LabelSource
 from evaluation.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
@@ -171,7 +171,7 @@ class Inputs:
         Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
         """
         clusters = self.clusters(unit)
-        if unable := why_undefined(self.benchmark.n_queries, clusters):
+        if unable := undefined_reason(self.benchmark.n_queries, clusters):
             raise InvalidInput(unable)
         return clusters
 

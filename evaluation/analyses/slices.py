@@ -39,7 +39,7 @@ from evaluation.analyses.intervals import (
 from evaluation.analyses.specs import PERCENT, dots, lying, quantity, step
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.positives import positives_per_query
-from evaluation.core.resampling import why_undefined
+from evaluation.core.resampling import undefined_reason
 from evaluation.core.significance import Comparison, adjust_together, compare_systems
 from evaluation.core.slices import (
     Tagged,
@@ -175,7 +175,7 @@ def _differences(
     for number, title in enumerate(places.names):
         queries = places.queries[places.groups == number]
         own = None if clusters is None else clusters[queries]
-        if why_undefined(len(queries), own) is not None:
+        if undefined_reason(len(queries), own) is not None:
             continue
         compared = compare_systems(
             values[:, queries],

@@ -292,7 +292,7 @@ def test_interval_is_undefined_by_name(
     ("values", "keywords", "message"),
     [
         ([0.1, math.nan], {}, "a value is not a finite number"),
-        ([[0.1, 0.2]], {}, "values have 2 dimensions in place of 1"),
+        ([[0.1, 0.2]], {}, "values have 2 dimensions instead of 1"),
         ([0.1, 0.2], {"resamples": 0}, "resamples must be at least 1"),
         ([0.1, 0.2], {"confidence": 1.0}, "confidence between 0 and 1"),
         ([0.1, 0.2], {"clusters": [1]}, "1 clusters for 2 queries"),
