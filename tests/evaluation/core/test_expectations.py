@@ -129,7 +129,7 @@ def test_pool_chances_by_hand() -> None:
     assert pool_chances(pool).tolist() == [[1 / 2, 1], [1, 1]]
     # At rel = 2 no list holds a positive, so row 1 takes the share of row 0: one of four.
     assert pool_chances(pool, rel=2).tolist() == [[0, 1 / 2], [1 / 4, 1 / 4]]
-    with pytest.raises(ValueError, match="no pair was judged that one system alone brought"):
+    with pytest.raises(ValueError, match="no judged pair was contributed by only one system"):
         pool_chances(pool.only([]))
 
 
