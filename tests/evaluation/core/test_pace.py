@@ -20,17 +20,17 @@ from evaluation.core.pace import (
     WEEK,
     Answers,
     Forecast,
-    Span,
-    Stretch,
+    LabelRound,
+    Period,
+    Timeline,
     Times,
-    Turn,
     answer_times,
     forecast,
     hours_at_work,
+    label_rounds,
     medians,
     over_time,
-    span_of,
-    turns,
+    timeline_of,
 )
 
 # A Friday.
@@ -106,25 +106,25 @@ def test_medians_are_those_of_each_group(pairs: list[tuple[int, int]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "span"),
+    ("last", "timeline"),
     [
-        (NOON + 59 * 60, Span(NOON, HOUR, 1)),
-        (NOON + 59 * HOUR, Span(NOON, HOUR, 60)),
-        (NOON + 60 * HOUR, Span(NOON - 12 * HOUR, DAY, 4)),
+        (NOON + 59 * 60, Timeline(NOON, HOUR, 1)),
+        (NOON + 59 * HOUR, Timeline(NOON, HOUR, 60)),
+        (NOON + 60 * HOUR, Timeline(NOON - 12 * HOUR, DAY, 4)),
         # Weeks begin on Monday.
-        (NOON + 60 * DAY, Span(NOON - 12 * HOUR - 4 * DAY, WEEK, 10)),
+        (NOON + 60 * DAY, Timeline(NOON - 12 * HOUR - 4 * DAY, WEEK, 10)),
     ],
 )
-def test_stretches_are_as_long_as_fits(last: int, span: Span) -> None:
-    assert span_of(np.array([last, NOON])) == span
+def test_stretches_are_as_long_as_fits(last: int, timeline: Timeline) -> None:
+    assert timeline_of(np.array([last, NOON])) == timeline
 
 
 def test_long_ones_for_years() -> None:
-    span = span_of(np.array([NOON, NOON + 3000 * DAY]))
-    assert span is not None
-    assert (span.width, span.count) == (4 * WEEK, 109)
-    assert datetime.fromtimestamp(span.start, UTC).weekday() == 0
-    assert span_of(np.empty(0, np.int64)) is None
+    timeline = timeline_of(np.array([NOON, NOON + 3000 * DAY]))
+    assert timeline is not None
+    assert (timeline.width, timeline.count) == (4 * WEEK, 109)
+    assert datetime.fromtimestamp(timeline.start, UTC).weekday() == 0
+    assert timeline_of(np.empty(0, np.int64)) is None
 
 
 def test_over_time() -> None:
@@ -137,10 +137,10 @@ def test_over_time() -> None:
         {"person": 0, "kind": "gold", "gold": -1},
         {"person": 3, "kind": "gold", "gold": 0, "at": NOON + 2 * HOUR},
     )
-    assert over_time(answers, Span(NOON, HOUR, 3)) == (
-        Stretch(NOON, 5, counted=2, relevant=1, gold=1, right=1, people=2, seconds=3.0),
-        Stretch(NOON + HOUR, 0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None),
-        Stretch(NOON + 2 * HOUR, 1, counted=0, relevant=0, gold=1, right=0, people=1, seconds=None),
+    assert over_time(answers, Timeline(NOON, HOUR, 3)) == (
+        Period(NOON, 5, counted=2, relevant=1, gold=1, right=1, people=2, seconds=3.0),
+        Period(NOON + HOUR, 0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None),
+        Period(NOON + 2 * HOUR, 1, counted=0, relevant=0, gold=1, right=0, people=1, seconds=None),
     )
 
 
@@ -148,13 +148,13 @@ def test_turns() -> None:
     """Three tasks wait for their first label, two for a third, one is in conflict after three."""
     live, required = np.array([0, 2, 3, 1]), np.array([2, 3, 3, 1])
     is_open, tasks = np.array([True, True, False, False]), np.array([3, 2, 1, 10])
-    assert turns(live, required, is_open, tasks) == [
-        Turn(1, given=13, wanted=3),
-        Turn(2, given=3, wanted=3),
-        Turn(3, given=1, wanted=2),
+    assert label_rounds(live, required, is_open, tasks) == [
+        LabelRound(1, given=13, wanted=3),
+        LabelRound(2, given=3, wanted=3),
+        LabelRound(3, given=1, wanted=2),
     ]
     none = np.empty(0, np.int64)
-    assert turns(none, none, none == 1, none) == []
+    assert label_rounds(none, none, none == 1, none) == []
 
 
 # --- Forecast ---------------------------------------------------------------------------------
@@ -166,13 +166,13 @@ def at_hours_ago(*counts: int) -> Any:
 
 
 def test_an_even_pace_ends_when_it_ends() -> None:
-    found = forecast(at_hours_ago(10, 10, 10, 10), now=NOON, wanted=50)
+    found = forecast(at_hours_ago(10, 10, 10, 10), now=NOON, labels_needed=50)
     end = NOON + 5 * HOUR
     assert found == Forecast(50, per_hour=10, hours=4, earliest=end, latest=end)
 
 
 def test_hours_in_which_nobody_judges_stay_such() -> None:
-    found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, wanted=30)
+    found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, labels_needed=30)
     # Three of five hours: the sixth is before the first of them.
     assert (found.per_hour, found.hours) == (10, 3)
     assert found.earliest == found.latest == NOON + round(30 / 10 * 5 / 3 * HOUR)
@@ -180,7 +180,7 @@ def test_hours_in_which_nobody_judges_stay_such() -> None:
 
 def test_an_uneven_pace_has_a_range() -> None:
     counts = [8, 12, 10, 10, 9, 11]
-    found = forecast(at_hours_ago(*counts), now=NOON, wanted=100)
+    found = forecast(at_hours_ago(*counts), now=NOON, labels_needed=100)
     spread = 1.2816 * stdev(counts) * (1 / 6 + 1 / 10) ** 0.5
     assert found == Forecast(
         100,
@@ -192,13 +192,13 @@ def test_an_uneven_pace_has_a_range() -> None:
 
 
 def test_a_pace_that_varies_too_much_has_no_end() -> None:
-    found = forecast(at_hours_ago(1, 100, 1, 1), now=NOON, wanted=10)
+    found = forecast(at_hours_ago(1, 100, 1, 1), now=NOON, labels_needed=10)
     assert found.latest is None
     assert found.earliest is not None
 
 
 def test_only_the_last_active_hours_count() -> None:
-    found = forecast(at_hours_ago(*[10] * 24, *[1000] * 10), now=NOON, wanted=10)
+    found = forecast(at_hours_ago(*[10] * 24, *[1000] * 10), now=NOON, labels_needed=10)
     assert (found.per_hour, found.hours) == (10, 24)
 
 
@@ -212,4 +212,4 @@ def test_only_the_last_active_hours_count() -> None:
     ],
 )
 def test_where_nobody_knows(at: Any, wanted: int, reason: str) -> None:
-    assert forecast(at, now=NOON, wanted=wanted) == Forecast(wanted, undefined=reason)
+    assert forecast(at, now=NOON, labels_needed=wanted) == Forecast(wanted, undefined=reason)

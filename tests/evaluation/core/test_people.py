@@ -153,7 +153,7 @@ def test_few_relevant_among_many() -> None:
 def test_the_bar_is_the_campaigns() -> None:
     rows = [replace(USUAL, gold=20, right=14)]
     assert flags(rows) == [()]
-    assert flags(rows, gold_bar=0.95) == [(Flag.LOW_GOLD,)]
+    assert flags(rows, min_accuracy=0.95) == [(Flag.LOW_GOLD,)]
 
 
 def test_one_person_has_nobody_to_stand_out_from() -> None:
