@@ -66,11 +66,11 @@ def noisy_labels(given: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64]) 
     return NoisyLabels(
         codes=np.arange(n),
         n_videos=POOLED,
-        given=given,
+        n_labels=given,
         relevant=relevant,
         ruled=np.full(n, -1, np.int8),
         is_known=np.zeros(n, np.bool_),
-        in_all=given,
+        n_all_labels=given,
     )
 
 

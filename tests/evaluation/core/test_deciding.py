@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.core.deciding import deciding_positives, expect_confirmation
+from evaluation.core.deciding import expect_confirmation, sole_positives
 from evaluation.core.label_rates import ErrorRates
 from evaluation.core.relevance import Judged
 from tests.evaluation.core.noise_world import (
@@ -30,23 +30,23 @@ ORIGINAL = Judged(np.array([14]), np.ones(1, np.int8), 4, 4)
 
 
 def test_the_only_positive_in_the_top_k() -> None:
-    assert deciding_positives(RANKED, JUDGED, 3).tolist() == [7, 11, 14]
-    assert deciding_positives(RANKED, JUDGED, 3, ORIGINAL).tolist() == [7, 11]
-    assert deciding_positives(RANKED, JUDGED, 2).tolist() == [7, 14]
+    assert sole_positives(RANKED, JUDGED, 3).tolist() == [7, 11, 14]
+    assert sole_positives(RANKED, JUDGED, 3, ORIGINAL).tolist() == [7, 11]
+    assert sole_positives(RANKED, JUDGED, 2).tolist() == [7, 14]
     # In the top 1 caption 0 has one as well.
-    assert deciding_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
-    assert deciding_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
-    assert deciding_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
+    assert sole_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
+    assert sole_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
+    assert sole_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
 
 
 def test_an_original_positive_beside_it_decides_as_well() -> None:
     both = Judged(np.array([7, 6]).astype(np.int64)[::-1], np.ones(2, np.int8), 4, 4)
-    assert deciding_positives(RANKED, both, 2, ORIGINAL).tolist() == []
+    assert sole_positives(RANKED, both, 2, ORIGINAL).tolist() == []
 
 
 def test_k_is_at_least_one() -> None:
     with pytest.raises(ValueError, match="k must be at least 1"):
-        deciding_positives(RANKED, JUDGED, 0)
+        sole_positives(RANKED, JUDGED, 0)
 
 
 def test_estimates_are_those_of_the_simulated_truth() -> None:
@@ -61,7 +61,7 @@ def test_estimates_are_those_of_the_simulated_truth() -> None:
     ranked, judged = lists(setting.captions), judged_by(first)
     rates = ErrorRates(FALSE_ALARM, MISS)
     found = expect_confirmation(ranked, judged, 10, noisy, rates)
-    codes = deciding_positives(ranked, judged, 10)
+    codes = sole_positives(ranked, judged, 10)
     assert found.deciding == found.to_confirm == len(codes)
     assert found.score == first[:, :10].any(axis=1).mean()
     wrong = int((~truth.reshape(-1)[codes]).sum())
@@ -74,6 +74,6 @@ def test_estimates_are_those_of_the_simulated_truth() -> None:
     assert found.score - found.confirmed > 0.02
 
     noisy.is_known[codes[0]] = True  # an original positive
-    noisy = replace(noisy, in_all=np.where(noisy.codes == codes[1], 2, 1))
+    noisy = replace(noisy, n_all_labels=np.where(noisy.codes == codes[1], 2, 1))
     fewer = expect_confirmation(ranked, judged, 10, noisy, rates)
     assert (fewer.deciding, fewer.to_confirm) == (len(codes) - 1, len(codes) - 2)

@@ -76,7 +76,7 @@ def test_table_counts_pairs_by_cluster_stratum_and_pattern() -> None:
     strata = np.array([0, 0, 1, 1, 1, 0])
     clusters = np.array([0, 0, 1, 0, 1, 0])
     table = tabulate_labels(given, relevant, strata, clusters, 3)
-    assert list(zip(table.given.tolist(), table.relevant.tolist(), strict=True)) == [
+    assert list(zip(table.n_labels.tolist(), table.relevant.tolist(), strict=True)) == [
         (2, 0),
         (2, 2),
         (3, 1),
