@@ -8,7 +8,7 @@ of two steps. Figures of the first labels, which were planned, do not have this 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -29,7 +29,35 @@ CONFIDENCE: Final = 0.95
 # The same labels must always give the same interval.
 SEED: Final = 0
 
+# Agreement figures by name, as JSON. `figures_of` lists the names.
 Figures = dict[str, Any]
+
+
+class AgreementFigures(TypedDict):
+    """The figures of the first labels and of all labels, as JSON."""
+
+    first_labels: Figures
+    all_labels: Figures
+
+
+class StoredCounts(TypedDict):
+    """`ValueCounts` as JSON."""
+
+    values: list[int]
+    patterns: list[list[int]]
+    weights: list[int]
+
+
+class StoredAgreement(TypedDict):
+    """The counts from which agreement figures can be computed again, as JSON.
+
+    n_grades: number of steps of the scale. annotators: the figures with annotators resampled.
+    """
+
+    n_grades: int
+    first_labels: StoredCounts
+    all_labels: StoredCounts
+    annotators: Figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +139,7 @@ def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
     }
 
 
-def figures_of_both(opinions: Opinions, n_grades: int, how: Resampling) -> dict[str, Figures]:
+def figures_of_both(opinions: Opinions, n_grades: int, how: Resampling) -> AgreementFigures:
     """Return the figures of the first labels and of all labels, as `figures_of` does.
 
     The figures of the first labels also contain the interval of alpha with annotators resampled.
@@ -135,7 +163,7 @@ def _by_people(first: Opinions, n_grades: int, how: Resampling) -> Figures:
     return {"sharing_annotators": pairs.n_annotators, **found}
 
 
-def to_store(opinions: Opinions, n_grades: int) -> Figures:
+def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
     """Return a small JSON object from which `figures_stored` computes the figures again.
 
     It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
@@ -150,25 +178,27 @@ def to_store(opinions: Opinions, n_grades: int) -> Figures:
     }
 
 
-def figures_stored(stored: Figures, how: Resampling) -> dict[str, Figures]:
+def figures_stored(stored: StoredAgreement, how: Resampling) -> AgreementFigures:
     """Return the same as `figures_of_both`, from the result of `to_store`.
 
     The interval with annotators resampled is the stored one. It does not depend on the settings.
     """
     n_grades, annotators = stored["n_grades"], stored["annotators"]
-    first, every = (
-        figures_of(_counts_of(stored[name]), n_grades, how)
-        for name in ("first_labels", "all_labels")
-    )
+    first = figures_of(_counts_of(stored["first_labels"]), n_grades, how)
+    every = figures_of(_counts_of(stored["all_labels"]), n_grades, how)
     undefined = first["undefined"] | annotators["undefined"]
     return {"first_labels": {**first, **annotators, "undefined": undefined}, "all_labels": every}
 
 
-def _patterns(counts: ValueCounts) -> Figures:
-    return {name: getattr(counts, name).tolist() for name in ("values", "patterns", "weights")}
+def _patterns(counts: ValueCounts) -> StoredCounts:
+    return {
+        "values": counts.values.tolist(),
+        "patterns": counts.patterns.tolist(),
+        "weights": counts.weights.tolist(),
+    }
 
 
-def _counts_of(stored: Figures) -> ValueCounts:
+def _counts_of(stored: StoredCounts) -> ValueCounts:
     values = np.array(stored["values"], np.int64)
     patterns = np.array(stored["patterns"], np.int64).reshape(-1, len(values))
     return ValueCounts(values, patterns, np.array(stored["weights"], np.int64))

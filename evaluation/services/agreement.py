@@ -14,9 +14,11 @@ from evaluation.core.agreement import (
 )
 from evaluation.core.agreement_figures import (
     RESAMPLES,
+    AgreementFigures,
     Figures,
     Opinions,
     Resampling,
+    StoredAgreement,
     figures_of_both,
     to_store,
 )
@@ -83,17 +85,17 @@ def opinions_of(judgments: JudgmentArrays) -> Opinions:
     return every.only(is_new)
 
 
-def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> dict[str, Figures]:
+def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFigures:
     """Return the figures of the first labels and of all labels."""
     return figures_of_both(opinions_of(judgments), judgments.n_grades, how)
 
 
-def stored_agreement(judgments: JudgmentArrays) -> Figures:
+def stored_agreement(judgments: JudgmentArrays) -> StoredAgreement:
     """Return what a label set stores to compute its figures again."""
     return to_store(opinions_of(judgments), judgments.n_grades)
 
 
-def _summary(figures: dict[str, Figures]) -> Figures:
+def _summary(figures: AgreementFigures) -> Figures:
     """Return the figures at the top of a report, and the reasons for those that are null."""
     first, every = figures["first_labels"], figures["all_labels"]
     taken = {

@@ -1,4 +1,4 @@
-"""Positives that decide a C@k alone, by hand and on simulated truth."""
+"""Sole positives, by hand and in a simulation with known relevance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.evaluation.core.noise_world import (
 )
 
 RANKED = np.array([[0, 1, 2], [3, 2, -1], [1, 0, 3], [2, 3, 0]], np.int32)
-# Caption 0 has two positives, 1 has one, 2 has one at rank 3, 3 an original one.
+# Caption 0 has two positives, 1 has one, 2 has one at rank 3, and 3 has an original positive.
 JUDGED = Judged(
     np.array([0, 1, 2, 6, 7, 9, 11, 14]), np.array([1, 2, 0, 0, 1, 0, 1, 1], np.int8), 4, 4
 )
@@ -33,13 +33,13 @@ def test_the_only_positive_in_the_top_k() -> None:
     assert sole_positives(RANKED, JUDGED, 3).tolist() == [7, 11, 14]
     assert sole_positives(RANKED, JUDGED, 3, ORIGINAL).tolist() == [7, 11]
     assert sole_positives(RANKED, JUDGED, 2).tolist() == [7, 14]
-    # In the top 1 caption 0 has one as well.
+    # In the top 1, caption 0 has a sole positive, too.
     assert sole_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
     assert sole_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
     assert sole_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
 
 
-def test_an_original_positive_beside_it_decides_as_well() -> None:
+def test_a_positive_is_not_sole_next_to_an_original_positive() -> None:
     both = Judged(np.array([7, 6]).astype(np.int64)[::-1], np.ones(2, np.int8), 4, 4)
     assert sole_positives(RANKED, both, 2, ORIGINAL).tolist() == []
 
@@ -49,8 +49,8 @@ def test_k_is_at_least_one() -> None:
         sole_positives(RANKED, JUDGED, 0)
 
 
-def test_estimates_are_those_of_the_simulated_truth() -> None:
-    """How many deciding positives are wrong, and C@10 after each has been confirmed."""
+def test_estimates_equal_the_simulation() -> None:
+    """The estimates are the number of wrong sole positives, and C@10 after confirmation."""
     setting = Setting(captions=40_000)
     rng = np.random.default_rng(8)
     _, truth = draw_truth(rng, setting)

@@ -1,4 +1,4 @@
-"""Error rates of labels, against known rates."""
+"""Estimated error rates of labels, compared with the true rates of a simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_DRAWS = np.empty((0, 0))
 def expected_table(
     false_alarm: float, miss: float, prevalences: list[float], *, thirds: bool
 ) -> LabelTable:
-    """What 100,000 pairs of each prevalence come to on average."""
+    """Return the expected counts of 100,000 pairs of each prevalence."""
     patterns = [(2, 0), (2, 2), *([(3, 1), (3, 2)] if thirds else [(2, 1)])]
     rows = []
     for pi in prevalences:
