@@ -108,7 +108,7 @@ class Opinions:
         return count_labels(self.pairs, self.labels, n_pairs)
 
 
-def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
+def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Figures:
     """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
 
     n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
@@ -117,17 +117,17 @@ def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
     null.
     """
     level: Level = "ordinal" if n_grades > 2 else "nominal"
-    found = {
+    figures = {
         "agreement": percent_agreement(counts),
         "pairwise_agreement": pairwise_agreement(counts),
-        **_alphas("alpha", counts, level, how),
-        **_gwet("ac1", counts, n_grades, how, ordinal=False),
+        **_alphas("alpha", counts, level, settings),
+        **_gwet("ac1", counts, n_grades, settings, ordinal=False),
     }
     if n_grades > 2:
         relevance = as_relevance(counts)
-        found |= {
-            **_alphas("alpha_nominal", counts, "nominal", how),
-            **_gwet("ac2", counts, n_grades, how, ordinal=True),
+        figures |= {
+            **_alphas("alpha_nominal", counts, "nominal", settings),
+            **_gwet("ac2", counts, n_grades, settings, ordinal=True),
             "relevance_agreement": percent_agreement(relevance),
             "relevance_alpha": krippendorff_alpha(relevance),
         }
@@ -135,32 +135,35 @@ def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
         "labels": counts.n_labels,
         "multiply_labelled": counts.n_multiply_labelled,
         "alpha_level": level,
-        **as_json(found),
+        **as_json(figures),
     }
 
 
-def figures_of_both(opinions: Opinions, n_grades: int, how: Resampling) -> AgreementFigures:
+def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
     """Return the figures of the first labels and of all labels, as `figures_of` does.
 
     The figures of the first labels also contain the interval of alpha with annotators resampled.
     """
     first = opinions.first
-    figures, annotators = figures_of(first.counts, n_grades, how), _by_people(first, n_grades, how)
+    figures, annotators = (
+        figures_of(first.counts, n_grades, settings),
+        _by_people(first, n_grades, settings),
+    )
     undefined = figures["undefined"] | annotators["undefined"]
     return {
         "first_labels": {**figures, **annotators, "undefined": undefined},
-        "all_labels": figures_of(opinions.counts, n_grades, how),
+        "all_labels": figures_of(opinions.counts, n_grades, settings),
     }
 
 
-def _by_people(first: Opinions, n_grades: int, how: Resampling) -> Figures:
+def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Figures:
     pairs = label_pairs(first.pairs, first.annotators, first.labels)
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     interval = annotator_interval(
-        pairs, how.resamples, rng=how.rng(), confidence=how.confidence, level=level
+        pairs, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
-    found = as_json({"alpha_annotator_interval": interval})
-    return {"sharing_annotators": pairs.n_annotators, **found}
+    figures = as_json({"alpha_annotator_interval": interval})
+    return {"sharing_annotators": pairs.n_annotators, **figures}
 
 
 def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
@@ -178,14 +181,14 @@ def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
     }
 
 
-def figures_stored(stored: StoredAgreement, how: Resampling) -> AgreementFigures:
+def figures_stored(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
     """Return the same as `figures_of_both`, from the result of `to_store`.
 
     The interval with annotators resampled is the stored one. It does not depend on the settings.
     """
     n_grades, annotators = stored["n_grades"], stored["annotators"]
-    first = figures_of(_counts_of(stored["first_labels"]), n_grades, how)
-    every = figures_of(_counts_of(stored["all_labels"]), n_grades, how)
+    first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
+    every = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
     undefined = first["undefined"] | annotators["undefined"]
     return {"first_labels": {**first, **annotators, "undefined": undefined}, "all_labels": every}
 
@@ -204,14 +207,14 @@ def _counts_of(stored: StoredCounts) -> ValueCounts:
     return ValueCounts(values, patterns, np.array(stored["weights"], np.int64))
 
 
-def as_json(found: dict[str, Estimate | Interval]) -> Figures:
+def as_json(figures: dict[str, Estimate | Interval]) -> Figures:
     """Return each figure's value, or the two ends of its interval, by name; null if undefined.
 
     `undefined` contains the reason for each figure that is null.
     """
     return {
-        **{name: _value(figure) for name, figure in found.items()},
-        "undefined": {name: one.undefined for name, one in found.items() if one.undefined},
+        **{name: _value(figure) for name, figure in figures.items()},
+        "undefined": {name: one.undefined for name, one in figures.items() if one.undefined},
     }
 
 
@@ -233,23 +236,23 @@ def _value(figure: Estimate | Interval) -> float | list[float] | None:
 
 
 def _alphas(
-    name: str, counts: ValueCounts, level: Level, how: Resampling
+    name: str, counts: ValueCounts, level: Level, settings: Resampling
 ) -> dict[str, Estimate | Interval]:
     interval = alpha_interval(
-        counts, how.resamples, rng=how.rng(), confidence=how.confidence, level=level
+        counts, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
     return {name: krippendorff_alpha(counts, level), f"{name}_interval": interval}
 
 
 def _gwet(
-    name: str, counts: ValueCounts, n_grades: int, how: Resampling, *, ordinal: bool
+    name: str, counts: ValueCounts, n_grades: int, settings: Resampling, *, ordinal: bool
 ) -> dict[str, Estimate | Interval]:
     interval = gwet_interval(
         counts,
         n_grades,
-        how.resamples,
-        rng=how.rng(),
-        confidence=how.confidence,
+        settings.resamples,
+        rng=settings.rng(),
+        confidence=settings.confidence,
         ordinal=ordinal,
     )
     return {name: gwet_ac(counts, n_grades, ordinal=ordinal), f"{name}_interval": interval}

@@ -81,10 +81,10 @@ def score_relevance(
         if measure.name not in CORRECTABLE:
             raise ValueError(f"{measure} cannot be corrected; {', '.join(CORRECTABLE)} can")
     t = np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
-    found = {one: _PLAIN[one.name](t, one.cutoff) for one in measures if one.name in _PLAIN}
+    values = {one: _PLAIN[one.name](t, one.cutoff) for one in measures if one.name in _PLAIN}
     sums = [_Sum.of(one, len(t)) for one in measures if one.name not in _PLAIN]
-    found |= _divided(sums, t, lists, relevance)
-    return {measure: found[measure] for measure in measures}
+    values |= _divided(sums, t, lists, relevance)
+    return {measure: values[measure] for measure in measures}
 
 
 def _correct(t: FloatArray, cutoff: int | None) -> FloatArray:
@@ -146,9 +146,9 @@ def _divided(
     sums: Sequence[_Sum], t: FloatArray, lists: JudgedLists, relevance: FloatArray
 ) -> dict[Measure, FloatArray]:
     """Return the values [n_queries] of measures with h(N). t: float64 [depth, n_queries]."""
-    found = {one.measure: np.zeros(t.shape[1]) for one in sums}
+    values = {one.measure: np.zeros(t.shape[1]) for one in sums}
     if not sums or not len(t) or not t.shape[1]:
-        return found
+        return values
     groups = _Groups.of(lists, relevance)
     most = max(int(groups.sizes.max(initial=0)), len(t))
     for is_ndcg in (False, True):
@@ -159,8 +159,8 @@ def _divided(
             for place, z in enumerate(nodes.tolist()):
                 parts = _parts(of_kind, t, z, groups.product(z) if needs_all else None)
                 for one, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
-                    found[one.measure] += (weight * part).real
-    return found
+                    values[one.measure] += (weight * part).real
+    return values
 
 
 def _gauss(sums: Sequence[_Sum], most: int) -> tuple[FloatArray, FloatArray]:
@@ -193,13 +193,13 @@ def _parts(
     factor[factor == 0] = _TINY
     s = t / factor
     above = np.cumsum(s, axis=0) - s if any(one.with_above for one in sums) else s
-    found = []
+    products = []
     for one in sums:
         k = len(one.weights)
         terms = s[:k] * (1 + z * above[:k]) if one.with_above else s[:k]
         whole = factor[:k].prod(axis=0) if one.top or everything is None else everything
-        found.append(whole * (one.weights @ terms))
-    return found
+        products.append(whole * (one.weights @ terms))
+    return products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,8 +227,8 @@ class _Groups:
         counts: FloatArray | None = None
         if len(values) <= _FEW_VALUES:
             cell = query * len(values) + np.searchsorted(values, relevance)
-            found = np.bincount(cell, minlength=lists.n_queries * len(values))
-            counts = found.reshape(lists.n_queries, len(values)).astype(np.float64)
+            cells = np.bincount(cell, minlength=lists.n_queries * len(values))
+            counts = cells.reshape(lists.n_queries, len(values)).astype(np.float64)
         starts = (np.cumsum(sizes) - sizes)[sizes > 0]
         return cls(sizes, relevance if counts is None else values, counts, starts, sizes > 0)
 
@@ -240,10 +240,10 @@ class _Groups:
         factors = 1 + self.values * (z - 1)
         factors[factors == 0] = _TINY
         if self.counts is None:
-            found = np.ones(len(self.sizes), factors.dtype)
+            product = np.ones(len(self.sizes), factors.dtype)
             if len(self.starts):
-                found[self.present] = np.multiply.reduceat(factors, self.starts)
-            return found
+                product[self.present] = np.multiply.reduceat(factors, self.starts)
+            return product
         size = np.exp(self.counts @ np.log(np.abs(factors)))
         if np.iscomplexobj(factors):
             return np.asarray(size * np.exp(1j * (self.counts @ np.angle(factors))))

@@ -90,10 +90,12 @@ class Resamples:
         """Return the interval of the mean of values [n_queries], by `resampling.mean_interval`."""
         rng = np.random.default_rng(self.seed)
         clusters = self.clusters if self.n_clusters < len(values) else None
-        found = mean_interval(
+        interval = mean_interval(
             values, self.number, rng=rng, confidence=confidence, clusters=clusters
         )
-        return None if found.low is None or found.high is None else (found.low, found.high)
+        return (
+            None if interval.low is None or interval.high is None else (interval.low, interval.high)
+        )
 
     def by_cluster(self, values: FloatArray) -> FloatArray:
         """Return the sums of values [m, n_queries] over the queries of each cluster: [G, m]."""
@@ -139,7 +141,7 @@ def correct_scores(
     table.append(np.ones(judged.n_queries))
     sums = resamples.sums(resamples.by_cluster(np.stack(table)))
     means = sums[:, :-1] / sums[:, -1:]
-    found = []
+    rows = []
     for place, (name, measure) in enumerate(pairs):
         at_points = [float(one[measure].mean()) for one in values[name][1]]
         raw_values = values[name][0][measure]
@@ -150,7 +152,7 @@ def correct_scores(
         intervals = _Intervals(resamples.n_clusters, confidence)
         # If all captions are correct, resamples do not vary, although other captions would.
         varies = float(np.ptp(draws)) > ROUNDING
-        found.append(
+        rows.append(
             NoisyScore(
                 run=name,
                 measure=measure,
@@ -162,7 +164,7 @@ def correct_scores(
                 change_interval=intervals.of(means[:, place] - draws, raw - corrected),
             )
         )
-    return found
+    return rows
 
 
 def score_change_by_noise(

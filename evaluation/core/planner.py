@@ -75,8 +75,8 @@ def captions_needed(
     _check_plan(difference, confidence, power)
     if pilot.binary and difference > 1:
         raise ValueError("two shares cannot differ by more than 1")
-    found = pilot.variances(difference)
-    null, alternative = math.sqrt(found.null), math.sqrt(found.alternative)
+    variances = pilot.variances(difference)
+    null, alternative = math.sqrt(variances.null), math.sqrt(variances.alternative)
     deviation = normal_quantile(confidence) * null + _power_quantile(power) * alternative
     fewest = math.ceil(pilot.fewest_units(confidence) * pilot.clustering.mean_size)
     return max(fewest, math.ceil((deviation / difference) ** 2))

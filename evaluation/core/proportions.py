@@ -91,8 +91,8 @@ def effective_size(values: FloatArray, clusters: IntArray, confidence: float, z:
     if single < _NO_VARIANCE or deviation**2 < _NO_VARIANCE:
         return least
     informative = min(_clusters_with_the_rarer(values, clusters), n_clusters - 1)
-    found = _within(single / deviation**2, informative, confidence, z)
-    return max(least, found)
+    size = _within(single / deviation**2, informative, confidence, z)
+    return max(least, size)
 
 
 def _clusters_with_the_rarer(values: FloatArray, clusters: IntArray) -> int:

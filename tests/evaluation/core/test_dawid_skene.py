@@ -42,7 +42,7 @@ def slow_em(
     classes = range(n_labels)
     n_items, n_annotators = (max(row[at] for row in rows) + 1 for at in (0, 1))
     given = [[(a, label) for i, a, label in rows if i == item] for item in range(n_items)]
-    posterior = [[sum(said == k for _, said in own) / len(own) for k in classes] for own in given]
+    posterior = [[sum(value == k for _, value in own) / len(own) for k in classes] for own in given]
     for _ in range(rounds):
         priors = [
             (math.fsum(row[k] for row in posterior) + smoothing) / (n_items + n_labels * smoothing)
@@ -158,9 +158,9 @@ PATIENTS = """
 def test_the_example_of_the_paper() -> None:
     anaesthetists = (0, 0, 0, 1, 2, 3, 4)
     rows = [
-        (patient, who, int(said) - 1)
+        (patient, who, int(value) - 1)
         for patient, row in enumerate(PATIENTS)
-        for who, said in zip(anaesthetists, row, strict=True)
+        for who, value in zip(anaesthetists, row, strict=True)
     ]
     assert_equal_to_slow(rows, 4, smoothing=0.01, rounds=10)
 
@@ -320,7 +320,7 @@ def test_a_row_without_evidence_is_uniform() -> None:
     assert model.confusion[0, 2].tolist() == [1 / 3, 1 / 3, 1 / 3]
 
 
-# --- Undefined and refused ------------------------------------------------------------------
+# --- Undefined and rejected -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_power_of_shares_by_video() -> None:
     rng = np.random.default_rng(4)
 
     def draw(sizes: IntArray, difference: float) -> IntArray:
-        """Draw wins, losses and ties by video: Dirichlet-multinomial, rho = 1 / (1 + sum(alpha))."""
+        """Draw wins, losses and ties of each video, with rho = 1 / (1 + sum of alpha)."""
         alpha = np.array(shares_that_differ(difference, 0.3)) * (1 / 0.1 - 1)
         tendencies = rng.standard_gamma(alpha, (*sizes.shape, 3))
         return rng.multinomial(sizes, tendencies / tendencies.sum(axis=-1, keepdims=True))
