@@ -1,4 +1,4 @@
-"""Sign in by user name or e-mail address, and load the signed-in user for each request."""
+"""Sign in by user name or e-mail address."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 
-from config.accounts.models import User
 from config.accounts.policies import can_sign_in
-from config.shared.prepared import Given, PreparedRead
-
-_user = PreparedRead(lambda: User.objects.filter(pk=Given("pk")))
 
 
 class SignInBackend(AuthenticationBackend):
@@ -18,7 +14,3 @@ class SignInBackend(AuthenticationBackend):
 
     def user_can_authenticate(self, user: Any) -> bool:
         return can_sign_in(user)
-
-    def get_user(self, user_id: Any) -> User | None:
-        user: User | None = _user.first(pk=user_id)
-        return user if user is not None and self.user_can_authenticate(user) else None

@@ -260,13 +260,3 @@ def sha256_of_file(path: Path, source: str | None = None) -> str:
     """SHA-256 of the bytes as they lie on disk."""
     with open_binary(path, source or str(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_of_content(path: Path, source: str | None = None) -> str:
-    """The SHA-256 that a parse of the file reports: of the content, or of a .npy's bytes."""
-    if peek(path, source or str(path), 6) == b"\x93NUMPY":
-        return sha256_of_file(path, source)
-    blocks = TextBlocks(path, source=source, max_line=None)
-    for _ in blocks:
-        pass
-    return blocks.sha256

@@ -11,13 +11,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
 from annotation.enums import CampaignState, GoldUse
-from annotation.me_selectors import answers_per_day, midnight_now, training_in, work_today
-from annotation.me_views import spent
 from annotation.models import Annotator, Campaign, Judgment
+from annotation.selectors.me import answers_per_day, midnight_now, training_in, work_today
 from annotation.services import (
     Gold,
     add_gold,
@@ -28,6 +26,7 @@ from annotation.services import (
     set_keys,
     set_working_habits,
 )
+from annotation.views.me import spent
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import write_consent_text
@@ -93,7 +92,7 @@ def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
         Judgment.objects.filter(pk=judgments[place].pk).update(created_at=stamp)
     days = answers_per_day(anna, midnight)
     assert [count for _, count in days] == [1, *[0] * 11, 1, 1]
-    assert days[-1][0] == timezone.now().date()
+    assert days[-1][0] == midnight.date()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 
 import { headersFor, showAnswer } from "./jobs.js";
 
-const form = document.querySelector("form[data-upload]");
-if (form) watch(form);
+const first = document.querySelector("form[data-upload]");
+if (first) watch(first);
 
 function watch(form) {
   form.addEventListener("submit", (event) => {

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evaluation.core.label_noise import NoisyScore, Resamples, correct_scores
-from evaluation.core.label_rates import rates_from_labels
-from evaluation.core.measures import parse_measure
-from evaluation.core.noisy_labels import NoisyLabels, rank_strata
-from evaluation.core.relevance import Judged
+from evaluation.core.people.label_rates import rates_from_labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.noisy_labels import NoisyLabels, rank_strata
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank
@@ -55,11 +55,11 @@ def label(
     return NoisyLabels(
         codes=codes,
         n_videos=videos,
-        given=given,
+        n_labels=given,
         relevant=labels[0] + is_doubled * labels[1] + differ * labels[2],
         ruled=np.full(len(codes), -1, np.int8),
         is_known=np.isin(codes, original),
-        in_all=given,
+        n_all_labels=given,
     )
 
 

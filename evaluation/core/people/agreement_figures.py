@@ -1,0 +1,258 @@
+"""All agreement figures, for the first labels of each pair and for all labels.
+
+A third label is requested only if the first two differ. Figures of all labels are therefore biased:
+pairs with different labels count more, and a third label must equal one of the first two on a scale
+of two steps. Figures of the first labels, which were planned, do not have this bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict
+
+import numpy as np
+
+from evaluation.core.arrays import BoolArray, IntArray
+from evaluation.core.people.agreement import (
+    Estimate,
+    ValueCounts,
+    count_labels,
+    pairwise_agreement,
+    percent_agreement,
+)
+from evaluation.core.people.alpha import Interval, Level, alpha_interval, krippendorff_alpha
+from evaluation.core.people.annotator_resampling import annotator_interval, label_pairs
+from evaluation.core.people.chance_agreement import gwet_ac, gwet_interval
+
+RESAMPLES: Final = 1000
+CONFIDENCE: Final = 0.95
+# The same labels must always give the same interval.
+SEED: Final = 0
+
+# Agreement figures by name, as JSON. `figures_of` lists the names.
+Figures = dict[str, Any]
+
+
+class AgreementFigures(TypedDict):
+    """The figures of the first labels and of all labels, as JSON."""
+
+    first_labels: Figures
+    all_labels: Figures
+
+
+class StoredCounts(TypedDict):
+    """`ValueCounts` as JSON."""
+
+    values: list[int]
+    patterns: list[list[int]]
+    weights: list[int]
+
+
+class StoredAgreement(TypedDict):
+    """The counts from which agreement figures can be computed again, as JSON.
+
+    n_grades: number of steps of the scale. annotators: the figures with annotators resampled.
+    """
+
+    n_grades: int
+    first_labels: StoredCounts
+    all_labels: StoredCounts
+    annotators: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """Settings of the bootstrap intervals: number of resamples, confidence (0 to 1) and seed."""
+
+    resamples: int = RESAMPLES
+    confidence: float = CONFIDENCE
+    seed: int = SEED
+
+    def rng(self) -> np.random.Generator:
+        """Return a new generator. Each interval uses its own, so that it depends on no other."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opinions:
+    """Labels with their annotators and pairs, one row per label.
+
+    pairs, annotators: int64 [n], numbers from 0, gaps allowed. labels: int64 [n]. is_first: bool
+    [n], whether the label is one of the planned labels of its pair. No annotator has labelled a
+    pair twice.
+    """
+
+    pairs: IntArray
+    annotators: IntArray
+    labels: IntArray
+    is_first: BoolArray
+
+    def only(self, selected: BoolArray) -> Opinions:
+        """Return the selected rows, from flags [n]."""
+        return Opinions(
+            self.pairs[selected],
+            self.annotators[selected],
+            self.labels[selected],
+            self.is_first[selected],
+        )
+
+    @property
+    def first(self) -> Opinions:
+        """The first labels of each pair."""
+        return self.only(self.is_first)
+
+    @property
+    def counts(self) -> ValueCounts:
+        """The pairs, counted by their combination of labels."""
+        n_pairs = int(self.pairs.max(initial=-1)) + 1
+        return count_labels(self.pairs, self.labels, n_pairs)
+
+
+def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Figures:
+    """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
+
+    n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
+    on a longer scale. A longer scale also has `alpha_nominal`, `ac2`, and figures of relevance,
+    which count all labels above 0 as equal. `undefined` contains the reason for each figure that is
+    null.
+    """
+    level: Level = "ordinal" if n_grades > 2 else "nominal"
+    figures = {
+        "agreement": percent_agreement(counts),
+        "pairwise_agreement": pairwise_agreement(counts),
+        **_alphas("alpha", counts, level, settings),
+        **_gwet("ac1", counts, n_grades, settings, ordinal=False),
+    }
+    if n_grades > 2:
+        relevance = as_relevance(counts)
+        figures |= {
+            **_alphas("alpha_nominal", counts, "nominal", settings),
+            **_gwet("ac2", counts, n_grades, settings, ordinal=True),
+            "relevance_agreement": percent_agreement(relevance),
+            "relevance_alpha": krippendorff_alpha(relevance),
+        }
+    return {
+        "labels": counts.n_labels,
+        "multiply_labelled": counts.n_multiply_labelled,
+        "alpha_level": level,
+        **as_json(figures),
+    }
+
+
+def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
+    """Return the figures of the first labels and of all labels, as `figures_of` does.
+
+    The figures of the first labels also contain the interval of alpha with annotators resampled.
+    """
+    first = opinions.first
+    figures, annotators = (
+        figures_of(first.counts, n_grades, settings),
+        _by_people(first, n_grades, settings),
+    )
+    undefined = figures["undefined"] | annotators["undefined"]
+    return {
+        "first_labels": {**figures, **annotators, "undefined": undefined},
+        "all_labels": figures_of(opinions.counts, n_grades, settings),
+    }
+
+
+def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Figures:
+    pairs = label_pairs(first.pairs, first.annotators, first.labels)
+    level: Level = "ordinal" if n_grades > 2 else "nominal"
+    interval = annotator_interval(
+        pairs, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
+    )
+    figures = as_json({"alpha_annotator_interval": interval})
+    return {"sharing_annotators": pairs.n_annotators, **figures}
+
+
+def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
+    """Return a small JSON object from which `figures_stored` computes the figures again.
+
+    It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
+    with annotators resampled.
+    """
+    first = opinions.first
+    return {
+        "n_grades": n_grades,
+        "first_labels": _patterns(first.counts),
+        "all_labels": _patterns(opinions.counts),
+        "annotators": _by_people(first, n_grades, Resampling()),
+    }
+
+
+def figures_stored(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
+    """Return the same as `figures_of_both`, from the result of `to_store`.
+
+    The interval with annotators resampled is the stored one. It does not depend on the settings.
+    """
+    n_grades, annotators = stored["n_grades"], stored["annotators"]
+    first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
+    every = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
+    undefined = first["undefined"] | annotators["undefined"]
+    return {"first_labels": {**first, **annotators, "undefined": undefined}, "all_labels": every}
+
+
+def _patterns(counts: ValueCounts) -> StoredCounts:
+    return {
+        "values": counts.values.tolist(),
+        "patterns": counts.patterns.tolist(),
+        "weights": counts.weights.tolist(),
+    }
+
+
+def _counts_of(stored: StoredCounts) -> ValueCounts:
+    values = np.array(stored["values"], np.int64)
+    patterns = np.array(stored["patterns"], np.int64).reshape(-1, len(values))
+    return ValueCounts(values, patterns, np.array(stored["weights"], np.int64))
+
+
+def as_json(figures: dict[str, Estimate | Interval]) -> Figures:
+    """Return each figure's value, or the two ends of its interval, by name; null if undefined.
+
+    `undefined` contains the reason for each figure that is null.
+    """
+    return {
+        **{name: _value(figure) for name, figure in figures.items()},
+        "undefined": {name: one.undefined for name, one in figures.items() if one.undefined},
+    }
+
+
+def as_relevance(counts: ValueCounts) -> ValueCounts:
+    """Return the same pairs with label 0 for not relevant, and 1 for any label above 0."""
+    not_relevant = counts.patterns[:, counts.values == 0].sum(axis=1)
+    relevant = counts.patterns.sum(axis=1) - not_relevant
+    return ValueCounts(
+        np.array([0, 1], np.int64), np.stack([not_relevant, relevant], axis=1), counts.weights
+    )
+
+
+def _value(figure: Estimate | Interval) -> float | list[float] | None:
+    if isinstance(figure, Estimate):
+        return figure.value
+    if figure.low is None or figure.high is None:
+        return None
+    return [figure.low, figure.high]
+
+
+def _alphas(
+    name: str, counts: ValueCounts, level: Level, settings: Resampling
+) -> dict[str, Estimate | Interval]:
+    interval = alpha_interval(
+        counts, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
+    )
+    return {name: krippendorff_alpha(counts, level), f"{name}_interval": interval}
+
+
+def _gwet(
+    name: str, counts: ValueCounts, n_grades: int, settings: Resampling, *, ordinal: bool
+) -> dict[str, Estimate | Interval]:
+    interval = gwet_interval(
+        counts,
+        n_grades,
+        settings.resamples,
+        rng=settings.rng(),
+        confidence=settings.confidence,
+        ordinal=ordinal,
+    )
+    return {name: gwet_ac(counts, n_grades, ordinal=ordinal), f"{name}_interval": interval}

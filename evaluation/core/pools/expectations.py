@@ -1,0 +1,246 @@
+"""Expected scores if unjudged pairs are relevant as often as comparable judged pairs.
+
+The comparable pairs are judged pairs that only one pooled system ranks in the top of its lists.
+`expect_scores` computes expected scores from them. `check_expectations` measures the error of this
+estimate for systems whose score is known.
+
+In this module, `labels` are always the labels with which scores are computed, including the
+original positives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.pools.leave_out import PooledLabels
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.scoring import NO_QUERIES, Score, score_run
+
+# Queries are processed in blocks of this size, so that all arrays fit into the cache.
+_BLOCK_QUERIES: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectationCheck:
+    """Mean scores of one pooled system, computed as if it had not been pooled.
+
+    truth: score with all labels. known: score without the labels of the pairs that only this system
+    contributed; these pairs count as not relevant. expected: mean of `expect_scores` with the same
+    labels as `known`.
+    """
+
+    system: str
+    truth: Mapping[Measure, Score]
+    known: Mapping[Measure, Score]
+    expected: Mapping[Measure, Score]
+
+
+def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
+    """Return the share of relevant pairs among those that only one system contributed, by rank.
+
+    The result is float64 [2, depth of the pool]. Row 0 is for queries whose list contains no other
+    known positive, row 1 for queries whose list contains one. On MSVD, row 1 is about twice as
+    high, because broad captions match many videos. Without this distinction, the expected C@k would
+    be much too high.
+
+    The function leaves out one pooled system at a time and counts the pairs that only this system
+    contributed. They resemble the unjudged pairs of a further system most. The judged pairs of the
+    further system do not: a pooled system ranks them high as well, and pairs that two systems rank
+    high are relevant far more often.
+
+    A rank without a judged pair has the share of its row. A row without a judged pair has the share
+    of the other row. rel: the lowest gain that counts as relevant. Raises ValueError if every pair
+    was contributed by two or more systems.
+    """
+    relevant, judged = np.zeros((2, 2, pool.depth), dtype=np.float64)
+    for system, deep in pool.runs.items():
+        ranked = deep[:, : pool.depth]
+        has_positive = (look_up_gains(ranked, pool.without(system).labels) >= rel).any(axis=1)
+        gains = look_up_gains(ranked, pool.brought_alone(system))
+        width = ranked.shape[1]
+        for row, queries in enumerate((~has_positive, has_positive)):
+            relevant[row, :width] += np.count_nonzero(gains[queries] >= rel, axis=0)
+            judged[row, :width] += np.count_nonzero(gains[queries] >= 0, axis=0)
+    if not judged.any():
+        raise ValueError("no judged pair was contributed by only one system")
+    of_row = _share(relevant.sum(axis=1), judged.sum(axis=1), relevant.sum() / judged.sum())
+    return _share(relevant, judged, of_row[:, None])
+
+
+def expect_scores(
+    ranked: npt.NDArray[Any],
+    labels: Judged,
+    chances: FloatArray,
+    measures: Iterable[Measure],
+    rel: int = 1,
+) -> dict[Measure, FloatArray]:
+    """Return the expected score of each query for each measure, float64 [n_queries].
+
+    ranked: video numbers [n_queries, depth], not deeper than `chances`. chances: float64 [2, any
+    depth], from `pool_chances`. measures: C, P, R, RR, AP and AP(found), with or without a cutoff.
+    rel: the lowest gain that counts as relevant.
+
+    The values are exact if unjudged pairs are relevant with these probabilities, independently of
+    each other. `resampling.mean_interval` gives an interval of their mean. It covers the choice of
+    the queries. It does not cover the error of using the probabilities of other systems. The
+    estimate is too low for a system that ranks videos better than the pooled systems. It is too
+    high if few systems were pooled, because a pair that several systems miss is less likely to be
+    relevant than a pair that one system misses. With two pooled systems on MSVD, the estimate was
+    closer to the score with all labels than the known score for most measures, but not for all. Do
+    not publish it without the errors that `check_expectations` returns.
+
+    Raises ValueError if `ranked` is malformed or too deep, for probabilities outside of 0 to 1, and
+    for other measures. A median and the ideal list of nDCG have no such expected value.
+    """
+    requested = tuple(dict.fromkeys(measures))
+    for measure in requested:
+        if measure.name not in _EXPECTATIONS:
+            supported = ", ".join(_EXPECTATIONS)
+            raise ValueError(f"{str(measure)!r} cannot be estimated; {supported} can")
+    if chances.ndim != 2 or len(chances) != 2 or np.any((chances < 0) | (chances > 1)):
+        raise ValueError("chances must be two rows of shares")
+    check_ranked(ranked, labels)
+    if ranked.shape[1] > chances.shape[1]:
+        raise ValueError("the lists are deeper than the chances: cut them")
+    positives = labels.count_per_query(labels.gains >= rel)
+    values = np.empty((len(requested), len(ranked)), dtype=np.float64)
+    for start in range(0, len(ranked), _BLOCK_QUERIES):
+        rows = slice(start, start + _BLOCK_QUERIES)
+        gains = look_up_gains(ranked[rows], labels, start)
+        hit, unjudged = gains >= rel, (gains < 0) & (ranked[rows] >= 0)
+        likely = chances[hit.any(axis=1).astype(np.int64), : ranked.shape[1]]
+        # The array is [depth, queries], because numpy is fast on long rows.
+        chance = np.ascontiguousarray((hit + unjudged * likely).T)
+        outside = positives[rows] - np.count_nonzero(hit, axis=1)
+        for place, measure in enumerate(requested):
+            expect = _EXPECTATIONS[measure.name]
+            values[place, rows] = expect(chance, outside, measure.cutoff)
+    return dict(zip(requested, values, strict=True))
+
+
+def check_expectations(
+    pool: PooledLabels, measures: Iterable[Measure], rel: int = 1
+) -> tuple[ExpectationCheck, ...]:
+    """Leave out each pooled system, estimate its score, and return it with the score by all labels.
+
+    Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError as
+    `expect_scores` and `pool_chances` do, and for a pool of one system.
+    """
+    requested = tuple(measures)
+    rows = []
+    for system, deep in pool.runs.items():
+        ranked, rest = deep[:, : pool.depth], pool.without(system)
+        expected = expect_scores(ranked, rest.labels, pool_chances(rest, rel), requested, rel)
+        truth = score_run(ranked, pool.labels, requested, rel)
+        known = score_run(ranked, rest.labels, requested, rel)
+        rows.append(
+            ExpectationCheck(
+                system,
+                truth={measure: truth.mean(measure) for measure in requested},
+                known={measure: known.mean(measure) for measure in requested},
+                expected={measure: _mean(values) for measure, values in expected.items()},
+            )
+        )
+    return tuple(rows)
+
+
+def _share(part: FloatArray, whole: FloatArray, otherwise: npt.ArrayLike) -> FloatArray:
+    """Return part / whole, and `otherwise` for every whole of 0."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), otherwise)
+
+
+def _mean(values: FloatArray) -> Score:
+    if len(values) == 0:
+        return Score(None, 0, NO_QUERIES)
+    return Score(float(values.mean()), len(values))
+
+
+# In the functions below, chance [depth, B] is the probability that the video at a rank is relevant,
+# and outside [B] is the number of positives that are not in the list.
+
+
+def _expect_correct(chance: FloatArray, _outside: IntArray, cutoff: int | None) -> FloatArray:
+    return np.asarray(1 - (1 - chance[:cutoff]).prod(axis=0))
+
+
+def _expect_precision(chance: FloatArray, _outside: IntArray, cutoff: int | None) -> FloatArray:
+    return np.asarray(chance[:cutoff].sum(axis=0) / (cutoff or 1))
+
+
+def _expect_reciprocal_rank(
+    chance: FloatArray, _outside: IntArray, cutoff: int | None
+) -> FloatArray:
+    none_above = np.cumprod(1 - chance[:cutoff], axis=0)
+    # The probability that a rank has the first positive: it has one, and no rank above it has one.
+    first = -np.diff(none_above, axis=0, prepend=1.0)
+    return np.asarray((first / _ranks(first)).sum(axis=0))
+
+
+def _expect_recall(chance: FloatArray, outside: IntArray, cutoff: int | None) -> FloatArray:
+    return _expect_ratio(chance, outside, lambda share, _z: share[:cutoff].sum(axis=0))
+
+
+def _expect_average_precision(
+    chance: FloatArray, outside: IntArray, cutoff: int | None
+) -> FloatArray:
+    def precision_sum(share: FloatArray, z: float) -> FloatArray:
+        share = share[:cutoff]
+        above = np.cumsum(share, axis=0) - share
+        return np.asarray((share * (1 + z * above) / _ranks(share)).sum(axis=0))
+
+    return _expect_ratio(chance, outside, precision_sum)
+
+
+def _expect_average_precision_found(
+    chance: FloatArray, outside: IntArray, cutoff: int | None
+) -> FloatArray:
+    return _expect_average_precision(chance[:cutoff], np.zeros_like(outside), None)
+
+
+def _expect_ratio(
+    chance: FloatArray,
+    outside: IntArray,
+    dividend: Callable[[FloatArray, float], FloatArray],
+) -> FloatArray:
+    """Return the expected value of a sum over ranked positives, divided by all positives: [B].
+
+    Let h_r be 1 for a positive at rank r and 0 otherwise, p_r its probability, and M = outside.
+    Then 1 / (M + sum of h) is the integral of z^(M - 1 + sum of h) over z from 0 to 1. Because the
+    h_r are independent,
+
+        E[h_r z^(sum of h)] = z * s_r * prod of (1 - p_i + p_i z),  s_r = p_r / (1 - p_r + p_r z)
+
+    With h_r h_q instead of h_r, the factor is z^2 * s_r * s_q instead of z * s_r. `dividend(s, z)`
+    is the sum of such factors, divided by z. The integrand is a polynomial in z of degree below
+    M + depth, so that Gauss's quadrature is exact with half as many nodes.
+    """
+    degree = int(outside.max(initial=0)) + len(chance)
+    nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
+    expected = np.zeros(chance.shape[1], dtype=np.float64)
+    for z, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+        factor = 1 - chance * (1 - z)
+        product = z**outside * factor.prod(axis=0)
+        expected += weight * product * dividend(chance / factor, z)
+    return expected
+
+
+def _ranks(by_rank: FloatArray) -> IntArray:
+    """Return the ranks 1, 2, … as a column, for an array [depth, B]."""
+    return np.arange(1, len(by_rank) + 1)[:, None]
+
+
+_EXPECTATIONS: Final[Mapping[str, Callable[[FloatArray, IntArray, int | None], FloatArray]]] = {
+    "C": _expect_correct,
+    "P": _expect_precision,
+    "R": _expect_recall,
+    "RR": _expect_reciprocal_rank,
+    "AP": _expect_average_precision,
+    "AP(found)": _expect_average_precision_found,
+}

@@ -1,0 +1,99 @@
+"""Sole positives: the only positive in the top k of a caption, on which its C@k depends.
+
+If a caption has two positives in the top k, its C@k stays 1 when one of them is wrong. If it has a
+sole positive that is wrong, its C@k becomes 0. A second label is therefore most useful for sole
+positives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import BoolArray, IntArray
+from evaluation.core.people.label_rates import ErrorRates
+from evaluation.core.relevance.corrected_scores import locate
+from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
+from evaluation.core.relevance.noisy_labels import NoisyLabels
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """Expected effect of second labels for the sole positives of one run.
+
+    deciding: number of captions whose C@k depends on a sole positive that is not an original
+    positive. to_confirm: number of these whose sole positive has one label. wrong: estimated number
+    of false alarms among `to_confirm`. score: C@k by the labels, without correction. confirmed:
+    expected C@k after a second label for each of `to_confirm`, and a third label if two differ.
+    """
+
+    deciding: int
+    to_confirm: int
+    wrong: float
+    score: float
+    confirmed: float
+
+
+def sole_positives(
+    ranked: npt.NDArray[Any], judged: Judged, k: int, certain: Judged | None = None
+) -> IntArray:
+    """Return the pair codes of the sole positives of a run, int64, ascending.
+
+    ranked: video numbers [n_queries, depth]. judged: the labels and the original positives.
+    certain: pairs that need no confirmation, such as the original positives; they are not returned.
+    Raises ValueError if k < 1, or if `ranked` does not match `judged`.
+    """
+    if k < 1:
+        raise ValueError("k must be at least 1")
+    check_ranked(ranked, judged)
+    top = ranked[:, :k]
+    is_positive = look_up_gains(top, judged) >= 1
+    queries = np.flatnonzero(is_positive.sum(axis=1) == 1)
+    videos = top[queries, is_positive[queries].argmax(axis=1)].astype(np.int64)
+    codes: IntArray = queries * judged.n_videos + videos
+    if certain is None:
+        return codes
+    known, _ = certain.positives()
+    unsure: IntArray = codes[~np.isin(codes, known)]
+    return unsure
+
+
+def expect_confirmation(
+    ranked: npt.NDArray[Any], judged: Judged, k: int, labels: NoisyLabels, rates: ErrorRates
+) -> Confirmation:
+    """Estimate the effect of second labels for the sole positives of C@k.
+
+    ranked: video numbers [n_queries, depth]. judged: the labels and original positives from which
+    the score without correction is computed. Raises ValueError as `sole_positives` does.
+
+    Let f be the false alarm rate of isolated pairs, and t an unbiased number for the relevance of a
+    pair (`noise_relevance.unbiased_relevance`). If a pair has one label, the mean of f (1 - t) is
+    the probability that it is labelled relevant and is not relevant. The expected number of wrong
+    sole positives is the sum of f (1 - t), over the pairs with one label and without another
+    positive in the top k of their caption. This needs no assumption on how many pairs are relevant.
+    """
+    codes = sole_positives(ranked, judged, k)
+    place = np.searchsorted(labels.codes, codes)
+    place = place[~labels.is_known[place]]
+    to_confirm = int((labels.n_all_labels[place] == 1).sum())
+    lists = locate(ranked[:, :k], labels.codes, judged.n_videos)
+    has_one_label = (labels.n_labels == 1) & (labels.ruled < 0) & ~labels.is_known
+    positive = _at(labels.is_positive, lists.places)
+    other_positives = positive.sum(axis=0) - positive
+    single = _at(has_one_label, lists.places) & (other_positives == 0)
+    false = rates.false_alarms(labels.is_isolated) * (1 - labels.relevance(rates))
+    n_single = int((single & positive).sum())
+    share = min(1.0, max(0.0, float(false[lists.places[single]].sum()) / max(1, n_single)))
+    # A positive is rejected if both further labels are “not relevant”.
+    rejected = to_confirm * (share * (1 - rates.false_alarm) ** 2 + (1 - share) * rates.miss**2)
+    n = max(1, len(ranked))
+    score = float((look_up_gains(ranked[:, :k], judged) >= 1).any(axis=1).sum()) / n
+    return Confirmation(len(place), to_confirm, to_confirm * share, score, score - rejected / n)
+
+
+def _at(flags: BoolArray, places: IntArray) -> BoolArray:
+    """Return the flags [J] at these places, and False for the place -1."""
+    return np.append(flags, False)[places]

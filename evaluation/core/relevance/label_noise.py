@@ -1,0 +1,260 @@
+"""Scores corrected for wrong labels, with intervals that cover labelling and sampling.
+
+A raw score treats every label as correct. C@k is a maximum over k labels, so false alarms raise it:
+with 1.8 % false alarms and 5 % misses, raw C@10 is several points too high. A corrected score is
+the same measure (`corrected_scores`), computed from unbiased numbers of relevance
+(`noise_relevance`).
+
+The interval resamples clusters of captions with all their labels. It therefore covers the choice of
+the captions and the errors of their labels. The error rates are fitted again in each resample. To
+save time, scores are computed only at the estimated rates, and one standard deviation above and
+below each rate. A parabola for each rate interpolates between these scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.people.label_rates import ErrorRates, RatesEstimate
+from evaluation.core.relevance.corrected_scores import locate, score_relevance
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, mean_interval
+from evaluation.core.statistics.ties import ROUNDING
+
+_CHUNK_DRAWS: Final = 1 << 22
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyScore:
+    """A raw score, and the score corrected for wrong labels.
+
+    raw: score from the labels, treated as correct. raw_interval: covers sampling only. corrected:
+    score without label errors. interval: covers labelling and sampling. change: raw minus
+    corrected, the effect of label noise, with its interval. Intervals are None if there are fewer
+    than two clusters.
+    """
+
+    run: str
+    measure: Measure
+    raw: float
+    raw_interval: Pair | None
+    corrected: float
+    interval: Pair | None
+    change: float
+    change_interval: Pair | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resamples:
+    """Settings for resampling clusters with replacement.
+
+    clusters: int64 [n_queries], the cluster of each query, from 0 without gaps. number: number of
+    resamples. seed: of the random draws.
+    """
+
+    clusters: IntArray
+    number: int
+    seed: int
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.clusters.max(initial=-1)) + 1
+
+    def sums(self, of_clusters: FloatArray) -> FloatArray:
+        """Return the sum of the drawn rows in each resample, float64 [number, m].
+
+        of_clusters: float64 [G, m], a row for each cluster. Each call draws the same clusters.
+        """
+        rng, n = np.random.default_rng(self.seed), self.n_clusters
+        sums = np.empty((self.number, of_clusters.shape[1]))
+        chunk = max(1, _CHUNK_DRAWS // max(1, n))
+        for start in range(0, self.number, chunk):
+            rows = min(chunk, self.number - start)
+            picks = rng.integers(0, max(1, n), (rows, n)) + np.arange(rows)[:, None] * n
+            times = np.bincount(picks.reshape(-1), minlength=rows * n).reshape(rows, n)
+            sums[start : start + rows] = times.astype(np.float64) @ of_clusters
+        return sums
+
+    def interval(self, values: FloatArray, confidence: float) -> Pair | None:
+        """Return the interval of the mean of values [n_queries], by `resampling.mean_interval`."""
+        rng = np.random.default_rng(self.seed)
+        clusters = self.clusters if self.n_clusters < len(values) else None
+        interval = mean_interval(
+            values, self.number, rng=rng, confidence=confidence, clusters=clusters
+        )
+        return (
+            None if interval.low is None or interval.high is None else (interval.low, interval.high)
+        )
+
+    def by_cluster(self, values: FloatArray) -> FloatArray:
+        """Return the sums of values [m, n_queries] over the queries of each cluster: [G, m]."""
+        n = self.n_clusters
+        return np.stack([np.bincount(self.clusters, row, n) for row in values], axis=1)
+
+
+def correct_scores(
+    runs: Mapping[str, npt.NDArray[Any]],
+    judged: Judged,
+    codes: IntArray,
+    relevance_at: Callable[[ErrorRates], FloatArray],
+    measures: Sequence[Measure],
+    estimate: RatesEstimate,
+    resamples: Resamples,
+    *,
+    confidence: float = 0.95,
+) -> list[NoisyScore]:
+    """Return raw and corrected scores of each run and measure.
+
+    runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
+    [J], ascending, the pair codes of all pairs with a label and of original positives.
+    relevance_at: a function that computes an unbiased number for each of these pairs, float64 [J],
+    from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
+    draw for each resample. Raises ValueError if the rates are undefined, and for measures that
+    cannot be corrected.
+    """
+    if estimate.rates is None:
+        raise ValueError("error rates are needed")
+    points = _points(estimate.rates, estimate.draws)
+    relevance = [relevance_at(rates) for rates in points.rates]
+    values = {}
+    for name, ranked in runs.items():
+        lists = locate(ranked, codes, judged.n_videos)
+        scored = score_run(ranked, judged, measures)
+        values[name] = (
+            {one: scored.per_query(one) for one in measures},
+            [score_relevance(lists, numbers, measures) for numbers in relevance],
+        )
+    pairs = [(name, measure) for name in values for measure in measures]
+    table = [values[name][0][measure] for name, measure in pairs]
+    table += [values[name][1][0][measure] for name, measure in pairs]
+    table.append(np.ones(judged.n_queries))
+    sums = resamples.sums(resamples.by_cluster(np.stack(table)))
+    means = sums[:, :-1] / sums[:, -1:]
+    rows = []
+    for place, (name, measure) in enumerate(pairs):
+        at_points = [float(one[measure].mean()) for one in values[name][1]]
+        raw_values = values[name][0][measure]
+        raw, raw_interval = float(raw_values.mean()), resamples.interval(raw_values, confidence)
+        moved = means[:, len(pairs) + place] + points.moved(at_points, estimate.draws)
+        draws = np.clip(moved, 0, 1)
+        corrected = min(1.0, max(0.0, at_points[0]))
+        intervals = _Intervals(resamples.n_clusters, confidence)
+        # If all captions are correct, resamples do not vary, although other captions would.
+        varies = float(np.ptp(draws)) > ROUNDING
+        rows.append(
+            NoisyScore(
+                run=name,
+                measure=measure,
+                raw=raw,
+                raw_interval=raw_interval,
+                corrected=corrected,
+                interval=intervals.share(draws, corrected) if varies else raw_interval,
+                change=raw - corrected,
+                change_interval=intervals.of(means[:, place] - draws, raw - corrected),
+            )
+        )
+    return rows
+
+
+def score_change_by_noise(
+    ranked: npt.NDArray[Any],
+    judged: Judged,
+    codes: IntArray,
+    relevance: FloatArray,
+    measures: Sequence[Measure],
+) -> dict[Measure, float]:
+    """Return the effect of label noise on each score: raw minus corrected, without intervals.
+
+    ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
+    [J], as in `correct_scores`. relevance: float64 [J], unbiased numbers at the estimated error
+    rates. Raises ValueError for measures that cannot be corrected.
+    """
+    raw = score_run(ranked, judged, measures)
+    corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
+    return {
+        one: float(raw.per_query(one).mean()) - min(1.0, max(0.0, float(corrected[one].mean())))
+        for one in measures
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Points:
+    """Error rates at which scores are computed.
+
+    rates: the estimate, then for each of the R rates that vary, the rates a step above and a step
+    below the estimate. columns: [R], the column of the draws for each of these rates. steps: [R],
+    the size of the step.
+    """
+
+    rates: tuple[ErrorRates, ...]
+    columns: tuple[int, ...]
+    steps: tuple[float, ...]
+
+    def moved(self, scores: Sequence[float], draws: FloatArray) -> FloatArray:
+        """Return the difference of a score at the rates of each draw to `scores[0]`, [resamples].
+
+        scores: the score at each of the rates.
+        """
+        difference = np.zeros(len(draws))
+        for place, (column, step) in enumerate(zip(self.columns, self.steps, strict=True)):
+            above, below = scores[1 + 2 * place], scores[2 + 2 * place]
+            away = draws[:, column] - self.rates[0].values[column]
+            slope = (above - below) / (2 * step)
+            bend = (above + below - 2 * scores[0]) / (2 * step * step)
+            difference += slope * away + bend * away * away
+        return difference
+
+
+def _points(rates: ErrorRates, draws: FloatArray) -> _Points:
+    values = rates.values
+    # If there are four rates, the first is the mean of the last two and does not vary itself.
+    columns = range(len(values)) if len(values) == 2 else range(1, len(values))
+    room = (1 - max(values[0], *values[2:], 0.0) - values[1]) / 4
+    points, varying, steps = [rates], [], []
+    for column in columns:
+        step = min(float(draws[:, column].std()), values[column] / 2, room) if len(draws) else 0.0
+        if step > 0:
+            varying.append(column)
+            steps.append(step)
+            for side in (step, -step):
+                moved = list(values)
+                moved[column] += side
+                points.append(ErrorRates(*moved))
+    return _Points(tuple(points), tuple(varying), tuple(steps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Intervals:
+    """Settings for intervals from resampled figures."""
+
+    n_clusters: int
+    confidence: float
+
+    def of(self, draws: FloatArray, estimate: float) -> Pair | None:
+        """Return percentiles of the draws, or with few clusters Student's t around the estimate."""
+        if self.n_clusters < 2:
+            return None
+        tail = (1 - self.confidence) / 2
+        if self.n_clusters < FEW_CLUSTERS:
+            # The variance of resamples of G clusters is too small by the factor (G - 1) / G.
+            spread = float(draws.std()) * (self.n_clusters / (self.n_clusters - 1)) ** 0.5
+            half = float(stdtrit(self.n_clusters - 1, 1 - tail)) * spread
+            return estimate - half, estimate + half
+        low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
+        return low, high
+
+    def share(self, draws: FloatArray, estimate: float) -> Pair | None:
+        """Return the interval of a share, within 0 to 1."""
+        ends = self.of(draws, estimate)
+        return None if ends is None else (min(1.0, max(0.0, ends[0])), max(0.0, min(1.0, ends[1])))

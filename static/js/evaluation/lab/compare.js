@@ -1,0 +1,168 @@
+// Ranked lists side by side: keys, players, what lists share, and the link that leads back.
+
+const find = (selector) => document.querySelector(selector);
+const lists = Array.from(document.querySelectorAll(".compare-list"), (list) =>
+  Array.from(list.querySelectorAll(".found")),
+);
+const items = lists.flat();
+const videos = items.map((item) => item.querySelector("video")).filter(Boolean);
+
+// Fields and players have their own use for keys.
+const OWN_KEYS = "input, select, textarea, video, [contenteditable]";
+const isFree = (event) => !event.target.closest(OWN_KEYS);
+
+// --- From caption to caption, and single letters ----------------------------------------------
+
+const step = { ArrowLeft: "prev", ArrowRight: "next" };
+const letters = {
+  p: () => find("[data-play-all]")?.click(),
+  c: () => find("[data-copy-link]")?.click(),
+  g: () => goTo(find("#id_caption")),
+  f: () => goTo(find("#id_text")),
+  "?": () => {
+    const keys = find("[data-keys]");
+    keys.open = !keys.open;
+    if (keys.open) keys.querySelector("summary").focus();
+  },
+};
+
+function goTo(field) {
+  const fold = field.closest("details");
+  if (fold) fold.open = true;
+  field.focus();
+  field.select();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !isFree(event)) return;
+  if (!event.shiftKey && step[event.key]) find(`a[rel="${step[event.key]}"]`)?.click();
+  const act = letters[event.key.toLowerCase()];
+  if (!act || !find("[data-letters]")?.checked) return;
+  event.preventDefault();
+  act();
+});
+
+// Who speaks to the computer, or strikes keys unawares, can do without single letters.
+const LETTERS = "hearth-compare-letters";
+const letterBox = find("[data-letters]");
+if (letterBox) {
+  letterBox.checked = localStorage.getItem(LETTERS) !== "off";
+  letterBox.addEventListener("change", () => {
+    localStorage.setItem(LETTERS, letterBox.checked ? "on" : "off");
+  });
+}
+
+// --- In the lists -----------------------------------------------------------------------------
+
+// One of all videos is reached by Tab; arrows lead from it to the others.
+function makeReachable(item) {
+  for (const other of items) {
+    other.tabIndex = other === item ? 0 : -1;
+    const video = other.querySelector("video");
+    if (video) video.tabIndex = other.tabIndex;
+  }
+}
+
+function neighbour(item, key, shift) {
+  const column = lists.findIndex((list) => list.includes(item));
+  const row = lists[column].indexOf(item);
+  if (shift) {
+    const beside = lists[column + { ArrowLeft: -1, ArrowRight: 1 }[key]];
+    return beside?.[Math.min(row, beside.length - 1)];
+  }
+  const last = lists[column].length - 1;
+  return lists[column][{ ArrowUp: row - 1, ArrowDown: row + 1, Home: 0, End: last }[key]];
+}
+
+function toggle(video) {
+  if (video.paused) video.play().catch(() => {});
+  else video.pause();
+}
+
+for (const item of items) {
+  item.addEventListener("keydown", (event) => {
+    if (event.target !== item || event.ctrlKey || event.metaKey || event.altKey) return;
+    const video = item.querySelector("video");
+    if (event.key === "Enter" && video) toggle(video);
+    const other = neighbour(item, event.key, event.shiftKey);
+    if (!other) return;
+    event.preventDefault();
+    other.focus();
+  });
+  item.addEventListener("focus", () => makeReachable(item));
+}
+if (items.length) makeReachable(items[0]);
+
+// --- What lists share -------------------------------------------------------------------------
+
+function show(looked) {
+  for (const item of items) {
+    const same = looked && item !== looked && item.dataset.video === looked.dataset.video;
+    item.classList.toggle("is-shared", Boolean(same));
+  }
+}
+
+for (const item of items) {
+  item.addEventListener("pointerenter", () => show(item));
+  item.addEventListener("focusin", () => show(item));
+  for (const type of ["pointerleave", "focusout"]) {
+    item.addEventListener(type, () => show(document.activeElement?.closest(".found")));
+  }
+}
+
+// --- Players: one plays at a time, or all that are in view --------------------------------------
+
+const playAll = find("[data-play-all]");
+let all = false;
+const inView = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!all) continue;
+    if (isIntersecting) target.play().catch(() => {});
+    else target.pause();
+  }
+});
+
+for (const video of videos) {
+  // A player's bar covers half of so small a picture: it shows while it is used.
+  const item = video.closest(".found");
+  const used = () => item.matches(":hover") || item.contains(document.activeElement);
+  video.controls = false;
+  for (const type of ["pointerenter", "focusin"]) item.addEventListener(type, () => (video.controls = true));
+  for (const type of ["pointerleave", "focusout"]) {
+    item.addEventListener(type, () => setTimeout(() => (video.controls = used())));
+  }
+  video.addEventListener("play", () => {
+    if (all) return;
+    for (const other of videos) if (other !== video) other.pause();
+  });
+}
+
+if (playAll && videos.length) {
+  playAll.hidden = false;
+  playAll.addEventListener("click", () => {
+    all = !all;
+    playAll.ariaPressed = String(all);
+    inView.disconnect();
+    for (const video of videos) {
+      if (all) inView.observe(video);
+      else video.pause();
+    }
+  });
+}
+
+// --- The link ---------------------------------------------------------------------------------
+
+const copy = find("[data-copy-link]");
+if (copy) {
+  const said = find("[data-copied]");
+  copy.hidden = false;
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(find("[data-link]").href);
+      said.textContent = "Copied.";
+    } catch {
+      // Only pages over HTTPS or of this machine may write to the clipboard.
+      said.textContent = "Your browser does not let the page copy: copy the address of the link.";
+    }
+  });
+}
