@@ -14,7 +14,6 @@ from config.accounts.roles import Role
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.waiting import follow
 from tests.waiting import SECONDS
 
 if TYPE_CHECKING:
