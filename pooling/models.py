@@ -8,6 +8,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from pooling.core.pair_space import PairSpace
 from pooling.core.tag_file import MAX_TAG
 from pooling.enums import EqualTexts, MediaState, PoolStrategy
 
@@ -40,6 +41,10 @@ class Benchmark(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def pair_space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
 
 
 def video_path(video: Video, filename: str) -> str:

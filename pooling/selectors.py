@@ -229,7 +229,7 @@ def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[i
 
 @dataclass(frozen=True, slots=True)
 class PairArrays:
-    """Pairs of a benchmark, ascending by code = query number * n_videos + video number."""
+    """The primary keys and codes of pairs of a benchmark, int64 [n] each, ascending by code."""
 
     ids: Int64Array
     codes: Int64Array
@@ -246,9 +246,10 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
 
 
 def codes_of(benchmark: Benchmark, queries: Int64Array, videos: Int64Array) -> Int64Array:
-    """Codes of pairs, query number * n_videos + video number, from primary keys; int64 [n] each."""
-    query = numbers_of(query_ids(benchmark), queries)
-    return query * benchmark.n_videos + numbers_of(video_ids(benchmark), videos)
+    """Return the codes of pairs from the primary keys of queries and videos; int64 [n] each."""
+    return benchmark.pair_space.encode(
+        numbers_of(query_ids(benchmark), queries), numbers_of(video_ids(benchmark), videos)
+    )
 
 
 def playable_address(video: Video) -> str | None:

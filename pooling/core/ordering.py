@@ -14,6 +14,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
+from pooling.core.pair_space import PairSpace
 
 RANGE_LINES = 1 << 20
 
@@ -91,6 +92,7 @@ class ListBuilder:
         source: str,
     ) -> None:
         self._key_ranks = video_key_ranks
+        self._space = PairSpace(n_queries, len(video_key_ranks))
         self._depth = depth
         self._source = source
         self._seen = np.zeros(n_queries, dtype=np.bool_)
@@ -133,7 +135,7 @@ class ListBuilder:
 
     def refuse_twice(self, part: Predictions) -> None:
         """Raise for the first line that repeats a caption-video pair, if there is one."""
-        codes = part.query.astype(np.int64) * len(self._key_ranks) + part.video
+        codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
         if not (in_order[1:] == in_order[:-1]).any():
             return

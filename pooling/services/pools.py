@@ -161,12 +161,13 @@ def _same_pool(
 def _copy_pairs(pool: Pool, codes: Int64Array) -> Int64Array:
     benchmark = pool.benchmark
     ids = reserve_ids(Pair, len(codes))
+    queries, videos = benchmark.pair_space.decode(codes)
     copy_columns(
         Pair,
         {
             "id": ids,
-            "query_id": query_ids(benchmark)[codes // benchmark.n_videos],
-            "video_id": video_ids(benchmark)[codes % benchmark.n_videos],
+            "query_id": query_ids(benchmark)[queries],
+            "video_id": video_ids(benchmark)[videos],
             "pool_id": pool.pk,
         },
     )

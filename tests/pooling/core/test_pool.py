@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.core.arrays import Int32s
+from pooling.core.pair_space import PairSpace
 from pooling.core.pool import (
     NOT_RANKED,
     new_codes,
     pair_codes,
     ranks_of_pairs,
     sample_queries,
-    split_codes,
     union_codes,
 )
 
@@ -59,7 +59,7 @@ def test_rows_may_be_some_of_the_captions() -> None:
     codes = pair_codes(ranked, 2, N_VIDEOS, queries=np.array([5, 2], dtype=np.int32))
 
     assert codes.tolist() == [14, 20, 38]
-    queries, videos = split_codes(codes, N_VIDEOS)
+    queries, videos = PairSpace(6, N_VIDEOS).decode(codes)
     assert (queries.tolist(), videos.tolist()) == ([2, 2, 5], [0, 6, 3])
 
 
