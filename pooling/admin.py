@@ -11,7 +11,7 @@ from pooling.models import Benchmark, Pool, Run, System, Tag, TrainSplit, Video
 @admin.register(Benchmark)
 class BenchmarkAdmin(admin.ModelAdmin):
     list_display = ["key", "name", "n_queries", "n_videos", "licence"]
-    readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos"]
+    readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos", "created_by"]
 
     def has_add_permission(self, request: object) -> bool:
         return False
@@ -24,8 +24,16 @@ class SystemAdmin(admin.ModelAdmin):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    list_display = ["name", "benchmark", "system", "depth", "n_queries", "created_at"]
-    list_select_related = ["benchmark", "system"]
+    list_display = [
+        "name",
+        "benchmark",
+        "system",
+        "depth",
+        "n_queries",
+        "created_by",
+        "created_at",
+    ]
+    list_select_related = ["benchmark", "system", "created_by"]
     list_filter = ["benchmark"]
 
 
@@ -51,8 +59,8 @@ class TagAdmin(ReadOnlyAdmin):
 
 @admin.register(Pool)
 class PoolAdmin(ReadOnlyAdmin):
-    list_display = ["id", "benchmark", "strategy", "depth", "n_pairs", "n_new_pairs"]
-    list_select_related = ["benchmark"]
+    list_display = ["id", "benchmark", "strategy", "depth", "n_pairs", "n_new_pairs", "created_by"]
+    list_select_related = ["benchmark", "created_by"]
 
 
 @admin.register(Video)

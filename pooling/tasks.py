@@ -1,9 +1,10 @@
-"""Celery's side of the pooling app: what its jobs do."""
+"""The jobs of the pooling app."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
@@ -14,9 +15,11 @@ from pooling.selectors import get_benchmark
 
 @job_kind("import_run")
 def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
-    depth (or null)."""
-    job = Job.objects.select_related("created_by").get(pk=params["job"])
+    """Import an uploaded run.
+
+    params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
+    depth (or null).
+    """
     with uploaded_file(params["upload"]) as path:
         done = services.import_run(
             benchmark=get_benchmark(params["benchmark"]),
@@ -26,7 +29,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
             name=params["name"],
             format=params["format"],
             depth=params["depth"],
-            by=job.created_by,
+            by=_actor_of_job(params),
             progress=progress,
         )
     return {
@@ -42,13 +45,17 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 @job_kind("import_train_captions")
 def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), upload and source (see `uploaded_file`), name."""
+    """Import uploaded train captions.
+
+    params: benchmark (key), upload and source (see `uploaded_file`), name.
+    """
     with uploaded_file(params["upload"]) as path:
         done = services.import_train_captions(
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             source=params["source"],
             name=params["name"],
+            by=_actor_of_job(params),
             progress=progress,
         )
     return {
@@ -62,12 +69,16 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
 
 @job_kind("import_tags")
 def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), upload and source (see `uploaded_file`)."""
+    """Import uploaded tags.
+
+    params: benchmark (key), upload and source (see `uploaded_file`).
+    """
     with uploaded_file(params["upload"]) as path:
         done = services.import_tags(
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             source=params["source"],
+            by=_actor_of_job(params),
             progress=progress,
         )
     return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
@@ -75,13 +86,17 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
 @job_kind("build_pool")
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), depth, runs (names; empty: all), sample (or null), seed."""
+    """Build a pool.
+
+    params: benchmark (key), depth, runs (names; empty: all), sample (or null), seed.
+    """
     built = services.build_pool(
         benchmark=get_benchmark(params["benchmark"]),
         depth=params["depth"],
         run_names=params["runs"],
         sample=params["sample"],
         seed=params["seed"],
+        by=_actor_of_job(params),
         progress=progress,
     )
     return {
@@ -90,3 +105,8 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         "new_pairs": built.pool.n_new_pairs if built.created else 0,
         "tasks": built.pool.n_tasks,
     }
+
+
+def _actor_of_job(params: dict[str, Any]) -> Actor:
+    """Return who started the job. The services check the right again when the job runs."""
+    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

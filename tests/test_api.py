@@ -20,12 +20,12 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
 from pooling.models import Benchmark, Run
-from pooling.services import build_pool
 from tests.accounts.world import make_member
 from tests.conftest import ROOT
 from tests.factories import (
     PASSWORD,
     bring_judgments,
+    build_pool,
     make_benchmark,
     make_run,
     make_user,

@@ -16,6 +16,7 @@ from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.selectors import pairs_per_unit
 from annotation.services.seats import TASK_STATES, outcomes_of
+from config.accounts.actors import OPERATOR
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -103,7 +104,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: 
     most = int(counts.sum(axis=1).max(initial=1))
     if most > SLOTS_MAX:
         raise InvalidInput(f"a pair has {most} labels; the maximum is {SLOTS_MAX}")
-    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs)
+    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=OPERATOR)
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,

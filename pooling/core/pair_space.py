@@ -42,11 +42,11 @@ class PairSpace:
         int64 of the common shape, or an int for two ints. The first code of a query is that of its
         video 0, and `encode(n_queries, 0)` is `n_pairs`.
         """
-        if isinstance(queries, np.ndarray):
-            queries = queries.astype(np.int64, copy=False)
-        elif isinstance(videos, np.ndarray):
-            videos = videos.astype(np.int64, copy=False)
-        return queries * self.n_videos + videos
+        if isinstance(queries, int) and isinstance(videos, int):
+            return queries * self.n_videos + videos
+        rows = np.asarray(queries, dtype=np.int64)
+        codes: Int64s = rows * self.n_videos + np.asarray(videos, dtype=np.int64)
+        return codes
 
     @overload
     def decode(self, codes: int) -> tuple[int, int]: ...

@@ -1,4 +1,4 @@
-"""Every write of the pooling app, by noun."""
+"""All writes of the pooling app, one module per noun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools: which pairs are to be judged, brought by which runs."""
+"""Building pools: which pairs of which runs will be judged."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
@@ -16,6 +17,7 @@ from pooling.core.equal_texts import unit_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
 from pooling.enums import PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
+from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors import (
     find_runs,
     first_equal_captions,
@@ -30,7 +32,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class BuiltPool:
-    """`created` is False where this very pool was there."""
+    """`created` is False if the same pool was already stored."""
 
     pool: Pool
     created: bool
@@ -40,23 +42,28 @@ def build_pool(
     *,
     benchmark: Benchmark,
     depth: int,
+    by: Actor,
     run_names: Sequence[str] = (),
     sample: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> BuiltPool:
-    """Pool the top `depth` of the runs (all of them where none is named), each pair once.
+    """Pool the top `depth` of the named runs, or of all runs if none is named.
 
-    Only pairs that no earlier pool brought are added. `sample` limits the pool to that many
-    queries, drawn by a seeded hash. Raises `InvalidInput`: no run, a depth below 1.
+    Only pairs that no earlier pool contains are stored. `sample` limits the pool to that number of
+    queries, drawn by a seeded hash. Raises `NotPermitted`, and `InvalidInput` for an unknown run,
+    no run, a depth below 1, or a sample beyond the queries.
     """
+    check_can_pool(by, benchmark, runs=run_names, depth=depth, sample=sample)
     check_depth(depth)
     check_seed(seed)
     if sample is not None and not 1 <= sample <= benchmark.n_queries:
-        raise InvalidInput(f"a sample is of 1 to {benchmark.n_queries:,} queries, not {sample:,}")
+        raise InvalidInput(
+            f"the sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}"
+        )
     runs = find_runs(benchmark, run_names)
     if not runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool; import_run brings one")
+        raise InvalidInput(f"{benchmark.key} has no run to pool; import one with import_run")
     codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
     progress(len(runs), len(runs), "storing pairs")
     with long_transaction():
@@ -65,7 +72,7 @@ def build_pool(
         same = _same_pool(benchmark, runs, depth, sample, seed)
         n_tasks = _count_tasks(benchmark, codes)
         if same is not None and not len(fresh):
-            if same.n_tasks is None:  # it was built before pools stored this count
+            if same.n_tasks is None:  # built before pools stored this count
                 same.n_tasks = n_tasks
                 same.save(update_fields=["n_tasks"])
             return BuiltPool(same, created=False)
@@ -78,18 +85,22 @@ def build_pool(
             n_pairs=len(codes),
             n_new_pairs=len(fresh),
             n_tasks=n_tasks,
+            created_by=account_of(by),
         )
         pool.runs.set(runs)
         _copy_pairs(pool, fresh)
     return BuiltPool(pool, created=True)
 
 
-def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, Int64Array]:
-    """A pool of pairs that were judged elsewhere, and the primary keys of these pairs.
+def add_judged_pairs(
+    *, benchmark: Benchmark, codes: Int64Array, by: Actor
+) -> tuple[Pool, Int64Array]:
+    """Store a pool of pairs that were judged elsewhere. Return it and the pairs' primary keys.
 
-    Runs inside the caller's transaction, which stores the judgments of these pairs.
-    codes: int64 [n], ascending and unique; returns ids int64 [n] in the same order.
+    The caller's transaction stores the judgments of these pairs as well.
+    codes: int64 [n], ascending and unique. The keys are int64 [n] in the same order.
     """
+    check_can_build_pool(by, benchmark)
     known = pair_arrays(benchmark)
     fresh = new_codes(codes, known.codes)
     pool = Pool.objects.create(
@@ -98,6 +109,7 @@ def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, 
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
         n_tasks=_count_tasks(benchmark, codes),
+        created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
     all_codes = np.concatenate([known.codes, fresh])
@@ -126,16 +138,15 @@ def _pooled_codes(
 
 
 def _count_tasks(benchmark: Benchmark, codes: Int64Array) -> int:
-    """Return the number of different texts and videos among the pairs, which is the number of
-    tasks."""
+    """Return the number of tasks for the pairs: one for each caption text and video."""
     units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
     return len(union_codes([units]))
 
 
 def recount_tasks(benchmark: Benchmark) -> None:
-    """Count the tasks of each pool again, after the rule of equal texts has changed.
+    """Count the tasks of each pool again after the rule for equal texts has changed.
 
-    The pairs of imported judgments are not stored by pool, so their count stays empty.
+    The pairs of a pool of imported judgments are not stored with it, so its count becomes empty.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
         pool.n_tasks = None
@@ -150,7 +161,7 @@ def recount_tasks(benchmark: Benchmark) -> None:
 def _same_pool(
     benchmark: Benchmark, runs: Sequence[Run], depth: int, sample: int | None, seed: int
 ) -> Pool | None:
-    """The pool that was built from the same runs in the same way before."""
+    """Return the stored pool of the same runs with the same options, if there is one."""
     wanted = {run.pk for run in runs}
     alike = Pool.objects.filter(
         benchmark=benchmark, depth=depth, sample_size=sample, seed=seed

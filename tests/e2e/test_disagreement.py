@@ -15,8 +15,8 @@ from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark
 from tests import factories
+from tests.factories import build_pool, import_benchmark
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

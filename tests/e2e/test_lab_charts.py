@@ -18,15 +18,11 @@ from evaluation.analyses import KINDS, Kind
 from evaluation.analyses.asked import ask
 from evaluation.services import analyse, publish_label_set
 from pooling.models import Benchmark
-from pooling.services import (
-    build_pool,
-    import_benchmark,
-    import_run,
-)
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.test_training import is_sound
 from tests.evaluation.golden.world import INPUT, RUNS
+from tests.factories import build_pool, import_benchmark, import_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page

@@ -41,14 +41,15 @@ from evaluation.services import (
 from evaluation.services.analyses import KEPT
 from evaluation.services.label_sets import SETTLED_FOR
 from pooling.models import Benchmark, Run, Tag, TrainSplit
-from pooling.services import build_pool, import_benchmark
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
     all_pairs,
     bring_judgments,
     bring_tags,
     bring_train_captions,
+    build_pool,
     claim,
+    import_benchmark,
     make_annotator,
     make_benchmark,
     make_campaign,

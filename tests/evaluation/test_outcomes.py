@@ -52,11 +52,13 @@ from evaluation.services import (
 )
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark, set_equal_texts
+from pooling.services import set_equal_texts
 from tests.factories import (
     bring_gold,
     bring_judgments,
+    build_pool,
     claim,
+    import_benchmark,
     judge,
     make_annotator,
     make_campaign,

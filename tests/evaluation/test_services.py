@@ -26,11 +26,11 @@ from evaluation.models import Evaluation, LabelSet
 from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
 from evaluation.services.scores import EvaluatedRuns, RunEvaluation
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
 from tests.factories import (
     JudgmentRow,
     at_once,
     bring_judgments,
+    import_benchmark,
     judge,
     make_annotator,
     make_benchmark,

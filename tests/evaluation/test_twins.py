@@ -17,8 +17,7 @@ from evaluation.models import Evaluation
 from evaluation.selectors import original_with_twins
 from evaluation.services import analyse, publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
-from tests.factories import bring_judgments, make_run, write_captions
+from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ from config.shared.errors import InvalidInput
 from pooling import media
 from pooling.media import sheets
 from pooling.models import Video
-from pooling.services import import_benchmark
 from tests import factories
+from tests.factories import import_benchmark
 from tests.pooling.test_media import BLUE, GREEN, RED, YELLOW, make_video
 
 SIZE = (64, 48)

@@ -17,6 +17,7 @@ from annotation.gold_selectors import find_training_queue
 from annotation.models import Campaign
 from annotation.selectors import campaigns_of, latest_guideline
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.services import enqueue_job
@@ -153,13 +154,18 @@ def build(progress: Progress) -> None:
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,
+        by=OPERATOR,
         progress=progress,
     ).benchmark
-    import_train_captions(benchmark=benchmark, path=files.train_captions, progress=progress)
-    import_tags(benchmark=benchmark, path=files.tags, progress=progress)
+    import_train_captions(
+        benchmark=benchmark, path=files.train_captions, by=OPERATOR, progress=progress
+    )
+    import_tags(benchmark=benchmark, path=files.tags, by=OPERATOR, progress=progress)
     for system, path in files.runs.items():
-        import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
-    build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
+        import_run(
+            benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
+        )
+    build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
     bring_gold(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
