@@ -11,13 +11,13 @@ import numpy.typing as npt
 from pooling.core.arrays import Int64s
 
 FOLDED, EXACT, OFF = "folded", "exact", "off"
-"""The rules; `pooling.enums.EqualTexts` describes them."""
+"""The rules, which `pooling.enums.EqualTexts` describes."""
 
 
 def first_equal(texts: Sequence[str], rule: str) -> Int64s:
-    """Return for each text the number of the first text that equals it, int64 [n].
+    """Return the number of the first text that equals each text, int64 [n].
 
-    A text without an earlier equal text gets its own number. With the rule `OFF` every text does.
+    A text without an earlier equal text has its own number. With the rule `OFF` all texts have.
     """
     if rule == OFF:
         return np.arange(len(texts), dtype=np.int64)

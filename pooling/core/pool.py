@@ -1,4 +1,4 @@
-"""Pools as sorted sets of pair codes: `query number * n_videos + video number`, int64."""
+"""Pools as sorted arrays of pair codes (see `PairSpace`)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def pair_codes(ranked: Int32s, depth: int, n_videos: int, queries: Int32s | None
 
 
 def union_codes(sets: Sequence[Int64s]) -> Int64s:
-    """All codes that are in any of the sets, sorted, each once."""
+    """Return the union of the sets as sorted codes without repetition."""
     return _sorted_once(np.concatenate(sets)) if sets else np.empty(0, dtype=np.int64)
 
 
 def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
-    """Those of `codes` that are not in `existing`; both sorted, each code once."""
+    """Return the codes that are not in `existing`. Both are sorted and without repetition."""
     if not len(existing):
         return codes
     place = np.minimum(np.searchsorted(existing, codes), len(existing) - 1)
@@ -57,15 +57,15 @@ def ranks_of_pairs(ranked: Int32s, codes: Int64s, n_videos: int) -> Int32s:
 
 
 def sample_queries(n_queries: int, size: int, seed: int) -> Int32s:
-    """`size` query numbers, ascending, the same for the same seed on every machine and version.
+    """Return `size` query numbers, ascending, which depend only on the arguments.
 
-    Samples of one seed are nested: a larger one holds every smaller one.
+    Samples of one seed are nested: a larger sample contains every smaller one.
     """
     return np.flatnonzero(lowest(np.arange(n_queries), size, seed)).astype(np.int32)
 
 
 def _sorted_once(codes: Int64s) -> Int64s:
-    """np.unique by hand: in numpy 2.4 that takes fifty times as long on int64."""
+    """Return sorted codes without repetition; np.unique of numpy 2.4 takes fifty times as long."""
     codes = np.sort(codes)
     first = np.ones(len(codes), dtype=np.bool_)
     np.not_equal(codes[1:], codes[:-1], out=first[1:])

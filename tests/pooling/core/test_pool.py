@@ -1,4 +1,4 @@
-"""Pools against Python's sets."""
+"""Pools compared with Python's sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ N_VIDEOS = 7
 
 @st.composite
 def ranked_lists(draw: st.DrawFn, n_queries: int = 4) -> Int32s:
-    """int32 [4, 5]: distinct videos, then -1."""
+    """Distinct videos padded with -1, int32 [4, 5]."""
     ranked = np.full((n_queries, 5), -1, dtype=np.int32)
     for row in ranked:
         videos = draw(st.lists(st.integers(0, N_VIDEOS - 1), unique=True, max_size=5))
@@ -42,7 +42,7 @@ def test_union_equals_that_of_sets(runs: list[Int32s], depth: int) -> None:
 
 
 @given(st.lists(ranked_lists(), min_size=1, max_size=4), st.integers(1, 6))
-def test_pool_built_run_by_run_equals_that_built_at_once(runs: list[Int32s], depth: int) -> None:
+def test_pool_built_run_by_run_equals_pool_of_all_runs(runs: list[Int32s], depth: int) -> None:
     pool = union_codes([])
     for ranked in runs:
         codes = pair_codes(ranked, depth, N_VIDEOS)
@@ -54,7 +54,7 @@ def test_pool_built_run_by_run_equals_that_built_at_once(runs: list[Int32s], dep
     assert pool.tolist() == at_once.tolist()
 
 
-def test_rows_may_be_some_of_the_captions() -> None:
+def test_rows_can_be_a_selection_of_captions() -> None:
     ranked = np.array([[3, -1], [0, 6]], dtype=np.int32)
     codes = pair_codes(ranked, 2, N_VIDEOS, queries=np.array([5, 2], dtype=np.int32))
 
@@ -69,7 +69,7 @@ def test_codes_do_not_overflow_32_bits() -> None:
     assert pair_codes(ranked, 1, 100_000, queries).tolist() == [9_999_999_999]
 
 
-def test_sample_is_the_same_for_ever_and_nested() -> None:
+def test_samples_are_pinned_and_nested() -> None:
     assert sample_queries(20, 5, seed=1).tolist() == [4, 8, 10, 14, 15]
     assert sample_queries(20, 6, seed=1).tolist() == [3, 4, 8, 10, 14, 15]
     assert sample_queries(20, 5, seed=2).tolist() == [4, 8, 15, 16, 19]
