@@ -22,7 +22,8 @@ from annotation import services
 from annotation.enums import EscalationKind
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
-from annotation.selectors import get_campaign, judged_by, last_judged, open_campaigns
+from annotation.selectors.campaigns import get_campaign, open_campaigns
+from annotation.selectors.judging import judged_by, last_judged
 from annotation.serializers import (
     CampaignSerializer,
     ClaimSerializer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import QuerySet
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
@@ -46,6 +47,10 @@ def can_lead(user: Person, benchmark: Benchmark) -> bool:
 
 def can_lead_somewhere(user: Person) -> bool:
     return leads_somewhere(user)
+
+
+def benchmarks_led_by(user: Person) -> QuerySet[Benchmark]:
+    return scopes_of(user, Role.LEAD).limit(Benchmark.objects.all(), "key")
 
 
 def check_can_lead(user: Person, benchmark: Benchmark) -> None:

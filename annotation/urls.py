@@ -2,91 +2,77 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation import (
-    gold_views,
-    guideline_views,
-    judging_views,
-    me_views,
-    people_views,
-    steering_views,
-    training_views,
-    views,
+from annotation.views import (
+    campaigns,
+    gold,
+    guidelines,
+    invitations,
+    judgments,
+    me,
+    people,
+    training,
 )
 
 urlpatterns = [
-    path("benchmarks/<str:key>/campaigns/new/", views.campaign_open, name="campaign-open"),
-    path("benchmarks/<str:key>/judgments/new/", views.judgments_upload, name="judgments-upload"),
-    path("campaigns/<int:pk>/state/", views.campaign_state, name="campaign-state"),
-    path("campaigns/<int:pk>/policy/", steering_views.campaign_policy, name="campaign-policy"),
-    path("campaigns/<int:pk>/members/", steering_views.campaign_members, name="campaign-members"),
+    path("benchmarks/<str:key>/campaigns/new/", campaigns.campaign_open, name="campaign-open"),
     path(
-        "campaigns/<int:pk>/people/<str:pseudonym>/reopen/",
-        steering_views.judgments_reopen,
-        name="judgments-reopen",
+        "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),
     # What annotators are told
-    path("benchmarks/<str:key>/guidelines/", guideline_views.guidelines, name="guidelines"),
+    path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(
         "benchmarks/<str:key>/guidelines/new/",
-        guideline_views.guideline_write,
+        guidelines.guideline_write,
         name="guideline-write",
     ),
     path(
         "benchmarks/<str:key>/guidelines/<int:version>/",
-        guideline_views.guidelines,
+        guidelines.guidelines,
         name="guideline",
     ),
     path(
         "media/guidelines/<uuid:public_id>/",
-        guideline_views.guideline_picture,
+        guidelines.guideline_picture,
         name="guideline-picture",
     ),
     # Gold and training
-    path("benchmarks/<str:key>/gold/", gold_views.gold, name="gold"),
-    path("benchmarks/<str:key>/gold/new/", gold_views.gold_upload, name="gold-upload"),
-    path("benchmarks/<str:key>/gold/<int:pk>/", gold_views.gold_item, name="gold-item"),
-    path("benchmarks/<str:key>/training/", training_views.training, name="training"),
-    path("benchmarks/<str:key>/training/open/", training_views.training_open, name="training-open"),
+    path("benchmarks/<str:key>/gold/", gold.gold, name="gold"),
+    path("benchmarks/<str:key>/gold/new/", gold.gold_upload, name="gold-upload"),
+    path("benchmarks/<str:key>/gold/<int:pk>/", gold.gold_item, name="gold-item"),
+    path("benchmarks/<str:key>/training/", training.training, name="training"),
+    path("benchmarks/<str:key>/training/open/", training.training_open, name="training-open"),
     path(
         "benchmarks/<str:key>/training/close/",
-        training_views.training_close,
+        training.training_close,
         name="training-close",
     ),
     path(
         "benchmarks/<str:key>/training/<int:annotator>/",
-        training_views.training_person,
+        training.training_person,
         name="training-person",
     ),
     path(
         "benchmarks/<str:key>/training/<int:annotator>/comment/",
-        training_views.training_comment,
+        training.training_comment,
         name="training-comment",
     ),
-    path("campaigns/<int:pk>/members/<int:annotator>/", training_views.member, name="member"),
-    # The judging room
-    path("campaigns/<int:pk>/judge/", judging_views.judge, name="judge"),
-    path(
-        "campaigns/<int:pk>/judge/guideline/", judging_views.room_guideline, name="room-guideline"
-    ),
     # One's own work
-    path("me/", me_views.me, name="me"),
-    path("me/keys/", me_views.keys, name="me-keys"),
-    path("me/habits/", me_views.habits, name="me-habits"),
-    path("me/comments/", me_views.comments, name="me-comments"),
-    # The lead's desk
-    path("campaigns/<int:pk>/desk/", judging_views.desk, name="desk"),
+    path("me/", me.me, name="me"),
+    path("me/keys/", me.keys, name="me-keys"),
+    path("me/habits/", me.habits, name="me-habits"),
+    path("me/comments/", me.comments, name="me-comments"),
     # The people
-    path("people/", people_views.people, name="people"),
-    path("people/invitations/", people_views.invitations, name="invitations"),
-    path("people/invitations/new/", people_views.invite, name="invite"),
+    path("people/", people.people, name="people"),
+    path("people/invitations/", invitations.invitations, name="invitations"),
+    path("people/invitations/new/", invitations.invite, name="invite"),
     path(
         "people/invitations/<int:pk>/revoke/",
-        people_views.invitation_revoke,
+        invitations.invitation_revoke,
         name="invitation-revoke",
     ),
-    path("people/<int:pk>/", people_views.person, name="person"),
-    path("people/<int:pk>/roles/grant/", people_views.role_grant, name="role-grant"),
-    path("people/<int:pk>/roles/withdraw/", people_views.role_withdraw, name="role-withdraw"),
-    path("people/<int:pk>/state/", people_views.person_state, name="person-state"),
-    path("people/<int:pk>/erase/", people_views.person_erase, name="person-erase"),
+    path("people/<int:pk>/", people.person, name="person"),
+    path("people/<int:pk>/roles/grant/", people.role_grant, name="role-grant"),
+    path("people/<int:pk>/roles/withdraw/", people.role_withdraw, name="role-withdraw"),
+    path("people/<int:pk>/state/", people.person_state, name="person-state"),
+    path("people/<int:pk>/erase/", people.person_erase, name="person-erase"),
 ]

@@ -7,7 +7,10 @@ from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
 from config.jobs import api as jobs
-from evaluation import api as evaluation
+from evaluation.lab import api as lab
+from evaluation.monitor import api as monitor
+from evaluation.release import api as release
+from evaluation.scores import api as scores
 from pooling import api as pooling
 
 urlpatterns = [
@@ -22,25 +25,25 @@ urlpatterns = [
     ),
     path("benchmarks/<str:key>/tags/", pooling.Tags.as_view(), name="api-tags"),
     path("benchmarks/<str:key>/pools/", pooling.Pools.as_view(), name="api-pools"),
-    path("benchmarks/<str:key>/agreement/", evaluation.Agreement.as_view(), name="api-agreement"),
-    path("benchmarks/<str:key>/scores/", evaluation.Scores.as_view(), name="api-scores"),
-    path("benchmarks/<str:key>/analyses/", evaluation.Analyses.as_view(), name="api-analyses"),
+    path("benchmarks/<str:key>/agreement/", monitor.Agreement.as_view(), name="api-agreement"),
+    path("benchmarks/<str:key>/scores/", scores.Scores.as_view(), name="api-scores"),
+    path("benchmarks/<str:key>/analyses/", lab.Analyses.as_view(), name="api-analyses"),
     path(
         "benchmarks/<str:key>/analyses/<str:name>/",
-        evaluation.AnalysisResult.as_view(),
+        lab.AnalysisResult.as_view(),
         name="api-analysis",
     ),
-    path("benchmarks/<str:key>/draft/", evaluation.DraftOfLabels.as_view(), name="api-draft"),
-    path("benchmarks/<str:key>/compare/", evaluation.Compare.as_view(), name="api-compare"),
+    path("benchmarks/<str:key>/draft/", release.DraftOfLabels.as_view(), name="api-draft"),
+    path("benchmarks/<str:key>/compare/", lab.Compare.as_view(), name="api-compare"),
     path(
         "benchmarks/<str:key>/compare/caption/",
-        evaluation.CompareCaption.as_view(),
+        lab.CompareCaption.as_view(),
         name="api-compare-caption",
     ),
-    path("benchmarks/<str:key>/label-sets/", evaluation.LabelSets.as_view(), name="api-label-sets"),
+    path("benchmarks/<str:key>/label-sets/", release.LabelSets.as_view(), name="api-label-sets"),
     path(
         "benchmarks/<str:key>/label-sets/<int:version>/<str:export>/",
-        evaluation.LabelSetFile.as_view(),
+        release.LabelSetFile.as_view(),
         name="api-label-set-file",
     ),
     path("campaigns/", annotation.CampaignList.as_view(), name="api-campaigns"),

@@ -4,7 +4,11 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
-    path("", include("evaluation.urls")),
+    path("", include("evaluation.portal.urls")),
+    path("", include("evaluation.lab.urls")),
+    path("", include("evaluation.monitor.urls")),
+    path("", include("evaluation.scores.urls")),
+    path("", include("evaluation.release.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),

@@ -8,7 +8,7 @@ from django.dispatch import receiver
 
 from config.accounts.models import User
 from config.jobs.models import Job
-from evaluation import services
+from evaluation.scores import services
 from pooling.models import Run
 from pooling.signals import run_imported
 

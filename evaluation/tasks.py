@@ -7,21 +7,24 @@ from typing import Any
 
 from celery import shared_task
 
-from annotation.selectors import get_campaign
+from annotation.selectors.campaigns import get_campaign
 from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
-from evaluation import services
-from evaluation.analyses import get_kind
-from evaluation.analyses.asked import JOB_KIND, ask
-from evaluation.selectors import LATEST
+from evaluation.lab import services as lab
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import JOB_KIND, ask
+from evaluation.monitor import services as monitor
+from evaluation.release import services as release
+from evaluation.release.selectors import LATEST
+from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
 @job_kind("agreement")
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key)."""
-    report = services.compute_agreement(
+    report = monitor.compute_agreement(
         benchmark=get_benchmark(params["benchmark"]), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
@@ -29,14 +32,14 @@ def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 @shared_task
 def renew_figures_task() -> None:
-    services.renew_figures()
+    monitor.renew_figures()
 
 
 @job_kind("campaign_figures")
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: campaign (a key)."""
     campaign = get_campaign(params["campaign"])
-    report = services.compute_figures(campaign=campaign, progress=progress)
+    report = monitor.compute_figures(campaign=campaign, progress=progress)
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
@@ -48,15 +51,15 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     """
     benchmark = get_benchmark(params["benchmark"])
     job = Job.objects.select_related("created_by").get(pk=params["job"])
-    label_set = services.publish_label_set(
+    label_set = release.publish_label_set(
         benchmark=benchmark,
         allow_pending=params.get("allow_pending", False),
         created_by=job.created_by,
         request=job.pk,
         progress=progress,
     )
-    services.evaluate_runs(benchmark=benchmark, progress=progress)
-    services.analyse_front(benchmark=benchmark, progress=progress)
+    scores.evaluate_runs(benchmark=benchmark, progress=progress)
+    lab.analyse_front(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -64,7 +67,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), labels (latest, original or a version), labels_only, runs (names;
     none: all)."""
-    evaluated = services.evaluate_runs(
+    evaluated = scores.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
         labels=params.get("labels", LATEST),
         run_names=params.get("runs", ()),
@@ -79,34 +82,34 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 @shared_task
 def renew_drafts_task() -> None:
-    services.renew_drafts()
+    release.renew_drafts()
 
 
-@job_kind(services.DRAFT_JOB)
+@job_kind(release.DRAFT_JOB)
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
-    draft = services.make_draft(benchmark=benchmark, progress=progress)
-    services.analyse_front(benchmark=benchmark, progress=progress)
+    draft = release.make_draft(benchmark=benchmark, progress=progress)
+    lab.analyse_front(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,
-        "analyses": services.renew_draft_analyses(benchmark=benchmark),
+        "analyses": lab.renew_draft_analyses(benchmark=benchmark),
     }
 
 
 @shared_task
 def renew_analyses_task() -> None:
-    services.renew_analyses()
+    lab.renew_analyses()
 
 
 @job_kind(JOB_KIND)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
     same with what was filled in), key, question, code_version (of who asked)."""
-    services.check_same_code(params["code_version"])
+    lab.check_same_code(params["code_version"])
     asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
     # What was measured to fill it in may be measured otherwise by now.
     asked = replace(asked, chosen=params["chosen"])
-    analysis = services.analyse(asked=asked, progress=progress)
+    analysis = lab.analyse(asked=asked, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

@@ -18,7 +18,9 @@ from annotation.services import open_campaign
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
-from evaluation.services import compute_agreement, evaluate_runs, publish_label_set
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Run
 from tests.accounts.world import make_member
 from tests.conftest import ROOT

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.services.campaigns import (
-    Policy,
-    open_campaign,
-    open_training,
-    set_campaign_state,
-    settle_lately_closed,
-)
+from annotation.services.campaigns import open_campaign, set_campaign_state, settle_lately_closed
 from annotation.services.changes import CHANGEABLE, change_policy, policy_of
 from annotation.services.claims import (
     CLAIM_MAX,
@@ -21,10 +15,8 @@ from annotation.services.desk import adjudicate_task, leave_out_task, reopen_tas
 from annotation.services.gold import (
     Gold,
     add_gold,
-    comment_on_judgment,
     explain_gold,
     import_gold,
-    mark_comments_read,
     restore_gold,
     retire_gold,
 )
@@ -47,12 +39,10 @@ from annotation.services.members import (
     resume_member,
 )
 from annotation.services.people import forget_person, free_leases_beyond_rights
+from annotation.services.policy import Policy
 from annotation.services.preferences import reset_keys, set_keys, set_working_habits
-from annotation.services.withdrawals import (
-    ask_withdrawal,
-    carry_out_withdrawal,
-    reopen_judgments,
-)
+from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
+from annotation.services.withdrawals import ask_withdrawal, carry_out_withdrawal, reopen_judgments
 
 __all__ = [
     "CHANGEABLE",

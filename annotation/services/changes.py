@@ -12,8 +12,8 @@ from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
-from annotation.services.campaigns import Policy, PolicyFault
 from annotation.services.gold import bring_gold
+from annotation.services.policy import Policy, PolicyFault
 from config.accounts.models import User
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput

@@ -12,7 +12,8 @@ from django.db.models.functions import Coalesce
 from annotation.core.plan import plan_positions
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
-from annotation.selectors import OWN_CAPTION, latest_guideline
+from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed

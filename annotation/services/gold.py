@@ -8,20 +8,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
 from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
-from annotation.models import (
-    Annotator,
-    Assignment,
-    Campaign,
-    GoldItem,
-    Judgment,
-    JudgmentTask,
-    ReviewComment,
-)
+from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
@@ -35,8 +27,6 @@ from pooling.models import Benchmark, Query, Video
 from pooling.selectors import codes_of, first_equal_captions, query_numbers, video_numbers
 
 Int64Array = npt.NDArray[np.int64]
-
-COMMENT_LENGTH = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,21 +228,3 @@ def restore_gold(*, item: GoldItem, by: User) -> GoldItem:
     _bring_everywhere(item.benchmark)
     item.refresh_from_db()
     return item
-
-
-@transaction.atomic
-def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewComment:
-    """A lead's word to the annotator about an answer in training."""
-    check_can_lead(by, judgment.task.campaign.benchmark)
-    text = text.strip()
-    if not 0 < len(text) <= COMMENT_LENGTH:
-        raise InvalidInput(f"a comment has 1 to {COMMENT_LENGTH:,} characters")
-    if not judgment.task.campaign.is_training:
-        raise Conflict("Only answers in training are commented on; others are not to be swayed.")
-    return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
-
-
-def mark_comments_read(*, annotator: Annotator) -> int:
-    """The annotator has seen what leads wrote to them."""
-    unread = Q(judgment__annotator=annotator, read_at=None)
-    return ReviewComment.objects.filter(unread).update(read_at=timezone.now())

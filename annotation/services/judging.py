@@ -25,15 +25,9 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
-from annotation.selectors import find_past_guideline
+from annotation.selectors.guidelines import find_past_guideline
 from annotation.services.members import count_answer, is_paused, pause_below_bar
-from annotation.services.seats import (
-    Seats,
-    locked_tasks,
-    lowest_free,
-    renew_carried,
-    settle_task,
-)
+from annotation.services.seats import Seats, locked_tasks, lowest_free, renew_carried, settle_task
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from config.shared.prepared import Given, PreparedInsert, PreparedRead, PreparedUpdate

@@ -10,7 +10,7 @@ from annotation.core.pausing import MEMBER, PAUSED, RESUMED, below_bar
 from annotation.enums import AssignmentState, Joining, MembershipState
 from annotation.models import Annotator, Assignment, Campaign, CampaignChange, Membership
 from annotation.policies import check_can_lead
-from annotation.selectors import gold_answers, outcomes, training_answers
+from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotPermitted

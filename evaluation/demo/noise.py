@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import IntArray
-from evaluation.core.measures import parse_measure
-from evaluation.core.relevance import Judged
-from evaluation.core.scoring import score_run
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
 from evaluation.demo.benchmark import DemoBenchmark
 
 

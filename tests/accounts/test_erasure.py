@@ -32,7 +32,7 @@ from config.accounts.services import (
 )
 from config.shared.errors import Conflict, NotPermitted
 from evaluation.models import LabelSet
-from evaluation.services import publish_label_set
+from evaluation.release.services import publish_label_set
 from tests import factories
 from tests.accounts.test_deactivation import Browser
 from tests.accounts.world import admin, consent_text, invited

@@ -24,7 +24,7 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
-from annotation.selectors import desk_queue, get_desk_case, pseudonym, tasks_at_desk
+from annotation.selectors.desk import desk_queue, get_desk_case, pseudonym, tasks_at_desk
 from annotation.services import (
     adjudicate_task,
     escalate_task,

@@ -15,9 +15,8 @@ from django.utils import timezone
 
 from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
 from annotation.enums import CampaignState, GoldUse
-from annotation.me_selectors import answers_per_day, midnight_now, training_in, work_today
-from annotation.me_views import spent
 from annotation.models import Annotator, Campaign, Judgment
+from annotation.selectors.me import answers_per_day, midnight_now, training_in, work_today
 from annotation.services import (
     Gold,
     add_gold,
@@ -28,6 +27,7 @@ from annotation.services import (
     set_keys,
     set_working_habits,
 )
+from annotation.views.me import spent
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import write_consent_text

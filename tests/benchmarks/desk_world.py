@@ -31,20 +31,13 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from annotation.core.consensus import NO_LABEL, State, resolve  # noqa: E402
 from annotation.core.plan import plan_labels  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
-from annotation.models import (  # noqa: E402
-    Annotator,
-    Assignment,
-    Campaign,
-    Judgment,
-    JudgmentTask,
-    Membership,
-)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership  # noqa: E402
 from annotation.services import annotator_for, reopen_judgments  # noqa: E402
 from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction, reserve_ids  # noqa: E402
-from evaluation.services import compute_figures  # noqa: E402
+from evaluation.monitor.services import compute_figures  # noqa: E402
 from pooling.models import Pair, Pool  # noqa: E402
 from tests.benchmarks.judging_world import make_pairs  # noqa: E402
 

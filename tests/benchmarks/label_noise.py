@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-from evaluation.core.measures import parse_measure
+from evaluation.core.relevance.measures import parse_measure
 from tests.evaluation.core.noise_world import Setting, correct_one, draw_truth, true_scores
 
 MEASURES = [parse_measure(name) for name in "C@1 C@5 C@10 P@10 AP R@10 nDCG@10 RR".split()]

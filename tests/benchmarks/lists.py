@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.bounds import bound_scores
-from evaluation.core.expectations import check_expectations, expect_scores, pool_chances
-from evaluation.core.incomplete import bpref, condense, inferred_ap
-from evaluation.core.leave_out import PooledLabels, gather_pool, grow_pool, leave_one_out
-from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
-from evaluation.core.overlap import compare_all_runs, compare_runs
-from evaluation.core.relevance import Judged
-from evaluation.core.scoring import score_run
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
+from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool, grow_pool, leave_one_out
+from evaluation.core.pools.overlap import compare_all_runs, compare_runs
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance.scoring import score_run
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,

@@ -27,13 +27,13 @@ import krippendorff  # noqa: E402
 import numpy as np  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
-from annotation.selectors import judgment_arrays  # noqa: E402
+from annotation.selectors.judgments import judgment_arrays  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
-from evaluation.analyses import KINDS  # noqa: E402
-from evaluation.analyses.asked import ask  # noqa: E402
-from evaluation.core.agreement import count_labels  # noqa: E402
-from evaluation.core.alpha import krippendorff_alpha  # noqa: E402
-from evaluation.core.compare import CHANGED  # noqa: E402
+from evaluation.core.people.agreement import count_labels  # noqa: E402
+from evaluation.core.people.alpha import krippendorff_alpha  # noqa: E402
+from evaluation.core.relevance.compare import CHANGED  # noqa: E402
+from evaluation.lab.analyses import KINDS  # noqa: E402
+from evaluation.lab.analyses.asked import ask  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in  # noqa: E402
 

@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.leave_out import PooledLabels, gather_pool
-from evaluation.core.measures import parse_measure
-from evaluation.core.relevance import Judged
-from evaluation.core.replay import STRATEGIES, Replay, pooled_rows, replay, replay_seeds
-from evaluation.core.texts import (
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool
+from evaluation.core.pools.replay import STRATEGIES, Replay, pooled_rows, replay, replay_seeds
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.texts.similarity import (
     match_captions,
     overlap_with_others,
     overlap_with_train,

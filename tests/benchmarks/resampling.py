@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.randomisation import randomisation_test
-from evaluation.core.rank_stability import rank_stability
-from evaluation.core.resampling import draw_sub_samples, mean_interval
-from evaluation.core.significance import compare_systems, measure_difference
-from evaluation.core.slices import cut_by_quantiles, slice_means
-from evaluation.core.sub_samples import draw_cluster_sub_samples
+from evaluation.core.statistics.randomisation import randomisation_test
+from evaluation.core.statistics.rank_stability import rank_stability
+from evaluation.core.statistics.resampling import draw_sub_samples, mean_interval
+from evaluation.core.statistics.significance import compare_systems, measure_difference
+from evaluation.core.statistics.slices import cut_by_quantiles, slice_means
+from evaluation.core.statistics.sub_samples import draw_cluster_sub_samples
 from tests.benchmarks.scoring import N_QUERIES, Report, print_table
 
 Values = npt.NDArray[np.float64]

@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.agreement import ValueCounts, count_labels, percent_agreement
-from evaluation.core.alpha import Interval, alpha_interval, krippendorff_alpha
-from evaluation.core.measures import DEFAULT_MEASURES, Measure, parse_measure
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.scoring import score_run
+from evaluation.core.people.agreement import ValueCounts, count_labels, percent_agreement
+from evaluation.core.people.alpha import Interval, alpha_interval, krippendorff_alpha
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance.scoring import score_run
 
 Ranked = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]

@@ -14,14 +14,16 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.analyses import KINDS, Kind
-from evaluation.analyses.asked import ask
-from evaluation.services import analyse, publish_label_set
+from evaluation.lab.analyses import KINDS, Kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.services import analyse
+from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_training import is_sound
-from tests.evaluation.golden.world import INPUT, RUNS
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import wait_until
+from tests.evaluation.lab.golden.world import INPUT, RUNS
 from tests.factories import build_pool, import_benchmark, import_run
 
 if TYPE_CHECKING:
@@ -146,7 +148,7 @@ def test_charts_show_what_there_is(
                 assert charts in words_of_refusal(page)
                 continue
             assert page.locator(".lab-chart").count() == charts, address
-            page.wait_for_function(DRAWN)
+            wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
             if width < 1400 and make is not make_crowded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaluation.services import publish_label_set
+from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
     bring_judgments,

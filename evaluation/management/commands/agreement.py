@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.core.agreement_figures import RESAMPLES
-from evaluation.services import compute_agreement
+from evaluation.core.people.agreement_figures import RESAMPLES
+from evaluation.monitor.services import compute_agreement
 from pooling.selectors import get_benchmark
 
 SHOWN = (

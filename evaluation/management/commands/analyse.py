@@ -8,10 +8,11 @@ from django import forms
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.analyses import KINDS, get_kind
-from evaluation.analyses.asked import COMMON, ask, source_line
-from evaluation.analyses.base import Column, Table
-from evaluation.services import analyse, draft_if_meant
+from evaluation.lab.analyses import KINDS, get_kind
+from evaluation.lab.analyses.asked import COMMON, ask, source_line
+from evaluation.lab.analyses.base import Column, Table
+from evaluation.lab.services import analyse
+from evaluation.release.services import draft_if_meant
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40

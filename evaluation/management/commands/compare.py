@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.analyses.asked import COMMON, source_line
-from evaluation.analyses.base import UNDEFINED
-from evaluation.analyses.compare_form import CompareForm
-from evaluation.analyses.comparison import compare_lists, look_up_caption
-from evaluation.analyses.ranked_lists import caption_told
-from evaluation.services import draft_if_meant
+from evaluation.lab.analyses.asked import COMMON, source_line
+from evaluation.lab.analyses.base import UNDEFINED
+from evaluation.lab.comparison.captions import compare_lists, look_up_caption
+from evaluation.lab.comparison.form import CompareForm
+from evaluation.lab.comparison.lists import caption_told
+from evaluation.release.services import draft_if_meant
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from annotation.services import open_confirmation
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from evaluation.selectors import LATEST, deciding_pairs, find_label_set
+from evaluation.release.selectors import LATEST, deciding_pairs, find_label_set
 from pooling.selectors import get_benchmark, get_run
 
 

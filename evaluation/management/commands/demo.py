@@ -13,9 +13,10 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 
 from annotation.enums import GoldUse
-from annotation.gold_selectors import find_training_queue
 from annotation.models import Campaign
-from annotation.selectors import campaigns_of, latest_guideline
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.training import find_training_queue
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -25,8 +26,6 @@ from config.shared.commands import HearthCommand
 from config.shared.errors import Conflict, HearthError, InvalidInput
 from config.shared.processes import child, raise_on_signals
 from config.shared.progress import Progress
-from evaluation.analyses import get_kind
-from evaluation.analyses.asked import ask
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
@@ -43,10 +42,13 @@ from evaluation.demo.people import (
     make_accounts,
     take_back_careless,
 )
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.services import analyse
 from evaluation.management.commands.evaluate import abc
 from evaluation.models import LabelSet
-from evaluation.selectors import label_set_labels, original_judged, stored_scores
-from evaluation.services import analyse
+from evaluation.release.selectors import label_set_labels, original_judged
+from evaluation.scores.selectors import stored_scores
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors import find_runs, pair_arrays, ranked_matrix

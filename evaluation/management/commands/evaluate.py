@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.selectors import LATEST
-from evaluation.services import evaluate_runs
-from evaluation.services.scores import EvaluatedRuns
+from evaluation.release.selectors import LATEST
+from evaluation.scores.services import EvaluatedRuns, evaluate_runs
 from pooling.enums import EqualTexts
 from pooling.selectors import get_benchmark
 

@@ -9,8 +9,8 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from evaluation.exports import FORMATS, write_export
-from evaluation.selectors import LATEST, ORIGINAL, find_label_set
+from evaluation.release.exports import FORMATS, write_export
+from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
 from pooling.selectors import get_benchmark
 
 

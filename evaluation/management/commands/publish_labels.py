@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.services import publish_label_set
+from evaluation.release.services import publish_label_set
 from pooling.selectors import get_benchmark
 
 

@@ -1,7 +1,7 @@
 // The lead's desk: plays the video, and keys click the buttons that are there. All else is plain
 // forms and links.
 
-import { Stage } from "./stage.js";
+import { Stage } from "./judging/stage.js";
 
 // A second press meant for the pair before must not decide the one that has just appeared.
 const DEAF_MS = 250;
@@ -11,7 +11,6 @@ const part = (name) => desk.querySelector(`[data-part="${name}"]`);
 const buttons = new Map(
   [...document.querySelectorAll("[data-key]")].map((button) => [button.dataset.key.toLowerCase(), button]),
 );
-const shownAt = performance.now();
 let leaving = false;
 
 if (desk.dataset.video) {
@@ -36,8 +35,10 @@ document.addEventListener("keydown", (event) => {
   const button = buttons.get(event.key.toLowerCase());
   if (!button) return;
   event.preventDefault();
-  if (!event.repeat && !leaving && performance.now() - shownAt > DEAF_MS) button.click();
+  if (!event.repeat && !leaving && desk.dataset.accepts) button.click();
 });
+
+setTimeout(() => { desk.dataset.accepts = true; }, DEAF_MS);
 
 // One ruling per pair, however often a button is pressed while the next pair is on its way.
 document.querySelector(".desk-form").addEventListener("submit", (event) => {

@@ -1,45 +1,51 @@
-// Training: an answer is right or wrong, and the person is told before the next pair comes.
+// A lead looks through a person's answers in training: keys go from one to the next, whose video
+// plays. Keys act only while one of the answers has the focus. All else is plain forms and links.
 
-export class Training {
-  constructor({ part, textOf, onNext }) {
-    Object.assign(this, { part, textOf });
-    this.gates = [...part("gates").querySelectorAll("[data-gate]")];
-    // The person's last answers, newest first.
-    this.right = [...part("gates").dataset.right].map(Number);
-    part("next").addEventListener("click", onNext);
-    this.draw();
-  }
+const list = document.querySelector("[data-review]");
+const answers = [...list.querySelectorAll("article")];
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-  // Show what the server says to an answer.
-  tell({ is_right, relevant, explanation }, label) {
-    const truth = relevant ? "relevant" : "not relevant";
-    this.part("verdict").textContent = is_right ? `Right: ${truth}` : `Wrong: it is ${truth}`;
-    this.part("given").textContent = is_right ? "" : `You said: ${this.textOf(label)}`;
-    this.part("explanation").textContent = explanation;
-    this.part("feedback").dataset.right = is_right;
-    this.right.unshift(Number(is_right));
-    const opened = this.draw();
-    this.part("opened").textContent = opened.join(" ");
-    this.part("next").focus({ preventScroll: true });
-    return `${this.part("verdict").textContent}. ${explanation} ${opened.join(" ")}`.trim();
-  }
+const goTo = (place) => {
+  if (!answers[place]) return;
+  answers[place].focus({ preventScroll: true });
+  answers[place].scrollIntoView({ block: "start", behavior: calm.matches ? "auto" : "smooth" });
+};
 
-  // Returns what to say of campaigns that have opened with the last answer.
-  draw() {
-    return this.gates.flatMap((gate) => this.drawGate(gate) ?? []);
-  }
+const toggle = (video) => {
+  if (!video) return;
+  if (video.paused) video.play().catch(() => {});
+  else video.pause();
+};
 
-  // How many of the last answers were right, and whether that opens a campaign.
-  drawGate(gate) {
-    const last = Number(gate.dataset.last);
-    const lately = this.right.slice(0, last);
-    const count = lately.reduce((sum, right) => sum + right, 0);
-    gate.querySelector("[data-gate-count]").textContent = `${count} of ${lately.length}`;
-    const isPassed = lately.length === last && count >= Number(gate.dataset.needed || Infinity);
-    const open = gate.querySelector("[data-gate-open]");
-    if (!open?.hidden || !isPassed) return null;
-    open.hidden = false;
-    gate.querySelector("[data-gate-closed]").hidden = true;
-    return `You are in: ${gate.dataset.name} is open to you now.`;
+const actions = {
+  n: (place) => goTo(place + 1),
+  p: (place) => goTo(place - 1),
+  c: (place) => answers[place].querySelector("textarea").focus(),
+  " ": (place) => toggle(answers[place].querySelector("video")),
+};
+
+list.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const place = answers.indexOf(event.target.closest("article"));
+  if (place < 0) return;
+  if (event.target.closest("input, textarea, select")) {
+    if (event.key === "Escape") answers[place].focus({ preventScroll: true });
+    return;
   }
-}
+  const action = actions[event.key.toLowerCase()];
+  // What is focused keeps its own space.
+  if (!action || (event.key === " " && event.target !== answers[place])) return;
+  event.preventDefault();
+  action(place);
+});
+
+list.addEventListener("focusin", (event) => {
+  const answer = event.target.closest("article");
+  for (const other of answers) {
+    if (other !== answer) other.querySelector("video")?.pause();
+  }
+  if (answer === event.target && !calm.matches) answer.querySelector("video")?.play().catch(() => {});
+});
+
+// The browser has scrolled to the answer that the address names before this ran.
+if (location.hash) document.getElementById(location.hash.slice(1))?.focus();

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.label_noise import NoisyScore, Resamples, correct_scores
-from evaluation.core.label_rates import RatesEstimate, rates_from_labels
-from evaluation.core.measures import Measure
-from evaluation.core.noisy_labels import NoisyLabels
-from evaluation.core.relevance import Judged
-from evaluation.core.scoring import score_run
+from evaluation.core.people.label_rates import RatesEstimate, rates_from_labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
+from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.noisy_labels import NoisyLabels
+from evaluation.core.relevance.scoring import score_run
 
 Flags = npt.NDArray[np.bool_]
 POOLED, DEPTH = 20, 10

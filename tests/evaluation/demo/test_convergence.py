@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evaluation.core.bounds import bound_scores
-from evaluation.core.measures import parse_measure
-from evaluation.core.relevance import Judged, with_positives
-from evaluation.core.scoring import score_run
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
 from evaluation.demo.annotators import SimulatedAnnotator, make_annotators
 from evaluation.demo.benchmark import DEFAULT_SEED, DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evaluation.core.label_noise import NoisyScore, Resamples, correct_scores
-from evaluation.core.label_rates import rates_from_labels
-from evaluation.core.measures import parse_measure
-from evaluation.core.noisy_labels import NoisyLabels, rank_strata
-from evaluation.core.relevance import Judged
+from evaluation.core.people.label_rates import rates_from_labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.noisy_labels import NoisyLabels, rank_strata
 from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank

@@ -1,0 +1,27 @@
+"""The shape of a lead's ruling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.forms.fields import KEY_MAX
+from annotation.models import AT_DESK
+
+REASON_LENGTH = 2000
+REOPEN, LEAVE_OUT = "reopen", "leave-out"
+
+
+class DeskForm(forms.Form):
+    """A lead's word on one task: a label of the campaign's scale, `reopen` or `leave-out`."""
+
+    task = forms.IntegerField(min_value=1, max_value=KEY_MAX)
+    kind = forms.ChoiceField(choices=[(state, state.label) for state in AT_DESK], required=False)
+    reason = forms.CharField(max_length=REASON_LENGTH, required=False)
+
+    def __init__(self, *args: Any, labels: dict[int, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        steps = ((str(value), text) for value, text in labels.items())
+        others = ((other, other) for other in (REOPEN, LEAVE_OUT))
+        self.fields["ruling"] = forms.ChoiceField(choices=[*steps, *others])

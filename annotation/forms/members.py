@@ -1,0 +1,30 @@
+"""The shape of who judges in a campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
+
+
+class MembersForm(forms.Form):
+    """Whom a lead lets into a campaign: keys of users."""
+
+    people = forms.TypedMultipleChoiceField(
+        label="Annotators of this benchmark", coerce=int, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, *args: Any, people: list[tuple[int, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["people"].choices = people  # type: ignore[attr-defined] # of this kind of field
+
+
+class MemberForm(forms.Form):
+    """What a lead does about a person in a campaign."""
+
+    LET_IN, PAUSE, RESUME = "let-in", "pause", "resume"
+
+    action = forms.ChoiceField(choices=[(one, one) for one in (LET_IN, PAUSE, RESUME)])
+    reason = forms.CharField(required=False, max_length=MEMBER_REASON_LENGTH)

@@ -1,0 +1,58 @@
+"""Campaigns: those of a benchmark, those that are open, and one by its key."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import QuerySet
+
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Campaign, JudgmentTask
+from config.accounts.roles import ALL, Scopes
+from config.shared.bulk import read_columns
+from config.shared.errors import NotFound
+from config.shared.prepared import Given, PreparedRead
+from pooling.models import Benchmark
+from pooling.selectors import codes_of
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
+    """Rounds of judging and imported judgments; training is not among them."""
+    found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    return found.select_related("pool", "benchmark")
+
+
+def confirming_campaigns(benchmark: Benchmark) -> list[int]:
+    """Return the primary keys of the campaigns that request second labels of positives."""
+    found = Campaign.objects.filter(benchmark=benchmark, confirms=True)
+    return list(found.values_list("pk", flat=True))
+
+
+def confirmed_pairs(benchmark: Benchmark) -> Int64Array:
+    """Codes of the pairs that a second label was asked for, int64 [n]."""
+    campaigns = Campaign.objects.filter(benchmark=benchmark, confirms=True)
+    tasks = JudgmentTask.objects.filter(campaign__in=campaigns)
+    if not campaigns.exists():
+        return np.empty(0, np.int64)
+    return codes_of(benchmark, *read_columns(tasks, "pair__query_id", "pair__video_id"))
+
+
+def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
+    found = Campaign.objects.filter(state=CampaignState.OPEN).select_related("benchmark")
+    return scopes.limit(found, "benchmark__key")
+
+
+def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
+    """One outside of the scopes is not there: the same error, after the same question."""
+    campaign: Campaign | None = _campaign.first(pk=pk)
+    if campaign is None or campaign.benchmark.key not in scopes:
+        raise NotFound("There is no such campaign.")
+    return campaign
+
+
+# Asked for at each claim.
+_campaign = PreparedRead(
+    lambda: Campaign.objects.filter(pk=Given("pk")).select_related("benchmark", "guideline")
+)

@@ -1,0 +1,42 @@
+"""The versions of a benchmark's guidelines."""
+
+from __future__ import annotations
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Annotator, Campaign, Guideline, Judgment
+from pooling.models import Benchmark
+
+
+def guidelines_of(benchmark: Benchmark) -> QuerySet[Guideline]:
+    """All versions, newest first."""
+    found = Guideline.objects.filter(benchmark=benchmark)
+    # Grouped, rows lose the order of their model.
+    return found.annotate(n_pictures=Count("pictures")).order_by("-version")
+
+
+def latest_guideline(benchmark: Benchmark) -> Guideline | None:
+    return Guideline.objects.filter(benchmark=benchmark).first()
+
+
+def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideline | None]:
+    """Return whether the campaign has had this version of the guidelines, and the version's row.
+
+    Version 0, the default text, has no row. A campaign begins with the newest version at its
+    opening, and takes each later one while it is not closed.
+    """
+    versions = Guideline.objects.filter(benchmark=campaign.benchmark_id)
+    newer = versions.filter(version__gt=version, created_at__lte=campaign.created_at)
+    if version >= campaign.guideline_version or newer.exists():
+        return False, None
+    found = versions.filter(version=version).first()
+    return found is not None or version == 0, found
+
+
+def last_guideline_version(campaign: Campaign, annotator: Annotator) -> int | None:
+    """Return the version of the annotator's last answer in the benchmark; None without one."""
+    answers = Judgment.objects.filter(
+        annotator=annotator, task__campaign__benchmark=campaign.benchmark_id
+    )
+    last = answers.order_by("-created_at").values_list("guideline__version").first()
+    return None if last is None else last[0] or 0

@@ -1,0 +1,35 @@
+"""What an annotator has answered in a campaign."""
+
+from __future__ import annotations
+
+from annotation.enums import JudgmentState
+from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
+
+
+def judged_by(campaign: Campaign, annotator: Annotator) -> int:
+    """How many answers the annotator has given in the campaign, to gold among them."""
+    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
+    return found.answered if found else 0
+
+
+def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
+    """The annotator's own last answers, newest first, each with its label as `own_label`."""
+    judgments = list(
+        Judgment.objects.filter(
+            annotator=annotator,
+            task__campaign=campaign,
+            state__in=[JudgmentState.LIVE, JudgmentState.GOLD],
+        ).order_by("-created_at", "-pk")[:count]
+    )
+    assignments = Assignment.objects.filter(
+        annotator=annotator, task__in=[judgment.task_id for judgment in judgments]
+    ).select_related(
+        "task__pair__query", "task__pair__video", "task__gold__query", "task__gold__video"
+    )
+    by_task = {assignment.task_id: assignment for assignment in assignments}
+    found = []
+    for judgment in judgments:
+        assignment = by_task[judgment.task_id]
+        assignment.own_label = judgment.label  # type: ignore[attr-defined]
+        found.append(assignment)
+    return found

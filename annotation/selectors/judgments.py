@@ -1,0 +1,185 @@
+"""The judgments and rulings of a benchmark as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Value
+from django.db.models.functions import Coalesce
+
+from annotation.core.first_labels import PLANNED_IN_FILES
+from annotation.enums import JudgmentState
+from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.labels import are_first_labels, waiting_tasks
+from annotation.selectors.tasks import OWN_CAPTION
+from config.shared.bulk import read_columns
+from pooling.models import Benchmark
+from pooling.selectors import codes_of
+
+Int64Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentArrays:
+    """The live judgments of a benchmark, ordered by pair, then by annotator and arrival.
+
+    Labels are grades: 0 is not relevant, and 1 the campaign's lowest relevant step.
+
+    codes: int64 [n_pairs] ascending, query number * n_videos + video number.
+    pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
+    annotators: primary keys. ids: primary keys of the judgments. campaigns: of the judgments.
+    is_first: bool [n_judgments], one of the planned labels of its task, and not asked for because
+    others differed; in imported files, the first two labels of a pair.
+    waits: bool [n_judgments], whether the task waits for a further label or for a lead.
+    units: the text and video of its task, as `pooling.core.equal_texts.unit_codes` returns them, or
+    `OWN_CAPTION` if the label holds for no other caption.
+    n_grades: the number of grades on the longest scale of the campaigns that have judgments.
+    """
+
+    codes: Int64Array
+    pair_of: Int64Array
+    annotators: Int64Array
+    labels: Int64Array
+    ids: Int64Array
+    campaigns: Int64Array
+    is_first: npt.NDArray[np.bool_]
+    waits: npt.NDArray[np.bool_]
+    units: Int64Array
+    n_grades: int
+
+
+def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
+    """All live judgments of the benchmark's campaigns; linear in their number but for sorting."""
+    known = list(campaigns_of(benchmark))
+    live = _live_judgments(known)
+    present = set(np.unique(live.campaigns).tolist())
+    return by_pair(
+        codes_of(benchmark, live.queries, live.videos),
+        n_grades=max([2, *(_grades_of(one) for one in known if one.pk in present)]),
+        annotators=live.annotators,
+        labels=_grades(benchmark, live.labels, live.campaigns),
+        ids=live.ids,
+        campaigns=live.campaigns,
+        # A second label that confirms a positive is requested because of the first label.
+        is_first=are_first_labels(known, live.ids, live.tasks, live.annotators, live.planned)
+        & ~np.isin(live.campaigns, [one.pk for one in known if one.confirms]),
+        waits=np.isin(live.tasks, waiting_tasks(known)),
+        units=live.units,
+    )
+
+
+def by_pair(
+    codes: Int64Array,
+    *,
+    n_grades: int,
+    annotators: Int64Array,
+    ids: Int64Array,
+    **columns: npt.NDArray[Any],
+) -> JudgmentArrays:
+    """Return the judgments in the order of `JudgmentArrays`. Columns may have any order."""
+    order = np.lexsort((ids, annotators, codes))
+    codes = codes[order]
+    first = np.diff(codes, prepend=-1) != 0
+    columns |= {"annotators": annotators, "ids": ids}
+    return JudgmentArrays(
+        codes=codes[first],
+        pair_of=np.cumsum(first) - 1,
+        n_grades=n_grades,
+        **{name: column[order] for name, column in columns.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Live:
+    """Columns of the judgments that count, int64 [n] each; `planned`: see `are_first_labels`."""
+
+    queries: Int64Array
+    videos: Int64Array
+    annotators: Int64Array
+    labels: Int64Array
+    ids: Int64Array
+    tasks: Int64Array
+    campaigns: Int64Array
+    planned: Int64Array
+    units: Int64Array
+
+
+def _live_judgments(campaigns: list[Campaign]) -> _Live:
+    """Return the live judgments. Columns with one value for all rows are not read, to save time."""
+    if not campaigns:
+        return _Live(*(np.empty(0, np.int64) for _ in range(9)))
+    imported = [one.pk for one in campaigns if one.is_imported]
+    further = ["task__campaign_id"] if len(campaigns) != 1 else []
+    further += ["task__labels_planned"] if len(imported) < len(campaigns) else []
+    shared = JudgmentTask.objects.filter(campaign__in=campaigns, unit__isnull=False)
+    further += ["unit"] if shared.exists() else []
+    live = Judgment.objects.filter(task__campaign__in=campaigns, state=JudgmentState.LIVE)
+    queries, videos, annotators, labels, ids, tasks, *more = read_columns(
+        live.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION))),
+        "task__pair__query_id",
+        "task__pair__video_id",
+        "annotator_id",
+        "label",
+        "pk",
+        "task_id",
+        *further,
+    )
+    read = dict(zip(further, more, strict=True))
+    of_campaign = read.get("task__campaign_id")
+    if of_campaign is None:
+        of_campaign = np.full(len(ids), campaigns[0].pk, np.int64)
+    planned = read.get("task__labels_planned")
+    if planned is None:
+        planned = np.full(len(ids), PLANNED_IN_FILES, np.int64)
+    elif imported:
+        planned = np.where(np.isin(of_campaign, imported), PLANNED_IN_FILES, planned)
+    units = read.get("unit")
+    if units is None:
+        units = np.full(len(ids), OWN_CAPTION, np.int64)
+    return _Live(queries, videos, annotators, labels, ids, tasks, of_campaign, planned, units)
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """Pairs that a lead has ruled on, in the order of the rulings, [n] each.
+
+    codes, labels (grades) and units are as in `JudgmentArrays`.
+    """
+
+    codes: Int64Array
+    labels: Int64Array
+    units: Int64Array
+
+
+def adjudicated(benchmark: Benchmark) -> Rulings:
+    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    rulings = rulings.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION)))
+    queries, videos, labels, campaigns, units = read_columns(
+        rulings.order_by("pk"),
+        "task__pair__query_id",
+        "task__pair__video_id",
+        "label",
+        "task__campaign_id",
+        "unit",
+    )
+    codes = codes_of(benchmark, queries, videos)
+    return Rulings(codes, _grades(benchmark, labels, campaigns), units)
+
+
+def _grades_of(campaign: Campaign) -> int:
+    """Return the number of grades: not relevant, and the steps from the threshold on."""
+    return len(campaign.labels) - campaign.threshold + 1
+
+
+def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> Int64Array:
+    """Labels of campaigns with thresholds of their own on one scale, int64 [n]: what is below the
+    threshold is 0, the threshold 1."""
+    raised = Campaign.objects.filter(benchmark=benchmark, threshold__gt=1)
+    for campaign, threshold in raised.values_list("pk", "threshold"):
+        shifted = np.maximum(labels - (threshold - 1), 0)
+        labels = np.where(campaigns == campaign, shifted, labels)
+    return labels

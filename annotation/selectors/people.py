@@ -1,0 +1,38 @@
+"""People as leads find them, and what each has judged."""
+
+from __future__ import annotations
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.enums import CampaignKind
+from annotation.models import Membership
+from config.accounts.models import User
+from config.accounts.roles import Scopes
+
+
+def judged_pairs(scopes: Scopes) -> Coalesce:
+    """The pairs that a person judged in the campaigns of these benchmarks, without gold: the same
+    number as among the people of each campaign."""
+    mine = Membership.objects.filter(
+        annotator__user=OuterRef("pk"), campaign__kind=CampaignKind.JUDGING
+    )
+    sums = (
+        scopes.limit(mine, "campaign__benchmark__key")
+        .order_by()
+        .values("annotator")
+        .annotate(n=Sum("judged"))
+    )
+    return Coalesce(Subquery(sums.values("n")), 0)
+
+
+def search_people(found: QuerySet[User], text: str) -> QuerySet[User]:
+    """By what the table shows, and by nothing else."""
+    for word in text.split():
+        found = found.filter(
+            Q(username__icontains=word)
+            | Q(first_name__icontains=word)
+            | Q(last_name__icontains=word)
+            | Q(annotator__pseudonym__iexact=word)
+        )
+    return found

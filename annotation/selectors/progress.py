@@ -1,0 +1,144 @@
+"""The progress of campaigns, counted from their tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Count, QuerySet, Sum
+
+from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
+from annotation.enums import SETTLED_BY_LABELS, JudgmentState, TaskState
+from annotation.models import DECIDED, Campaign, Judgment, JudgmentTask
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignProgress:
+    """Counts of one campaign.
+
+    Numbers of pairs: `pairs`, `outcomes` and `relevant`; a task counts once for each equal caption.
+    Numbers of tasks: `tasks` and `unplayable`. `labels` are live judgments, `labels_required` is
+    the current number.
+    """
+
+    tasks: int
+    pairs: int
+    outcomes: OutcomeCounts
+    unplayable: int
+    relevant: int
+    labels: int
+    labels_required: int
+    surplus: int
+
+    @property
+    def percent(self) -> int:
+        """The share of settled pairs, rounded down, so that only all of them are 100 %."""
+        return 100 * self.outcomes.settled // self.pairs if self.pairs else 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGroup:
+    """The number of tasks that are alike, and the number of pairs for which their labels hold."""
+
+    state: str
+    label: int | None = None
+    labels_live: int
+    labels_required: int = 0
+    tasks: int = 0
+    pairs: int
+
+    @property
+    def outcomes(self) -> OutcomeCounts:
+        if self.state in DECIDED or self.state == TaskState.CONFLICTED:
+            return OutcomeCounts(**{self.state: self.pairs})
+        return OutcomeCounts(pending=self.pairs if self.labels_live else 0)
+
+    @property
+    def labels_wanted(self) -> int:
+        """Return the number of labels that these tasks need.
+
+        If a person decides a task, or has decided it, it needs no more labels than it has.
+        """
+        by_labels = self.state in SETTLED_BY_LABELS
+        return self.tasks * (self.labels_required if by_labels else self.labels_live)
+
+
+def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
+    """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
+
+    This is one pass over the tasks.
+    """
+    found: dict[int, list[TaskGroup]] = {campaign.pk: [] for campaign in campaigns}
+    tasks = JudgmentTask.objects.filter(campaign__in=found, pair__isnull=False)
+    columns = ("state", "label", "labels_live", "labels_required", "tasks", "pairs")
+    rows = tasks.order_by().values("campaign_id", *columns[:4])
+    for row in rows.annotate(tasks=Count("pk"), pairs=Sum("n_pairs")):
+        group = TaskGroup(**{name: row[name] for name in columns})
+        found[row["campaign_id"]].append(group)
+    for campaign, group in left_out_groups(tasks):
+        found[campaign.pk].append(group)
+    return found
+
+
+def left_out_groups(tasks: QuerySet[JudgmentTask]) -> list[tuple[Campaign, TaskGroup]]:
+    """Groups that move each labelled task that a lead has left out from pending to the outcome of
+    its labels, because no further label will come; with the task's campaign."""
+    left_out = list(
+        tasks.filter(exclusion__isnull=False, labels_live__gt=0).select_related("campaign")
+    )
+    labels: dict[int, list[int]] = {
+        task.pk: [] if task.carried is None else [task.carried] for task in left_out
+    }
+    live = Judgment.objects.filter(task__in=labels, state=JudgmentState.LIVE)
+    for task_id, label in live.values_list("task_id", "label"):
+        labels[task_id].append(label)
+    return [
+        (task.campaign, group)
+        for task in left_out
+        for group in _settled_left_out(task, labels[task.pk])
+    ]
+
+
+def _settled_left_out(task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
+    campaign, given = task.campaign, np.array([len(labels)])
+    counts = np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
+    found = resolve(counts, given, labels_max=given, threshold=campaign.threshold)
+    label = int(found.labels[0])
+    return [
+        TaskGroup(state=task.state, labels_live=task.labels_live, pairs=-task.n_pairs),
+        TaskGroup(
+            state=State(found.states[0]).name.lower(),
+            label=None if label == NO_LABEL else label,
+            labels_live=task.labels_live,
+            pairs=task.n_pairs,
+        ),
+    ]
+
+
+def campaign_progress(campaign: Campaign) -> CampaignProgress:
+    surplus = Judgment.objects.filter(
+        task__campaign=campaign, task__gold=None, state=JudgmentState.SURPLUS
+    )
+    return progress_of(campaign, task_groups([campaign])[campaign.pk], surplus.count())
+
+
+def progress_of(campaign: Campaign, groups: Sequence[TaskGroup], surplus: int) -> CampaignProgress:
+    """Return the progress of a campaign from all its tasks in groups."""
+    is_relevant = [
+        group.label is not None and campaign.is_relevant(group.label) for group in groups
+    ]
+    return CampaignProgress(
+        tasks=sum(group.tasks for group in groups),
+        pairs=sum(group.pairs for group in groups),
+        outcomes=outcomes_of_groups(groups),
+        unplayable=sum(group.tasks for group in groups if group.state == TaskState.UNPLAYABLE),
+        relevant=sum(group.pairs for group, yes in zip(groups, is_relevant, strict=True) if yes),
+        labels=sum(group.tasks * group.labels_live for group in groups),
+        labels_required=sum(group.labels_wanted for group in groups),
+        surplus=surplus,
+    )
+
+
+def outcomes_of_groups(groups: Iterable[TaskGroup]) -> OutcomeCounts:
+    return sum((group.outcomes for group in groups), OutcomeCounts())

@@ -1,0 +1,141 @@
+"""The tasks that campaigns hold, and those that a new campaign would have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from django.core.cache import cache
+from django.db.models import Count, Max, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from annotation.enums import CampaignState, TaskState
+from annotation.models import Campaign, JudgmentTask, Withdrawal
+from config.shared.bulk import read_columns
+from pooling.core.equal_texts import unit_codes
+from pooling.core.pool import union_codes
+from pooling.models import Benchmark, Pool
+from pooling.selectors import codes_of, first_equal_captions, pair_arrays
+
+Int64Array = npt.NDArray[np.int64]
+
+OWN_CAPTION = -1
+NEW_COUNTS_FOR = 24 * 3600  # seconds
+
+
+def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
+    """Tasks of the benchmark's pairs that no further campaign brings again.
+
+    What nobody had judged when its campaign was closed is free: it would wait there for ever.
+    """
+    tasks = JudgmentTask.objects.filter(campaign__benchmark=benchmark, pair__isnull=False)
+    return tasks.exclude(campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewTasks:
+    """The tasks that a campaign would have if it opened now, [n_tasks] each, ascending by `units`.
+
+    pair_ids, codes: the pair that represents the task; annotators read its caption. units: the text
+    and the video. n_pairs: the number of pairs for which a label would hold. pairs: codes of all
+    pooled pairs that would be judged, [n_pairs]. pair_task: the task of each.
+    """
+
+    pair_ids: Int64Array
+    codes: Int64Array
+    units: Int64Array
+    n_pairs: Int64Array
+    pairs: Int64Array
+    pair_task: Int64Array
+
+
+def new_tasks(benchmark: Benchmark) -> NewTasks:
+    """Return one task for each text and video among the pooled pairs that no campaign holds.
+
+    A pair is held by a task of its own, or by a task for an equal caption and the same video.
+    """
+    n_videos, first_equal = benchmark.n_videos, first_equal_captions(benchmark)
+    pairs = pair_arrays(benchmark)
+    taken = taken_pairs(benchmark).annotate(held=Coalesce("unit", Value(OWN_CAPTION)))
+    taken_ids, taken_units = read_columns(taken, "pair_id", "held")
+    units = unit_codes(pairs.codes, first_equal, n_videos)
+    is_new = ~(np.isin(pairs.ids, taken_ids) | np.isin(units, taken_units))
+    codes, units = pairs.codes[is_new], units[is_new]
+    order = np.argsort(units, kind="stable")
+    firsts = np.flatnonzero(np.diff(units[order], prepend=-1))
+    chosen = order[firsts]  # the pair of the first pooled caption of each unit
+    return NewTasks(
+        pair_ids=pairs.ids[is_new][chosen],
+        codes=codes[chosen],
+        units=units[chosen],
+        n_pairs=pairs_per_unit(benchmark, units[chosen]),
+        pairs=codes,
+        pair_task=np.searchsorted(units[chosen], units),
+    )
+
+
+def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
+    """Return the number of pairs for which a label of each text and video holds, int64 [n].
+
+    This is one for each caption with the text, without those that have a task for their caption
+    alone.
+    units: int64 [n], as `unit_codes` returns them.
+    """
+    n_videos, first_equal = benchmark.n_videos, first_equal_captions(benchmark)
+    sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
+    alone = taken_pairs(benchmark).filter(unit=None)
+    queries, videos = read_columns(alone, "pair__query_id", "pair__video_id")
+    codes = union_codes([codes_of(benchmark, queries, videos)])
+    held = np.sort(unit_codes(codes, first_equal, n_videos))
+    n_held = np.searchsorted(held, units, "right") - np.searchsorted(held, units)
+    return sizes[units // n_videos] - n_held
+
+
+@dataclass(frozen=True, slots=True)
+class NewCounts:
+    """The number of tasks that a campaign would have if it opened now, and of their pairs."""
+
+    tasks: int
+    pairs: int
+
+
+def count_new_tasks(benchmark: Benchmark) -> NewCounts:
+    return new_counts([benchmark])[benchmark.pk]
+
+
+def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
+    """Return the same for many benchmarks, by primary key, with three queries in total.
+
+    The counts are kept until a pool, a campaign or the end of a campaign changes them.
+    """
+    keys = _keys_of_new_counts(benchmarks)
+    kept: dict[str, NewCounts] = cache.get_many(keys.values())
+    found = {}
+    for benchmark, key in keys.items():
+        if key not in kept:
+            tasks = new_tasks(benchmark)
+            kept[key] = NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
+            cache.set(key, kept[key], NEW_COUNTS_FOR)
+        found[benchmark.pk] = kept[key]
+    return found
+
+
+def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]:
+    """Return a name for each benchmark that changes whenever its new tasks may change."""
+    is_closed = Q(state=CampaignState.CLOSED)
+    campaigns = (
+        Campaign.objects.order_by()
+        .values_list("benchmark")
+        .annotate(newest=Max("pk"), closed=Count("pk", filter=is_closed))
+    )
+    pools = dict(Pool.objects.order_by().values_list("benchmark").annotate(Max("pk")))
+    done = Withdrawal.objects.filter(done_at__isnull=False).order_by()
+    withdrawn = dict(done.values_list("campaign__benchmark").annotate(Count("pk")))
+    rounds = {pk: f"{newest}-{closed}" for pk, newest, closed in campaigns}
+    return {
+        one: f"new-{one.pk}-{one.equal_texts}-{pools.get(one.pk)}-{rounds.get(one.pk)}"
+        f"-{withdrawn.get(one.pk)}"
+        for one in benchmarks
+    }

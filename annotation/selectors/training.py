@@ -1,0 +1,180 @@
+"""Training: the queue, who trains in it, and how they answered."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.enums import CampaignKind, CampaignState, JudgmentState, TaskState
+from annotation.models import (
+    Annotator,
+    Campaign,
+    Escalation,
+    Judgment,
+    JudgmentTask,
+    Membership,
+    ReviewComment,
+)
+from annotation.selectors.gold import IS_ANSWER, NO_FIGURE, doubts, percent_text
+from annotation.selectors.members import Door, doors_of
+from config.shared.errors import NotFound
+from pooling.models import Benchmark
+
+# How many of the last answers are looked at where no gate says.
+LAST_LOOKED_AT = 20
+
+
+@dataclass(slots=True)
+class Trainee:
+    """A person in training; `answers` are newest first, of items that are not retired."""
+
+    annotator: Annotator
+    answers: list[bool] = field(default_factory=list)
+    last_at: datetime.datetime | None = None
+    # Wrong answers on which no lead has said a word; comments that the person has not read.
+    uncommented: int = 0
+    unread: int = 0
+    doors: list[Door] = field(default_factory=list)
+
+    @property
+    def right(self) -> int:
+        return sum(self.answers)
+
+    @property
+    def last(self) -> int:
+        """The longest stretch of last answers that a gate looks at."""
+        looked_at = (door.campaign.gate_last for door in self.doors)
+        return max(looked_at, default=0) or LAST_LOOKED_AT
+
+    @property
+    def percent(self) -> str:
+        return percent_text(self.right, len(self.answers))
+
+    @property
+    def lately(self) -> str:
+        last = self.answers[: self.last]
+        return f"{sum(last)} of {len(last)}" if last else NO_FIGURE
+
+    @property
+    def opened(self) -> list[Campaign]:
+        """Campaigns whose gate stands open to the person."""
+        return [door.campaign for door in self.doors if not door.is_behind_gate]
+
+    @property
+    def is_paused(self) -> bool:
+        return any(door.is_paused for door in self.doors)
+
+
+def find_training_queue(benchmark: Benchmark) -> Campaign | None:
+    """The one that is not closed."""
+    queues = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.TRAINING)
+    return queues.exclude(state=CampaignState.CLOSED).select_related("benchmark").first()
+
+
+def training_items(campaign: Campaign) -> int:
+    """How many items a person can answer in a training queue."""
+    return JudgmentTask.objects.filter(
+        campaign=campaign, gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN
+    ).count()
+
+
+def answered_items(campaign: Campaign, annotator: Annotator) -> int:
+    """How many of these the person has answered."""
+    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=campaign, annotator=annotator)
+    return answers.filter(task__state=TaskState.OPEN).count()
+
+
+def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
+    """Everybody (or one, by primary key) who has come to train for the benchmark, who was there
+    last first.
+
+    Linear in their answers; as many queries however many people.
+    """
+    people = Annotator.objects.filter(
+        memberships__campaign__benchmark=benchmark,
+        memberships__campaign__kind=CampaignKind.TRAINING,
+    )
+    if only is not None:
+        people = people.filter(pk=only)
+    found = {one.pk: Trainee(one) for one in people.select_related("user").distinct()}
+    _add_answers(benchmark, found)
+    _add_comments(benchmark, found)
+    _add_doors(benchmark, found)
+    newest = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    return sorted(found.values(), key=lambda one: (one.last_at or newest, one.annotator.pk))[::-1]
+
+
+def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
+    """Raises `NotFound` for who has never come to train here."""
+    found = trainees(benchmark, only=annotator)
+    if not found:
+        raise NotFound("This person does not train here.")
+    return found[0]
+
+
+def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgment]:
+    """A person's answers in training, newest first, with all that a lead looks at."""
+    answers = _training_answers(benchmark).filter(annotator=annotator)
+    commented = ReviewComment.objects.filter(judgment=OuterRef("pk"))
+    return (
+        answers.annotate(is_commented=Exists(commented))
+        .select_related("task__campaign", "task__gold__query", "task__gold__video")
+        .prefetch_related("comments__lead")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def doubts_in_training(benchmark: Benchmark) -> QuerySet[Escalation]:
+    """What people in training wrote who could not decide an item, newest first: its answer is
+    known, so it waits at no desk, but they asked."""
+    asked = doubts().filter(
+        task__campaign__benchmark=benchmark, task__campaign__kind=CampaignKind.TRAINING
+    )
+    return asked.select_related("annotator__user", "task__gold__query")
+
+
+def _training_answers(benchmark: Benchmark) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(
+        task__campaign__benchmark=benchmark,
+        task__campaign__kind=CampaignKind.TRAINING,
+        state=JudgmentState.GOLD,
+    )
+
+
+def _add_answers(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
+    commented = ReviewComment.objects.filter(judgment=OuterRef("pk"))
+    rows = (
+        _training_answers(benchmark)
+        .filter(IS_ANSWER, annotator__in=found)
+        .order_by("-created_at", "-pk")
+        .values_list("annotator", "is_right", "created_at", Exists(commented))
+    )
+    for annotator, is_right, created_at, is_commented in rows:
+        trainee = found[annotator]
+        trainee.answers.append(bool(is_right))
+        trainee.last_at = trainee.last_at or created_at
+        trainee.uncommented += not is_right and not is_commented
+
+
+def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
+    comments = ReviewComment.objects.filter(
+        judgment__task__campaign__benchmark=benchmark,
+        judgment__annotator__in=found,
+        read_at=None,
+    ).exclude(text="")
+    counts = comments.order_by().values_list("judgment__annotator").annotate(Count("pk"))
+    for annotator, count in counts:
+        found[annotator].unread = count
+
+
+def _add_doors(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
+    campaigns = doors_of(benchmark)
+    memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
+    by_place = {(one.campaign_id, one.annotator_id): one for one in memberships}
+    for trainee in found.values():
+        trainee.doors = [
+            Door(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
+            for one in campaigns
+        ]

@@ -1,0 +1,60 @@
+"""Training: its queue, and what leads write about the answers."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.enums import CampaignKind
+from annotation.models import Annotator, Campaign, Judgment, ReviewComment
+from annotation.policies import Person, check_can_lead
+from annotation.selectors.guidelines import latest_guideline
+from annotation.services.gold import bring_gold
+from config.accounts.models import User
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.limits import check_length
+from pooling.models import Benchmark
+
+COMMENT_LENGTH = 2000
+
+
+@transaction.atomic
+def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campaign:
+    """Open the training queue of a benchmark: all gold items that are meant for training.
+
+    Raises `Conflict` where one is open already, `InvalidInput` where there are no such items.
+    """
+    check_can_lead(by, benchmark)
+    check_length(Campaign, "name", name)
+    try:
+        with transaction.atomic():
+            campaign = Campaign.objects.create(
+                benchmark=benchmark,
+                kind=CampaignKind.TRAINING,
+                name=name or f"{benchmark.key} training",
+                guideline=latest_guideline(benchmark),
+            )
+    except IntegrityError:
+        raise Conflict("The benchmark has a training queue that is not closed.") from None
+    if not bring_gold(campaign):
+        raise InvalidInput(f"{benchmark.key} has no training items; bring some first")
+    return campaign
+
+
+@transaction.atomic
+def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewComment:
+    """A lead's word to the annotator about an answer in training."""
+    check_can_lead(by, judgment.task.campaign.benchmark)
+    text = text.strip()
+    if not 0 < len(text) <= COMMENT_LENGTH:
+        raise InvalidInput(f"a comment has 1 to {COMMENT_LENGTH:,} characters")
+    if not judgment.task.campaign.is_training:
+        raise Conflict("Only answers in training are commented on; others are not to be swayed.")
+    return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+
+
+def mark_comments_read(*, annotator: Annotator) -> int:
+    """The annotator has seen what leads wrote to them."""
+    unread = Q(judgment__annotator=annotator, read_at=None)
+    return ReviewComment.objects.filter(unread).update(read_at=timezone.now())

@@ -1,0 +1,119 @@
+"""Opening and steering campaigns. Their page shows agreement too, so evaluation has it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import services
+from annotation.enums import CampaignState
+from annotation.forms.campaigns import CampaignForm, CampaignStateForm
+from annotation.forms.policy import PolicyForm
+from annotation.models import Campaign
+from annotation.policies import can_lead_somewhere, check_can_lead
+from annotation.selectors.campaigns import get_campaign
+from annotation.selectors.tasks import count_new_tasks
+from annotation.services.policy import PolicyFault
+from config.accounts.models import User
+from config.accounts.roles import Role, scopes_of
+from config.jobs.views import start_job
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import form_data, form_status, only_for
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+SAID = {
+    CampaignState.OPEN: "The campaign is open: annotators are handed pairs.",
+    CampaignState.PAUSED: "The campaign is paused: nobody is handed a pair.",
+    CampaignState.CLOSED: "The campaign is closed for good.",
+}
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    form = CampaignForm(**form_data(request))
+    new = count_new_tasks(benchmark)
+    if request.method == "POST" and form.is_valid() and new.tasks:
+        given = form.cleaned_data
+        return start_job(
+            request,
+            kind="open_campaign",
+            title=f"Open campaign {given['name'] or 'over new pairs'} of {benchmark.name}",
+            params={
+                "benchmark": benchmark.key,
+                "seed": given["seed"],
+                "name": given["name"],
+                "policy": form.policy_fields(),
+            },
+            benchmark_key=benchmark.key,
+        )
+    context = {"benchmark": benchmark, "form": form, "new": new}
+    return render(request, "annotation/campaigns/open.html", context, status=form_status(request))
+
+
+@only_for(can_see_benchmarks)
+@require_POST
+def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = get_campaign_seen(request, pk)
+    check_can_lead(request.user, campaign.benchmark)
+    form = CampaignStateForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A campaign is open, paused or closed.")
+    state = CampaignState(form.cleaned_data["state"])
+    services.set_campaign_state(campaign=campaign, state=state, by=request.user)
+    messages.success(request, SAID[state])
+    return redirect("campaign", campaign.pk)
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
+    """The parts of the policy that may change; the plan is told, and stays."""
+    campaign = get_running_campaign(request, pk)
+    form = PolicyForm(**form_data(request), initial=PolicyForm.values_of(campaign))
+    if request.method == "POST" and form.is_valid() and _change_policy(request, campaign, form):
+        return redirect("campaign", campaign.pk)
+    context = {"benchmark": campaign.benchmark, "campaign": campaign, "form": form}
+    return render(request, "annotation/campaigns/policy.html", context, status=form_status(request))
+
+
+def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -> bool:
+    """Whether it could be done; otherwise the form says why not, and keeps what was given."""
+    given, by = form.cleaned_data, cast(User, request.user)
+    changes = form.policy_fields() | {"name": given["name"]}
+    try:
+        changed = services.change_policy(
+            campaign=campaign, changes=changes, by=by, after=given["after"]
+        )
+    except PolicyFault as fault:
+        form.add_fault(fault)
+        return False
+    except Conflict as conflict:
+        form.add_error(None, str(conflict))
+        return False
+    if changed:
+        messages.success(request, "The changes hold from now on.")
+    else:
+        messages.info(request, "Nothing was different.")
+    return True
+
+
+def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
+    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    if campaign.state == CampaignState.CLOSED or campaign.is_training:
+        raise Conflict("Only a round of judging that is not closed can be changed.")
+    return campaign
+
+
+def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
+    """A campaign whose figures the person may see; another is answered like none."""
+    seen = scopes_of(request.user, Role.RESEARCHER)
+    campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
+    return get_object_or_404(campaigns, pk=pk)

@@ -1,0 +1,137 @@
+"""Gold for leads: what there is, how people answer it, and bringing in more."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import services
+from annotation.enums import GoldUse
+from annotation.forms.gold import GoldItemForm, GoldUploadForm
+from annotation.models import GoldItem
+from annotation.policies import benchmarks_led_by, can_lead_somewhere
+from annotation.selectors.gold import (
+    doubts_about,
+    get_gold_item,
+    gold_counts,
+    gold_items,
+    percent_text,
+    search_gold,
+)
+from config.accounts.models import User
+from config.jobs.views import upload_page
+from config.shared.errors import InvalidInput
+from config.shared.pages import UNPROCESSABLE, form_data, only_for
+from pooling.models import Benchmark
+from pooling.selectors import playable_address
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+ITEMS_PER_PAGE = 50
+DOUBTS_SHOWN = 20
+SEARCH_LENGTH = 200
+RETIRED = "retired"
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def gold(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    kind = request.GET.get("kind", "")
+    if kind and kind not in (*GoldUse.values, RETIRED):
+        raise InvalidInput(f"gold is {', '.join(GoldUse.values)} or {RETIRED}, not {kind[:50]!r}")
+    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH].replace("\0", "")
+    found = search_gold(_of_kind(gold_items(benchmark), kind), search)
+    page = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
+    items: list[Any] = list(page)  # with the counts that `gold_items` adds
+    context = {
+        "benchmark": benchmark,
+        "page": page,
+        "rows": [(item, percent_text(item.right, item.answered)) for item in items],
+        "kind": kind,
+        "kinds": _kinds(benchmark),
+        "search": search,
+    }
+    return render(request, "annotation/gold/gold.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    use = request.POST.get("use", "")
+    return upload_page(
+        request,
+        "annotation/gold/upload.html",
+        {
+            "benchmark": benchmark,
+            "heading": "Bring in gold",
+            "back": reverse("gold", args=[benchmark.key]),
+            "back_name": "Back to the gold",
+        },
+        form=GoldUploadForm(**form_data(request)),
+        kind="import_gold",
+        title=f"Bring gold for {use} into {benchmark.name}",
+        benchmark_key=benchmark.key,
+        by=request.user.pk,
+    )
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    item = get_gold_item(benchmark, pk)
+    form = GoldItemForm(initial={"explanation": item.explanation})
+    if request.method == "POST":
+        form = GoldItemForm(request.POST)
+        if form.is_valid():
+            messages.success(request, _change(item, form.cleaned_data, cast(User, request.user)))
+            return redirect("gold-item", benchmark.key, item.pk)
+        if "action" in form.errors:
+            raise InvalidInput("An item is explained, retired or handed out again.")
+    context = {
+        "benchmark": benchmark,
+        "item": item,
+        "form": form,
+        "video": playable_address(item.video),
+        "doubts": doubts_about(item)[:DOUBTS_SHOWN],
+    }
+    status = UNPROCESSABLE if form.errors else 200
+    return render(request, "annotation/gold/item.html", context, status=status)
+
+
+def _change(item: GoldItem, given: dict[str, Any], by: User) -> str:
+    """Do what the form says; returns what to tell the lead."""
+    if given["action"] == GoldItemForm.RETIRE:
+        services.retire_gold(item=item, by=by)
+        return "The item is retired: nobody is handed it, and answers to it do not count."
+    if given["action"] == GoldItemForm.RESTORE:
+        services.restore_gold(item=item, by=by)
+        return "The item is handed out again, and answers to it count."
+    services.explain_gold(item=item, explanation=given["explanation"], by=by)
+    return "The explanation is stored."
+
+
+def _of_kind(items: QuerySet[GoldItem], kind: str) -> QuerySet[GoldItem]:
+    if kind == RETIRED:
+        return items.filter(retired_at__isnull=False)
+    in_use = items.filter(retired_at=None)
+    return in_use.filter(use=kind) if kind else in_use
+
+
+def _kinds(benchmark: Benchmark) -> list[tuple[str, str, int]]:
+    counts = gold_counts(benchmark)
+    uses = [(use.value, use.label, counts.get((use.value, False), 0)) for use in GoldUse]
+    retired = sum(count for (_, is_retired), count in counts.items() if is_retired)
+    return [
+        ("", "All in use", sum(count for *_, count in uses)),
+        *uses,
+        (RETIRED, "Retired", retired),
+    ]

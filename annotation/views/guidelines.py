@@ -1,0 +1,181 @@
+"""What annotators are told: its versions, the form for a new one, and its pictures."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation import services
+from annotation.forms.guidelines import GuidelineForm, PictureForm, PictureFormSet
+from annotation.models import Guideline, GuidelinePicture
+from annotation.policies import can_lead, check_can_lead, scopes_known
+from annotation.selectors.guidelines import guidelines_of, latest_guideline
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import form_status, only_for
+from config.shared.ranges import stored_file_response
+from pooling.models import Benchmark
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks, can_watch_videos
+
+DEFAULT_TEXT = "annotation/guidelines/default.txt"
+ROWS = "pictures"
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def guidelines(request: HttpRequest, key: str, version: int | None = None) -> HttpResponse:
+    """All versions, and one of them, the newest unless told which."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    versions = guidelines_of(benchmark)
+    shown = latest_guideline(benchmark)
+    if version is not None:
+        shown = get_object_or_404(versions, version=version)
+    context = {
+        "benchmark": benchmark,
+        "versions": versions,
+        "guideline": shown,
+        "can_lead": can_lead(request.user, benchmark),
+    }
+    return render(request, "annotation/guidelines/guidelines.html", context)
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(["GET", "HEAD", "POST"])
+def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    latest = latest_guideline(benchmark)
+    if request.method != "POST":
+        form = GuidelineForm(initial=_initial_text(latest))
+        rows = PictureFormSet(prefix=ROWS, initial=_initial_rows(latest))
+        rows.extra = services.PICTURES_MAX - len(rows.initial or [])
+        return _form_page(request, benchmark, latest, form, rows)
+    form = GuidelineForm(request.POST)
+    rows = PictureFormSet(request.POST, request.FILES, prefix=ROWS)
+    # Both are asked, so that all errors show at once.
+    if all([form.is_valid(), rows.is_valid()]):
+        written = _write(request, benchmark, form, rows)
+        if written is not None:
+            messages.success(request, f"Guideline {written.version} holds from now on.")
+            return redirect("guidelines", benchmark.key)
+    return _form_page(request, benchmark, latest, form, rows)
+
+
+@require_safe
+def guideline_picture(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
+    # Not to the sign-in page: an image element could do nothing with it.
+    if not can_watch_videos(request.user):
+        raise PermissionDenied
+    seen = scopes_known(request.user)
+    pictures = seen.limit(GuidelinePicture.objects.all(), "guideline__benchmark__key")
+    picture = get_object_or_404(pictures, public_id=public_id)
+    return stored_file_response(
+        request,
+        storage=default_storage,
+        name=picture.file,
+        content_type="image/jpeg",
+        etag=picture.file,
+    )
+
+
+def _form_page(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    latest: Guideline | None,
+    form: GuidelineForm,
+    rows: Any,
+) -> HttpResponse:
+    kept: dict[Any, GuidelinePicture] = {
+        picture.public_id: picture for picture in _pictures_of(latest)
+    }
+    context = {
+        "benchmark": benchmark,
+        "latest": latest,
+        "form": form,
+        "formset": rows,
+        # A row of the version before shows its picture.
+        "rows": [(row, kept.get(_kept_id(row))) for row in rows],
+        "pictures_max": services.PICTURES_MAX,
+    }
+    return render(request, "annotation/guidelines/form.html", context, status=form_status(request))
+
+
+def _write(
+    request: HttpRequest, benchmark: Benchmark, form: GuidelineForm, rows: Any
+) -> Guideline | None:
+    """The new version; None, with the reason in the form, where it is refused."""
+    try:
+        return services.write_guideline(
+            benchmark=benchmark,
+            text=form.cleaned_data["text"].replace("\r\n", "\n"),
+            pictures=_examples(benchmark, rows),
+            after=form.cleaned_data["after"],
+            by=request.user,
+        )
+    except (InvalidInput, Conflict) as refused:
+        form.add_error(None, str(refused))
+        return None
+
+
+def _examples(benchmark: Benchmark, rows: Any) -> list[services.Example]:
+    """The wanted pictures by their places; those without a place come last, as they stand."""
+    known = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
+    kept = {picture.public_id: picture for picture in known.select_related("guideline")}
+    wanted: list[PictureForm] = [row for row in rows if row.is_wanted]
+    wanted.sort(key=lambda row: row.cleaned_data.get("place") or PLACE_LAST)
+    return [_example(row, kept) for row in wanted]
+
+
+PLACE_LAST = 1000
+
+
+def _example(row: PictureForm, kept: dict[Any, GuidelinePicture]) -> services.Example:
+    given = row.cleaned_data
+    file, picture = given.get("file"), kept.get(given.get("kept"))
+    if file is None and picture is None:
+        raise InvalidInput("a picture of the version before is not there any more")
+    return services.Example(
+        text=given["text"],
+        is_match=row.is_match,
+        content=file.read() if file else None,
+        # A new file in the row of an old picture takes its place.
+        kept=None if file else picture,
+    )
+
+
+def _pictures_of(guideline: Guideline | None) -> list[GuidelinePicture]:
+    return list(guideline.pictures.all()) if guideline else []
+
+
+def _initial_text(latest: Guideline | None) -> dict[str, Any]:
+    if latest is None:
+        return {"text": render_to_string(DEFAULT_TEXT).strip(), "after": 0}
+    return {"text": latest.text, "after": latest.version}
+
+
+def _initial_rows(latest: Guideline | None) -> list[dict[str, Any]]:
+    shows = {True: PictureForm.MATCH, False: PictureForm.NO_MATCH, None: ""}
+    return [
+        {
+            "kept": picture.public_id,
+            "text": picture.text,
+            "shows": shows[picture.is_match],
+            "place": place,
+        }
+        for place, picture in enumerate(_pictures_of(latest), start=1)
+    ]
+
+
+def _kept_id(row: PictureForm) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(str(row["kept"].value()))
+    except ValueError:
+        return None

@@ -1,0 +1,81 @@
+"""Pages about invitations."""
+
+from __future__ import annotations
+
+import uuid
+from typing import cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.views.people import role_choices
+from config.accounts import services
+from config.accounts.forms import InvitationForm
+from config.accounts.models import User
+from config.accounts.policies import can_give, can_see_people, invitations_seen_by
+from config.accounts.roles import Role
+from config.shared.errors import Conflict
+from config.shared.pages import form_data, form_status, only_for
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+INVITATIONS_PER_PAGE = 50
+# Where a session holds the number of the form by which the last link was made.
+INVITED_BY = "invited-by"
+
+
+@only_for(can_see_people)
+@require_safe
+def invitations(request: HttpRequest) -> HttpResponse:
+    found = invitations_seen_by(request.user).select_related("made_by", "accepted_by")
+    page = Paginator(found, INVITATIONS_PER_PAGE).get_page(request.GET.get("page"))
+    rows = [(one, can_give(request.user, one.role, one.scope)) for one in page]
+    return render(request, "people/invitations.html", {"page": page, "rows": rows})
+
+
+@only_for(can_see_people)
+@require_http_methods(FORM_METHODS)
+def invite(request: HttpRequest) -> HttpResponse:
+    """A form, and once it is filled in the link, which is never shown again.
+
+    The same form sent twice, as by a reload, makes one link.
+    """
+    form = InvitationForm(**form_data(request), **role_choices(request))
+    once = request.POST.get("once") or uuid.uuid4().hex
+    if request.method == "POST" and form.is_valid():
+        if request.session.get(INVITED_BY) == once:
+            messages.warning(
+                request,
+                "The link was made, and is not shown again. If it is lost, revoke it and make "
+                "another.",
+            )
+            return redirect("invitations")
+        given = form.cleaned_data
+        invited = services.invite(
+            role=Role(given["role"]),
+            scope=given["scope"],
+            note=given["note"],
+            days=given["days"],
+            by=cast(User, request.user),
+        )
+        request.session[INVITED_BY] = once
+        path = reverse("invitation-link", args=[invited.token])
+        context = {"invitation": invited.invitation, "link": request.build_absolute_uri(path)}
+        return render(request, "people/invited.html", context)
+    context = {"form": form, "once": once}
+    return render(request, "people/invite.html", context, status=form_status(request))
+
+
+@only_for(can_see_people)
+@require_POST
+def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(invitations_seen_by(request.user), pk=pk)
+    try:
+        services.revoke_invitation(invitation=found, by=cast(User, request.user))
+        messages.success(request, "The invitation is revoked: its link leads nowhere.")
+    except Conflict as conflict:
+        messages.warning(request, str(conflict))
+    return redirect("invitations")

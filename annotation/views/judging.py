@@ -1,0 +1,102 @@
+"""The judging room, which works through the API."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotation.core.keys import OTHERS, Action, bindings, keys_of, room_keys, shown_key
+from annotation.models import Annotator, Campaign
+from annotation.policies import check_can_judge, scopes_known
+from annotation.selectors.campaigns import get_campaign
+from annotation.selectors.guidelines import last_guideline_version
+from annotation.selectors.judging import judged_by
+from annotation.selectors.me import training_in, unread_comments
+from annotation.selectors.members import doors_for
+from annotation.selectors.training import find_training_queue
+from annotation.services import annotator_for
+from annotation.services.preferences import BREAK_MINUTES
+from config.accounts.models import User
+from config.accounts.selectors import needs_consent
+
+
+@login_required
+@never_cache
+@require_GET
+def judge(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = get_campaign(pk, scopes_known(request.user))
+    check_can_judge(request.user, campaign)
+    if needs_consent(request.user):
+        return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
+    annotator = annotator_for(cast(User, request.user))
+    context = {
+        "campaign": campaign,
+        "guideline": campaign.guideline,
+        "has_new_guideline": last_guideline_version(campaign, annotator)
+        not in (None, campaign.guideline_version),
+        "judged": judged_by(campaign, annotator),
+        "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
+        **_room_keys(campaign, annotator),
+        **_room_training(campaign, annotator),
+    }
+    return render(request, "annotation/judging/judge.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def room_guideline(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the guidelines for a room that was opened under another version."""
+    campaign = get_campaign(pk, scopes_known(request.user))
+    check_can_judge(request.user, campaign)
+    context = {"guideline": campaign.guideline}
+    return render(request, "annotation/judging/_guideline.html", context)
+
+
+def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
+    """The person's keys: for the buttons, for the list of keys, and for the script."""
+    labels, preferences = campaign.labels, annotator.preferences
+    found = room_keys(
+        keys_of(preferences.get("keys")),
+        steps=len(labels),
+        checklist=campaign.checklist,
+        characters=preferences.get("character_keys", True),
+    )
+    shown = {name: [*map(shown_key, keys)] for name, keys in found.items()}
+    answers = [
+        {"value": value, "text": text.capitalize(), "keys": shown[f"answer-{value}"]}
+        for value, text in labels.items()
+    ]
+    return {
+        "answers": answers,
+        "keys": {name.replace("-", "_"): own for name, own in shown.items()},
+        "bindings": json.dumps(bindings(found)),
+        "key_list": [(answer["keys"], answer["text"]) for answer in answers]
+        + [(shown[action.name], action.text) for action in OTHERS if _is_here(action, campaign)],
+    }
+
+
+def _is_here(action: Action, campaign: Campaign) -> bool:
+    """Whether the campaign's room has it: in training, an answer once given stands."""
+    if action.name == "sheet":
+        return campaign.contact_sheet
+    return not (campaign.is_training and action.name == "undo")
+
+
+def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
+    """What a lead wrote to the person; how far they are in training, or, before a closed gate,
+    where training is."""
+    unread = {"unread": unread_comments(annotator)}
+    if campaign.is_training:
+        return {"training": training_in(campaign, annotator), **unread}
+    if any(door.is_behind_gate for door in doors_for(annotator, [campaign])):
+        return {"gate": find_training_queue(campaign.benchmark), **unread}
+    return unread

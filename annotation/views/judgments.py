@@ -1,0 +1,101 @@
+"""Judgments that are imported, and those that a lead takes back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_http_methods
+
+from annotation import services
+from annotation.enums import JudgmentState, MembershipState, TaskState
+from annotation.forms.judgments import ASKED_ABOUT, JudgmentsUploadForm, ReopenForm
+from annotation.models import Annotator, Campaign, Judgment, Membership
+from annotation.policies import can_lead_somewhere, check_can_lead
+from annotation.selectors.campaigns import get_campaign
+from config.accounts.models import User
+from config.accounts.roles import Role, scopes_of
+from config.jobs.views import start_job, upload_page
+from config.shared.errors import Conflict
+from config.shared.pages import form_data, form_status, only_for
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+
+
+@only_for(can_see_benchmarks)
+@require_http_methods(FORM_METHODS)
+def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_lead(request.user, benchmark)
+    return upload_page(
+        request,
+        "annotation/judgments/upload.html",
+        {"benchmark": benchmark, "heading": "Import judgments"},
+        form=JudgmentsUploadForm(**form_data(request)),
+        kind="import_judgments",
+        title=f"Import judgments of {benchmark.name}",
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
+    """Take back what a person judged: what that means, and then the job that does it."""
+    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    person = get_object_or_404(Annotator.objects.select_related("user"), pseudonym=pseudonym)
+    counted = Judgment.objects.filter(
+        annotator=person, task__campaign=campaign, state=JudgmentState.LIVE
+    )
+    membership = Membership.objects.filter(campaign=campaign, annotator=person).first()
+    form = ReopenForm(**form_data(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _reopen(request, campaign, person, membership, form)
+        except Conflict:
+            if form.cleaned_data["since"] is None:
+                raise
+            form.add_error("since", "Nothing that they judged from this moment on counts here.")
+    context = {
+        "benchmark": campaign.benchmark,
+        "campaign": campaign,
+        "person": person,
+        "form": form,
+        "judgments": counted.count(),
+        "ruled": counted.filter(task__state=TaskState.ADJUDICATED).count(),
+        "may_pause": _judges(membership),
+    }
+    return render(request, "annotation/judgments/reopen.html", context, status=form_status(request))
+
+
+def _reopen(
+    request: HttpRequest,
+    campaign: Campaign,
+    person: Annotator,
+    membership: Membership | None,
+    form: ReopenForm,
+) -> HttpResponse:
+    by, given = cast(User, request.user), form.cleaned_data
+    withdrawal = services.ask_withdrawal(
+        campaign=campaign, annotator=person, by=by, since=given["since"], reason=given["reason"]
+    )
+    # Before the answers go, so that no more of them come meanwhile.
+    if given["pause"] and membership is not None and _judges(membership):
+        # Another lead may have paused them at this moment.
+        with suppress(Conflict):
+            services.pause_member(membership=membership, reason=ASKED_ABOUT, by=by)
+    return start_job(
+        request,
+        kind="reopen_judgments",
+        # Researchers see the jobs, too, and know nobody by name.
+        title=f"Take back answers of {person.pseudonym} in {campaign.name}",
+        params={"withdrawal": withdrawal.pk},
+        benchmark_key=campaign.benchmark.key,
+    )
+
+
+def _judges(membership: Membership | None) -> bool:
+    return membership is not None and membership.state == MembershipState.ACTIVE

@@ -1,0 +1,137 @@
+"""A person's own page: what they did, what is left, how they like to work."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import services
+from annotation.core.keys import keys_of
+from annotation.forms.me import HabitsForm, KeysForm
+from annotation.models import Annotator, Judgment
+from annotation.selectors.me import (
+    COMMENTS_SHOWN,
+    answers_per_day,
+    comments_for,
+    midnight_now,
+    open_trainings,
+    own_campaigns,
+    work_today,
+)
+from annotation.services.preferences import BREAK_MINUTES
+from config.accounts.models import User
+from config.accounts.roles import Role, annotates_somewhere, scopes_of
+from config.shared.pages import UNPROCESSABLE, only_for
+
+RESET = "reset"
+
+
+@only_for(annotates_somewhere)
+@require_safe
+def me(request: HttpRequest) -> HttpResponse:
+    return _page(request, _annotator(request))
+
+
+@only_for(annotates_somewhere)
+@require_POST
+def keys(request: HttpRequest) -> HttpResponse:
+    annotator = _annotator(request)
+    if RESET in request.POST:
+        services.reset_keys(annotator=annotator)
+        messages.success(request, "Your keys are those that everybody begins with.")
+        return redirect(reverse("me") + "#keys")
+    form = KeysForm(request.POST, keys=keys_of(None))
+    if not form.is_valid():
+        return _page(request, annotator, keys_form=form)
+    services.set_keys(annotator=annotator, keys=form.cleaned_data["keys"])
+    messages.success(request, "Your keys are stored.")
+    return redirect(reverse("me") + "#keys")
+
+
+@only_for(annotates_somewhere)
+@require_POST
+def habits(request: HttpRequest) -> HttpResponse:
+    annotator = _annotator(request)
+    form = HabitsForm(request.POST)
+    if not form.is_valid():
+        return _page(request, annotator, habits_form=form)
+    services.set_working_habits(annotator=annotator, **form.cleaned_data)
+    messages.success(request, "This is stored.")
+    return redirect("me")
+
+
+@only_for(annotates_somewhere)
+@require_POST
+def comments(request: HttpRequest) -> HttpResponse:
+    services.mark_comments_read(annotator=_annotator(request))
+    return redirect(reverse("me") + "#training")
+
+
+def _page(
+    request: HttpRequest,
+    annotator: Annotator,
+    *,
+    keys_form: KeysForm | None = None,
+    habits_form: HabitsForm | None = None,
+) -> HttpResponse:
+    scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
+    today = work_today(annotator, midnight)
+    days = answers_per_day(annotator, midnight)
+    comments = list(comments_for(annotator)[:COMMENTS_SHOWN])
+    context = {
+        "today": today,
+        "time_today": spent(today.seconds),
+        "days": _bars(days),
+        "most": max(count for _, count in days),
+        "campaigns": own_campaigns(annotator, scopes),
+        "trainings": open_trainings(annotator, scopes),
+        "comments": [(one, _label_of(one.judgment)) for one in comments],
+        "unread": any(comment.read_at is None for comment in comments),
+        "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),
+        "habits_form": habits_form or HabitsForm(initial=_habits(annotator)),
+    }
+    status = UNPROCESSABLE if keys_form or habits_form else 200
+    return render(request, "annotation/me/me.html", context, status=status)
+
+
+def _label_of(judgment: Judgment) -> str:
+    return judgment.task.campaign.labels[judgment.label]
+
+
+def spent(seconds: float) -> str:
+    """A time in the words of the page: `1 h 5 min`, `40 s`."""
+    if seconds < 60:
+        return f"{round(seconds)} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def _bars(days: list[tuple[datetime.date, int]]) -> list[dict[str, Any]]:
+    """The days as bars whose height is a percentage of the fullest day's."""
+    most = max(1, *(count for _, count in days))
+    return [
+        {
+            "date": date,
+            "count": count,
+            "percent": round(100 * count / most, 1),
+            "top": round(100 - 100 * count / most, 1),
+        }
+        for date, count in days
+    ]
+
+
+def _habits(annotator: Annotator) -> dict[str, Any]:
+    return {
+        "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
+        "character_keys": annotator.preferences.get("character_keys", True),
+    }
+
+
+def _annotator(request: HttpRequest) -> Annotator:
+    return services.annotator_for(cast(User, request.user))

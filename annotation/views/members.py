@@ -1,0 +1,118 @@
+"""Who judges in a campaign."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import services
+from annotation.enums import Joining
+from annotation.forms.members import MemberForm, MembersForm
+from annotation.models import Annotator, Campaign, Membership
+from annotation.policies import can_lead_somewhere
+from annotation.selectors.campaigns import get_campaign
+from annotation.selectors.training import trainees
+from annotation.views.campaigns import get_running_campaign
+from config.accounts.models import User
+from config.accounts.policies import people_seen_by
+from config.accounts.roles import Role, Scopes, scopes_of
+from config.accounts.selectors import people_with
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import form_data, form_status, only_for
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+
+
+@only_for(can_lead_somewhere)
+@require_http_methods(FORM_METHODS)
+def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
+    """Whom a lead lets in, where not everybody may judge."""
+    campaign = get_running_campaign(request, pk)
+    if campaign.joining != Joining.CHOSEN:
+        return _everybody_may_judge(request, campaign)
+    others = _annotators_outside(campaign)
+    form = MembersForm(
+        **form_data(request), people=[(one.pk, _name_of(one)) for one in others.values()]
+    )
+    if request.method == "POST" and form.is_valid():
+        chosen = [services.annotator_for(others[key]) for key in form.cleaned_data["people"]]
+        count = services.choose_members(
+            campaign=campaign, annotators=chosen, by=cast(User, request.user)
+        )
+        messages.success(request, f"{count} more may judge here.")
+        return redirect("campaign-people", campaign.pk)
+    context = {
+        "benchmark": campaign.benchmark,
+        "campaign": campaign,
+        "form": form,
+        "others": len(others),
+        "inside": campaign.members.count(),
+    }
+    return render(request, "annotation/members/members.html", context, status=form_status(request))
+
+
+def _everybody_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The page for who comes by an old link: there is nobody to choose."""
+    messages.info(request, "Every annotator of the benchmark may judge in this campaign.")
+    context = {
+        "benchmark": campaign.benchmark,
+        "campaign": campaign,
+        "others": 0,
+        "inside": campaign.members.count(),
+    }
+    return render(request, "annotation/members/members.html", context, status=409)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
+    """Let a person into a campaign, stop them from judging there, or let them go on."""
+    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    seen = Annotator.objects.filter(user__in=people_seen_by(request.user))
+    person = get_object_or_404(seen, pk=annotator)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A person is let in, paused with a reason, or resumed.")
+    try:
+        messages.success(request, _change_membership(campaign, person, form.cleaned_data, request))
+    except (InvalidInput, Conflict) as refused:
+        messages.warning(request, f"Nothing was changed: {refused}")
+    if request.POST.get("back") == "campaign":
+        return redirect("campaign-person", campaign.pk, person.pseudonym)
+    if trainees(campaign.benchmark, only=person.pk):
+        return redirect("training-person", campaign.benchmark.key, person.pk)
+    return redirect("person", person.user_id)
+
+
+def _change_membership(
+    campaign: Campaign, person: Annotator, given: dict[str, Any], request: HttpRequest
+) -> str:
+    """Do what the form says; returns what to tell the lead."""
+    by = cast(User, request.user)
+    if given["action"] == MemberForm.LET_IN:
+        services.let_in(campaign=campaign, annotator=person, by=by)
+        return f"They may judge in {campaign.name}."
+    memberships = Membership.objects.select_related("campaign__benchmark")
+    membership = get_object_or_404(memberships, campaign=campaign, annotator=person)
+    if given["action"] == MemberForm.PAUSE:
+        services.pause_member(membership=membership, reason=given["reason"], by=by)
+        return f"They are paused in {campaign.name}, and read your reason there."
+    services.resume_member(membership=membership, by=by)
+    return f"They may go on in {campaign.name}; earlier answers to gold are forgiven."
+
+
+def _annotators_outside(campaign: Campaign) -> dict[int, User]:
+    """Who holds the role of annotator for the benchmark and is not in the campaign, by key."""
+    annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))
+    inside = campaign.members.values("annotator__user")
+    found = annotators.filter(is_active=True).exclude(pk__in=inside).distinct()
+    return {one.pk: one for one in found.select_related("annotator").order_by("username")}
+
+
+def _name_of(user: User) -> str:
+    name = user.get_full_name()
+    return f"{name} ({user.username})" if name else user.username

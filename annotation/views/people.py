@@ -1,0 +1,237 @@
+"""Pages about the people: who they are, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Lower
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.enums import CampaignKind
+from annotation.models import Membership
+from annotation.selectors.people import judged_pairs, search_people
+from config.accounts import services
+from config.accounts.forms import EraseForm, PersonStateForm, RoleForm
+from config.accounts.models import Invitation, PersonState, User
+from config.accounts.policies import (
+    can_administer,
+    can_deactivate,
+    can_give,
+    can_see_people,
+    people_seen_by,
+)
+from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
+from config.accounts.selectors import roles_shown
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import form_data, form_status, only_for
+from pooling.models import Benchmark
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+PEOPLE_PER_PAGE = 50
+SEARCH_LENGTH = 100
+IS_IN = {
+    PersonState.ACTIVE: Q(is_active=True),
+    PersonState.DEACTIVATED: Q(is_active=False, erased_at=None),
+    PersonState.ERASED: Q(erased_at__isnull=False),
+}
+# What the table can be ordered by, with its head; a minus sign in front: the other way round.
+SORTS: dict[str, tuple[str, Any]] = {
+    "user": ("User name", Lower("username")),
+    "name": ("Name", Lower("first_name")),
+    "pseudonym": ("Pseudonym", F("annotator__pseudonym")),
+    "login": ("Last signed in", F("last_login")),
+    "judged": ("Judged", F("judged")),
+}
+DEFAULT_SORT = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column: what a click on it orders by, and how the table is ordered now."""
+
+    title: str
+    next_sort: str
+    order: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRole:
+    role: Role
+    scope: str
+    can_withdraw: bool
+
+
+@only_for(can_see_people)
+@require_safe
+def people(request: HttpRequest) -> HttpResponse:
+    state, sort = request.GET.get("state", ""), request.GET.get("sort", "") or DEFAULT_SORT
+    if state and state not in PersonState.values:
+        raise InvalidInput(f"people are {', '.join(PersonState.values)}, not {state[:50]!r}")
+    if sort.removeprefix("-") not in SORTS:
+        raise InvalidInput(f"people are ordered by {', '.join(SORTS)}, not {sort[:50]!r}")
+    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
+    scopes = _scopes_led(request)
+    found = search_people(people_seen_by(request.user), search)
+    counts = found.aggregate(**{value: Count("pk", filter=is_in) for value, is_in in IS_IN.items()})
+    if state:
+        found = found.filter(IS_IN[PersonState(state)])
+    rows = _ordered(found.annotate(judged=judged_pairs(scopes)), sort)
+    rows = rows.select_related("annotator").prefetch_related("groups", "grants")
+    page = Paginator(rows, PEOPLE_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": [(person, roles_shown(person, scopes)) for person in page],
+        "columns": _columns(sort),
+        "state": state,
+        "search": search,
+        "filters": [("", "All", sum(counts.values()))]
+        + [(value, label, counts[value]) for value, label in PersonState.choices if counts[value]],
+    }
+    return render(request, "people/people.html", context)
+
+
+@only_for(can_see_people)
+@require_safe
+def person(request: HttpRequest, pk: int) -> HttpResponse:
+    return _person_page(request, _get_person(request, pk), _role_form(request, bound=False))
+
+
+@only_for(can_see_people)
+@require_POST
+def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
+    found = _get_person(request, pk)
+    form = _role_form(request)
+    if not form.is_valid():
+        return _person_page(request, found, form)
+    role, scope = Role(form.cleaned_data["role"]), form.cleaned_data["scope"]
+    held = (role, scope) in roles_shown(found, _scopes_led(request))
+    services.grant_role(person=found, role=role, scope=scope, by=cast(User, request.user))
+    if held:
+        messages.info(request, f"They have the role of {role.label.lower()} there already.")
+    else:
+        messages.success(request, f"The role of {role.label.lower()} is given.")
+    return redirect("person", found.pk)
+
+
+@only_for(can_see_people)
+@require_POST
+def role_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    found = _get_person(request, pk)
+    form = _role_form(request)
+    if not form.is_valid():
+        raise InvalidInput("This is not a role that you can take.")
+    role, scope = Role(form.cleaned_data["role"]), form.cleaned_data["scope"]
+    services.withdraw_role(person=found, role=role, scope=scope, by=cast(User, request.user))
+    messages.success(request, f"The role of {role.label.lower()} is withdrawn.")
+    # A lead sees only people with a role in what they lead.
+    if not people_seen_by(request.user).filter(pk=found.pk).exists():
+        return redirect("people")
+    return redirect("person", found.pk)
+
+
+@only_for(can_see_people)
+@require_POST
+def person_state(request: HttpRequest, pk: int) -> HttpResponse:
+    found, by = _get_person(request, pk), cast(User, request.user)
+    form = PersonStateForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A person is active or deactivated.")
+    try:
+        if form.cleaned_data["state"] == PersonState.ACTIVE:
+            services.reactivate_person(person=found, by=by)
+            messages.success(request, "The account is active again.")
+        else:
+            services.deactivate_person(person=found, by=by)
+            messages.success(request, "The account is deactivated; nobody is signed in with it.")
+    except Conflict as conflict:
+        messages.warning(request, str(conflict))
+    return redirect("person", found.pk)
+
+
+@only_for(can_administer)
+@require_http_methods(FORM_METHODS)
+def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
+    found = _get_person(request, pk)
+    form = EraseForm(**form_data(request), person=found)
+    if request.method == "POST" and form.is_valid():
+        erased = services.erase_person(person=found, by=cast(User, request.user))
+        messages.success(request, f"Erased. The account is called {erased.username} now.")
+        return redirect("person", erased.pk)
+    context = {"person": found, "form": form}
+    return render(request, "people/erase.html", context, status=form_status(request))
+
+
+def _get_person(request: HttpRequest, pk: int) -> User:
+    """Somebody whom the lead does not see is answered like nobody."""
+    seen = people_seen_by(request.user).select_related("annotator")
+    return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
+
+
+def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpResponse:
+    scopes = _scopes_led(request)
+    memberships = Membership.objects.filter(
+        annotator__user=found, campaign__kind=CampaignKind.JUDGING
+    )
+    memberships = scopes.limit(memberships, "campaign__benchmark__key")
+    campaigns = list(memberships.select_related("campaign").order_by("-campaign"))
+    context = {
+        "person": found,
+        "roles": [
+            HeldRole(role, scope, can_give(request.user, role, scope))
+            for role, scope in roles_shown(found, scopes)
+        ],
+        "form": form,
+        "campaigns": campaigns,
+        "judged": sum(one.judged for one in campaigns),
+        "consents": found.consents.select_related("text"),
+        "came_by": Invitation.objects.filter(accepted_by=found).select_related("made_by"),
+        "can_deactivate": can_deactivate(request.user, found),
+        "can_erase": can_administer(request.user) and found.pk != request.user.pk,
+    }
+    return render(request, "people/person.html", context, status=form_status(request))
+
+
+def _ordered(rows: QuerySet[User], sort: str) -> QuerySet[User]:
+    by = SORTS[sort.removeprefix("-")][1]
+    order = by.desc(nulls_last=True) if sort.startswith("-") else by.asc(nulls_last=True)
+    return rows.order_by(order, Lower("username"))
+
+
+def _columns(sort: str) -> list[Column]:
+    key, descending = sort.removeprefix("-"), sort.startswith("-")
+    return [
+        Column(
+            title=title,
+            # Counts and dates begin with the highest, names with A.
+            next_sort=(name if descending else f"-{name}")
+            if name == key
+            else (f"-{name}" if name in ("login", "judged") else name),
+            order=("descending" if descending else "ascending") if name == key else "",
+        )
+        for name, (title, _) in SORTS.items()
+    ]
+
+
+def _scopes_led(request: HttpRequest) -> Scopes:
+    return scopes_of(request.user, Role.LEAD)
+
+
+def _role_form(request: HttpRequest, *, bound: bool = True) -> RoleForm:
+    return RoleForm(request.POST if bound else None, **role_choices(request))
+
+
+def role_choices(request: HttpRequest) -> dict[str, Any]:
+    """The roles that the person may give, and where."""
+    scopes = _scopes_led(request)
+    benchmarks = scopes.limit(Benchmark.objects.all(), "key").values_list("key", "name")
+    everywhere = [(EVERYWHERE, "All benchmarks")] if scopes.everywhere else []
+    return {
+        "roles": list(Role) if is_admin(request.user) else [Role.ANNOTATOR],
+        "scopes": [*everywhere, *benchmarks],
+    }

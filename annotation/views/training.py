@@ -1,0 +1,194 @@
+"""Training, for leads: the queue, who trains in it, and what they are told and allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import services
+from annotation.enums import CampaignState, GoldUse
+from annotation.forms.training import CommentForm
+from annotation.models import Judgment
+from annotation.policies import benchmarks_led_by, can_lead_somewhere
+from annotation.selectors.desk import tasks_at_desk
+from annotation.selectors.gold import gold_answers, gold_counts, outcomes
+from annotation.selectors.members import Door, doors_of
+from annotation.selectors.training import (
+    doubts_in_training,
+    find_training_queue,
+    get_trainee,
+    trainees,
+    training_items,
+    training_log,
+)
+from config.accounts.models import User
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.pages import only_for
+from pooling.selectors import playable_address
+
+PEOPLE_PER_PAGE = 50
+ANSWERS_PER_PAGE = 20
+DOUBTS_SHOWN = 20
+# Which of a person's answers are listed.
+WRONG, UNCOMMENTED = "wrong", "uncommented"
+FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong, without a comment"}
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def training(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    queue = find_training_queue(benchmark)
+    people = trainees(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "queue": queue,
+        "items": training_items(queue) if queue else 0,
+        "at_desk": tasks_at_desk(queue).count() if queue else 0,
+        "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
+        "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
+        "last": people[0].last if people else 0,
+        "gated": [one for one in doors_of(benchmark) if one.has_gate],
+        "doubts": doubts_in_training(benchmark)[:DOUBTS_SHOWN],
+    }
+    return render(request, "annotation/training/training.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_open(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    try:
+        services.open_training(benchmark=benchmark, by=request.user)
+        messages.success(request, "Training is open: annotators find it on their start page.")
+    except (Conflict, InvalidInput) as refused:
+        messages.warning(request, str(refused))
+    return redirect("training", benchmark.key)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_close(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    queue = find_training_queue(benchmark)
+    if queue is None:
+        messages.warning(request, "No training is open.")
+    else:
+        services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=request.user)
+        messages.success(request, "Training is closed. What people answered stays and counts.")
+    return redirect("training", benchmark.key)
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def training_person(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    trainee = get_trainee(benchmark, annotator)
+    shown = _filter_of(request.GET.get("show", ""))
+    log = training_log(benchmark, trainee.annotator)
+    found = _filtered(log, shown)
+    page = Paginator(found, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "benchmark": benchmark,
+        "trainee": trainee,
+        "last": trainee.last,
+        "doors": [DoorRow.of(door) for door in trainee.doors],
+        "shown": shown,
+        "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
+        "page": page,
+        "answers": [AnswerRow.of(judgment) for judgment in page],
+        "doubts": doubts_in_training(benchmark).filter(annotator=trainee.annotator),
+    }
+    return render(request, "annotation/training/person.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
+    """Store a comment and go back to the answer, or to the next where it is not listed any more."""
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    trainee = get_trainee(benchmark, annotator)
+    form = CommentForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("A comment names an answer and says something about it.")
+    shown = _filter_of(request.POST.get("show", ""))
+    log = training_log(benchmark, trainee.annotator)
+    judgment = get_object_or_404(log, pk=form.cleaned_data["judgment"])
+    later = _after(_filtered(log, shown), judgment)
+    services.comment_on_judgment(
+        judgment=judgment, text=form.cleaned_data["text"], by=cast(User, request.user)
+    )
+    messages.success(request, "The comment is stored; they read it on their page.")
+    place = later if shown == UNCOMMENTED else judgment.pk
+    query = urlencode({"show": shown, "page": request.POST.get("page", "")})
+    anchor = f"#answer-{place}" if place else ""
+    address = reverse("training-person", args=[benchmark.key, trainee.annotator.pk])
+    return redirect(f"{address}?{query}{anchor}")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """An answer in training as a lead sees it."""
+
+    judgment: Judgment
+    label: str
+    video: str | None
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> AnswerRow:
+        task = judgment.task
+        label = task.campaign.labels.get(judgment.label, str(judgment.label))
+        return cls(judgment, label, playable_address(task.video))
+
+
+@dataclass(frozen=True, slots=True)
+class DoorRow:
+    """A campaign on a person's page, with their answers to the gold mixed in there."""
+
+    door: Door
+    gold: list[bool]
+
+    @classmethod
+    def of(cls, door: Door) -> DoorRow:
+        membership = door.membership
+        if membership is None or not door.campaign.gold_share:
+            return cls(door, [])
+        return cls(door, outcomes(gold_answers(membership)))
+
+    @property
+    def gold_right(self) -> int:
+        return self.door.campaign.bar.right(self.gold)
+
+    @property
+    def gold_looked_at(self) -> int:
+        return min(len(self.gold), self.door.campaign.gold_last)
+
+
+def _filter_of(name: str) -> str:
+    if name not in FILTERS:
+        raise InvalidInput(f"answers are listed by {', '.join(filter(None, FILTERS))}")
+    return name
+
+
+def _filtered(log: QuerySet[Any], name: str) -> QuerySet[Any]:
+    if name == WRONG:
+        return log.filter(is_right=False)
+    if name == UNCOMMENTED:
+        return log.filter(is_right=False, is_commented=False, task__gold__retired_at=None)
+    return log
+
+
+def _after(answers: QuerySet[Judgment], judgment: Judgment) -> int | None:
+    """The key of the next in the list, which is newest first; at its end of the last that stays."""
+    keys = list(answers.values_list("pk", flat=True))
+    place = keys.index(judgment.pk) if judgment.pk in keys else len(keys)
+    return next(iter(keys[place + 1 :] + keys[:place][::-1]), None)

@@ -1,0 +1,152 @@
+"""Bounds: the lowest and the highest score that are possible, given the unjudged pairs.
+
+`score_run` counts every unjudged pair as not relevant, which is unfair to a system that was not
+pooled. There are two kinds of bounds:
+
+- over the listed pairs: the unjudged pairs in the run's list may have any grade, and pairs outside
+  of the list stay as they are;
+- over all unjudged pairs: those that the run did not list may have any grade, too.
+
+There are two other answers:
+
+- `incomplete`: the lists without what is unjudged, to be scored as any others (Sakai, Alternatives
+  to Bpref, SIGIR 2007), and bpref and infAP, measures made for missing judgments;
+- `expectations`: what the score would be on average if unjudged pairs are relevant as often as
+  comparable pairs that were judged.
+
+`labels` are everywhere those that the scores are computed with, original positives joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
+from evaluation.core.pools.extremes import Extremes
+from evaluation.core.relevance.judged import MAX_GAIN, Judged, look_up_gains, with_positives
+from evaluation.core.relevance.measures import Measure
+from evaluation.core.relevance.scoring import RunScores, score_run
+
+# Measures that an additional positive may lower, because they divide by a number of positives.
+_NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})
+
+# Measures that divide by the number of all positives, so that pairs outside of the list matter.
+_DIVIDED_BY_ALL: Final = _NOT_MONOTONE - {"AP(found)"}
+
+# Blocks of this number of queries keep all arrays in the cache.
+_BLOCK_QUERIES: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Scores with unjudged pairs counted as not relevant, and the lowest and highest of each.
+
+    known: the scores of `score_run`.
+    lower, upper: bounds over the listed pairs.
+    lower_all: lower bound over all unjudged pairs. The upper one is `upper`: a relevant pair
+    outside of the list never raises a score.
+    listed, unlisted: int64 [n_queries], unjudged pairs of each query in and outside of its list.
+
+    Means of the bounds bound the mean, MedR and `not_retrieved` included; Judged@k, which is about
+    judging, is the same in all of them.
+    """
+
+    known: RunScores
+    lower: RunScores
+    upper: RunScores
+    lower_all: RunScores
+    listed: IntArray
+    unlisted: IntArray
+
+
+def divides_by_all(measure: Measure) -> bool:
+    """Return whether relevant pairs outside of the list lower the measure."""
+    return measure.name in _DIVIDED_BY_ALL
+
+
+def bound_scores(
+    ranked: npt.NDArray[Any],
+    labels: Judged,
+    measures: Iterable[Measure],
+    rel: int = 1,
+    highest: int | None = None,
+) -> Bounds:
+    """Return the exact bounds over the listed pairs and over all unjudged pairs.
+
+    ranked: as for `score_run`. All its ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k
+    may still change the number by which these divide. highest: the highest grade of the scale, at
+    least `rel`; by default the highest known gain, or `rel` if that is higher. Each unjudged pair
+    may have any grade from 0 to this.
+
+    The bounds are reached for each query, and so for the mean. For C, P and RR the lower bound is
+    the known score, and in the upper bound all listed pairs are relevant. For ranks it is the
+    reverse. For R, AP and nDCG both bounds may differ from the known score; `extremes.Extremes` has
+    the proofs.
+
+    Raises ValueError as `score_run` does, and for a `highest` below `rel` or above 127. Cost: a
+    second scoring, and a few passes over the lists for each measure that is not monotone.
+    """
+    known = score_run(ranked, labels, measures, rel)
+    highest = max(rel, labels.highest_gain) if highest is None else highest
+    if not rel <= highest <= MAX_GAIN:
+        raise ValueError(f"the highest grade must be from rel to {MAX_GAIN}")
+    gains = look_up_gains(ranked, labels)
+    unjudged = (gains < 0) & (ranked >= 0)
+    listed = np.count_nonzero(unjudged, axis=1)
+    unlisted = labels.n_videos - _count_judged(labels) - listed
+    asked = [measure for measure in known.values if measure.name != "Judged"]
+    lower, upper = dict(known.values), dict(known.values)
+    monotone = [measure for measure in asked if measure.name not in _NOT_MONOTONE]
+    relevant = score_run(ranked, _with_listed(ranked, unjudged, labels, rel), monotone, rel)
+    for measure, values in relevant.values.items():
+        lower[measure] = np.minimum(lower[measure], values)
+        upper[measure] = np.maximum(upper[measure], values)
+    lower_all = dict(lower)
+    others = [measure for measure in asked if measure.name in _NOT_MONOTONE]
+    for measure in others:
+        for sides in (lower, upper, lower_all):
+            sides[measure] = sides[measure].copy()
+    for start in range(0, len(ranked) if others else 0, _BLOCK_QUERIES):
+        rows = slice(start, start + _BLOCK_QUERIES)
+        block = Extremes(gains[rows], unjudged[rows], unlisted[rows], labels, start, rel, highest)
+        for measure in others:
+            low, high, low_all = block.bound(measure, known.values[measure][rows])
+            lower[measure][rows], upper[measure][rows] = low, high
+            lower_all[measure][rows] = low_all
+
+    def scores(values: Mapping[Measure, FloatArray], not_retrieved: int) -> RunScores:
+        return RunScores(known.n_queries, known.depth, not_retrieved, values)
+
+    return Bounds(
+        known,
+        scores(lower, relevant.not_retrieved),
+        scores(upper, known.not_retrieved),
+        scores(lower_all, relevant.not_retrieved),
+        listed,
+        unlisted,
+    )
+
+
+def _count_judged(labels: Judged) -> IntArray:
+    """Return the number of judged pairs of each query, int64 [n_queries]."""
+    edges = np.arange(labels.n_queries + 1, dtype=np.int64) * labels.n_videos
+    return np.diff(np.searchsorted(labels.codes, edges))
+
+
+def _with_listed(
+    ranked: npt.NDArray[Any], unjudged: BoolArray, labels: Judged, gain: int
+) -> Judged:
+    """Return the known positives, and the unjudged cells of the lists as labels of this gain."""
+    positives = Judged(*labels.positives(), labels.n_queries, labels.n_videos)
+    # Rows ascend, so this works row by row; judged cells go to the end of their row.
+    videos = np.sort(np.where(unjudged, ranked, labels.n_videos), axis=1)
+    kept = videos < labels.n_videos
+    query, _ = np.nonzero(kept)
+    codes = query * labels.n_videos + videos[kept]
+    gains = np.full(len(codes), gain, dtype=np.int8)
+    return with_positives(positives, Judged(codes, gains, labels.n_queries, labels.n_videos))

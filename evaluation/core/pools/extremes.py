@@ -1,0 +1,267 @@
+"""The extreme outcomes of unjudged pairs, for measures that an additional positive may lower.
+
+This module has the proofs and the sums for one block of queries. `bounds` combines the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import Measure
+
+# A relative rise below this is rounding noise.
+_NO_RISE: Final = 1e-13
+
+# Lowest and highest over the listed pairs, and lowest over all unjudged pairs: [B] each.
+Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+
+
+class Extremes:
+    """A block of B queries, and the outcomes of their unjudged pairs that may be extreme.
+
+    The binary measures. Let x of a query's listed unjudged pairs be relevant. That fixes the
+    divisor of R and AP. The dividend depends on the sorted ranks of the positives, and none of its
+    terms grows if a rank grows: 1 up to k (R), i / rank for the i-th positive up to k (AP). So the
+    score is highest if the x topmost unjudged pairs are relevant, and lowest if the x lowest ones
+    are. Both families over all x contain the extremes. For AP(found)@k, which divides by the
+    positives in the top k, the same is true for the number of relevant pairs in the top k. The y
+    relevant pairs outside of the list only add to the divisor of R and AP. Over all unjudged pairs,
+    y is therefore 0 in the upper bound, and the number of all of them in the lower bound.
+
+    nDCG. Write N / D, in the values v = v(grade) of the unjudged pairs. N is linear in them. D, the
+    best order's sum, is the maximum over all orders of a linear function, so it is convex. Hence
+    N - c D is concave for each c >= 0, and N / D, being quasi-concave, is lowest in a corner of the
+    box: each pair has grade 0 or the highest one. With x of them relevant N is lowest for the x
+    lowest ranks, and pairs outside of the list only raise D.
+
+    The highest nDCG may need grades between. Let x_t of the pairs have grade t or more; for given
+    x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1), K_t known pairs of
+    grade t or more, S(m) the sum of the first m discounts and T(x) that of the x topmost unjudged
+    ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t). Dinkelbach (On
+    nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D until it stays,
+    and this sum is maximised term by term: the first best x_t grows with K_t, because the discounts
+    fall, so that x_1 >= x_2 >= ... holds by itself.
+
+    A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j
+    ranks (from the top) or of the last j ranks (from the bottom) are relevant.
+    """
+
+    def __init__(
+        self,
+        gains: GainArray,
+        free: BoolArray,
+        unlisted: IntArray,
+        labels: Judged,
+        start: int,
+        rel: int,
+        highest: int,
+    ) -> None:
+        """Store a block of queries.
+
+        gains, free: known gain, and whether it is unjudged, of each cell [B, depth]. unlisted:
+        unjudged pairs outside of the lists [B]. start: the number of the first query.
+        """
+        known = labels.rows_of(start, start + len(gains))
+        self.gains, self.free, self.unlisted = gains, free, unlisted
+        self.rel, self.highest, self.n_videos = rel, highest, labels.n_videos
+        self.query = labels.codes[known] // max(1, labels.n_videos) - start
+        self.known_gains = labels.gains[known]
+        self.rank = np.arange(1, gains.shape[1] + 1)
+
+    def bound(self, measure: Measure, known: FloatArray) -> Sides:
+        """Return lowest and highest over the listed pairs, and lowest over all: [B] each."""
+        if measure.name in _VALUES:
+            low, high, low_all = self._bound_ndcg(measure, known)
+        else:
+            low, high, low_all = _BINARY[measure.name](self, measure.cutoff)
+        # If nothing can vary, return the known score itself.
+        listed = self.free.any(axis=1)
+        low = np.where(listed, np.minimum(known, low), known)
+        high = np.where(listed, np.maximum(known, high), known)
+        return low, high, np.where(self.unlisted > 0, np.minimum(low, low_all), low)
+
+    def recall(self, cutoff: int | None) -> Sides:
+        within = self._within(cutoff)
+        base, added = (self.hit & within).sum(axis=1), self.free & within
+        return self._bound_by_positives(base, added, added)
+
+    def average_precision(self, cutoff: int | None) -> Sides:
+        return self._bound_by_positives(*self._precision_sums(cutoff))
+
+    def average_precision_found(self, cutoff: int | None) -> Sides:
+        base, from_top, from_bottom = self._precision_sums(cutoff)
+        within = self._within(cutoff)
+        found = (self.hit & within).sum(axis=1)
+        low = _ratios(_from_bottom(base, from_bottom), _from_bottom(found, self.free & within))
+        high = _ratios(_from_top(base, from_top), _from_top(found, self.free & within))
+        lowest = low.min(axis=1)
+        return lowest, high.max(axis=1), lowest
+
+    def _bound_by_positives(
+        self, base: npt.NDArray[Any], from_top: npt.NDArray[Any], from_bottom: npt.NDArray[Any]
+    ) -> Sides:
+        """Return the bounds of sums divided by the number of all positives.
+
+        base: the sum of the known positives, [B]. from_top, from_bottom: what each unjudged pair
+        adds once those above it, or below it, are relevant, [B, depth].
+        """
+        positives = self.positives
+        lowest = _from_bottom(base, from_bottom)
+        relevant = _from_bottom(positives, self.free)
+        highest = _ratios(_from_top(base, from_top), _from_top(positives, self.free))
+        return (
+            _ratios(lowest, relevant).min(axis=1),
+            highest.max(axis=1),
+            _ratios(lowest, relevant + self.unlisted[:, None]).min(axis=1),
+        )
+
+    def _precision_sums(self, cutoff: int | None) -> Sides:
+        """Return sums of precision at the positives: known, and the addition of each unjudged pair.
+
+        An additional positive adds the precision at its rank, and 1 / rank at each positive below
+        it.
+        """
+        weight = self._within(cutoff) / self.rank
+        hits, free = self.hit * weight, self.free * weight
+        hits_above = _before(self.hit)
+        base = (hits * (hits_above + 1)).sum(axis=1)
+        below = _after(hits)
+        from_top = self.free * ((hits_above + _before(self.free) + 1) * weight + below)
+        from_bottom = self.free * ((hits_above + 1) * weight + below + _after(free))
+        return base, from_top, from_bottom
+
+    def _bound_ndcg(self, measure: Measure, known: FloatArray) -> Sides:
+        value = _VALUES[measure.name]
+        discount = self._within(measure.cutoff) / np.log2(self.rank + 1)
+        base = (np.where(self.gains > 0, value(self.gains), 0.0) * discount).sum(axis=1)
+        place = np.arange(1, self.n_videos + 1)
+        best = (place <= (measure.cutoff or self.n_videos)) / np.log2(place + 1)
+        ideal = np.concatenate([[0.0], np.cumsum(best)])
+        steps, fixed = self._steps(value, ideal)
+        listed = self.free * discount
+        lowest = _from_bottom(base, listed * value(np.int8(self.highest)))
+        count = _from_bottom(np.zeros(len(self.free), np.int64), self.free)
+
+        def divisor(relevant: IntArray) -> FloatArray:
+            sums = (width * ideal[at_least[:, None] + relevant] for width, at_least in steps)
+            return np.asarray(sum(sums, fixed[:, None]))
+
+        return (
+            _ratios(lowest, divisor(count)).min(axis=1),
+            self._highest_ndcg(base, listed, steps, fixed, ideal, known),
+            _ratios(lowest, divisor(count + self.unlisted[:, None])).min(axis=1),
+        )
+
+    def _highest_ndcg(
+        self,
+        base: FloatArray,
+        listed: FloatArray,
+        steps: list[tuple[float, IntArray]],
+        fixed: FloatArray,
+        ideal: FloatArray,
+        known: FloatArray,
+    ) -> FloatArray:
+        """Apply Dinkelbach's method to the queries that have an unjudged pair in their list."""
+        highest = known.copy()
+        rows = np.flatnonzero(self.free.any(axis=1))
+        reached = _from_top(np.zeros(len(rows)), listed[rows])
+        count = _from_top(np.zeros(len(rows), np.int64), self.free[rows])
+        divisors = [(width, ideal[at_least[rows, None] + count]) for width, at_least in steps]
+        ratio = known[rows]
+        while True:
+            dividend, divisor = base[rows], fixed[rows]
+            for width, sums in divisors:
+                at = np.argmax(reached - ratio[:, None] * sums, axis=1)[:, None]
+                dividend = dividend + width * np.take_along_axis(reached, at, axis=1)[:, 0]
+                divisor = divisor + width * np.take_along_axis(sums, at, axis=1)[:, 0]
+            raised = _ratios(dividend, divisor)
+            if not np.any(raised > ratio * (1 + _NO_RISE)):
+                break
+            ratio = np.maximum(ratio, raised)
+        highest[rows] = ratio
+        return highest
+
+    def _steps(
+        self, value: Callable[[Any], FloatArray], ideal: FloatArray
+    ) -> tuple[list[tuple[float, IntArray]], FloatArray]:
+        """The divisor of nDCG, as a sum over steps of the scale.
+
+        For each step up to the highest grade, it has the value of the step and the number of known
+        pairs of each query that reach it [B]. If known gains are higher, the steps above are one
+        sum [B]. Grades between which no known gain lies are one step.
+        """
+        grades = np.unique(np.append(self.known_gains[self.known_gains > 0], self.highest))
+        worth = np.diff(value(grades.astype(np.int8)), prepend=0.0)
+        steps, fixed = [], np.zeros(len(self.free))
+        for grade, width in zip(grades.tolist(), worth.tolist(), strict=True):
+            at_least = self._count_known(grade)
+            if grade <= self.highest:
+                steps.append((width, at_least))
+            else:
+                fixed += width * ideal[at_least]
+        return steps, fixed
+
+    @cached_property
+    def hit(self) -> BoolArray:
+        return self.gains >= self.rel
+
+    @cached_property
+    def positives(self) -> IntArray:
+        return self._count_known(self.rel)
+
+    def _count_known(self, gain: int) -> IntArray:
+        """Return the number of known pairs of each query with at least this gain, listed or not:
+        [B]."""
+        kept = self.query[self.known_gains >= gain]
+        return np.bincount(kept, minlength=len(self.gains))
+
+    def _within(self, cutoff: int | None) -> BoolArray:
+        return self.rank <= (cutoff or len(self.rank))
+
+
+_BINARY: Final[Mapping[str, Callable[[Extremes, int | None], Sides]]] = {
+    "R": Extremes.recall,
+    "AP": Extremes.average_precision,
+    "AP(found)": Extremes.average_precision_found,
+}
+_VALUES: Final[Mapping[str, Callable[[Any], FloatArray]]] = {
+    "nDCG": lambda gain: np.asarray(gain, dtype=np.float64),
+    "nDCG(exp)": lambda gain: np.exp2(np.asarray(gain, dtype=np.float64)) - 1.0,
+}
+
+
+def _from_top(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return base [B] plus the additions of the first 0, 1, 2, … ranks: [B, depth + 1]."""
+    sums = np.empty((len(base), added.shape[1] + 1), np.result_type(base, added, np.int64))
+    sums[:, 0] = base
+    np.cumsum(added, axis=1, out=sums[:, 1:])
+    sums[:, 1:] += base[:, None]
+    return sums
+
+
+def _from_bottom(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return base [B] plus the additions of the last 0, 1, 2, … ranks: [B, depth + 1]."""
+    return _from_top(base, added[:, ::-1])
+
+
+def _before(flags: BoolArray) -> IntArray:
+    return np.cumsum(flags, axis=1, dtype=np.int64) - flags
+
+
+def _after(values: FloatArray) -> FloatArray:
+    """Return the sum of the values to the right of each cell."""
+    return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
+
+
+def _ratios(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
+    """Divide element by element; the result is 0 if the divisor is 0."""
+    quotient = np.zeros(dividend.shape, dtype=np.float64)
+    np.divide(dividend, divisor, out=quotient, where=divisor != 0)
+    return quotient

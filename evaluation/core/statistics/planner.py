@@ -1,0 +1,113 @@
+"""How many captions to annotate so that a difference can be seen, and what that takes.
+
+A two-sided test of n captions finds a true difference d with the wanted power if
+
+    n >= ((z_confidence * sqrt(null) + z_power * sqrt(alternative)) / d)^2
+
+where z_confidence is 1.96 at 95 % (two-sided), z_power 0.84 at 80 % (one-sided), and
+null and alternative are the variances of one caption's difference if the systems are equal and if
+they differ by d. For paired zeros and ones this is the formula of Connor (1987), for independent
+ones that of two proportions. `pilot` derives the variances, with their sources.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from evaluation.core.statistics.pilot import Pilot
+from evaluation.core.statistics.resampling import normal_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What annotation costs.
+
+    pairs_per_caption: mean number of pooled pairs of a caption. double_share: share of the pairs
+    that two people judge. disagreement: share of these whose two labels differ, so that a third is
+    asked for. seconds_per_judgment: the median. money_per_hour: in any currency.
+    Raises ValueError for negative numbers and for shares above 1.
+    """
+
+    pairs_per_caption: float
+    double_share: float
+    disagreement: float
+    seconds_per_judgment: float
+    money_per_hour: float
+
+    def __post_init__(self) -> None:
+        shares = (self.double_share, self.disagreement)
+        amounts = (self.pairs_per_caption, self.seconds_per_judgment, self.money_per_hour)
+        if not all(0 <= share <= 1 for share in shares):
+            raise ValueError("double_share and disagreement must lie between 0 and 1")
+        if not all(0 <= amount < math.inf for amount in amounts):
+            raise ValueError("pairs, seconds and money must be finite and not negative")
+
+    @property
+    def judgments_per_pair(self) -> float:
+        return 1 + self.double_share * (1 + self.disagreement)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What annotating `captions` is expected to take; pairs and judgments are rounded up."""
+
+    captions: int
+    pairs: int
+    judgments: int
+    hours: float
+    money: float
+
+
+def captions_needed(
+    pilot: Pilot, difference: float, *, confidence: float = 0.95, power: float = 0.8
+) -> int:
+    """Return how many captions find `difference` with the wanted power, rounded up.
+
+    In an independent design this is the number for each of the two systems. If the pilot is
+    measured by video, all captions of each video are annotated. The plan has at least the number of
+    videos that a test needs to be significant at all. Raises ValueError for a difference or power
+    out of bounds, and for shares that would differ by more than 1.
+    """
+    _check_wish(difference, confidence, power)
+    if pilot.binary and difference > 1:
+        raise ValueError("two shares cannot differ by more than 1")
+    found = pilot.variances(difference)
+    null, alternative = math.sqrt(found.null), math.sqrt(found.alternative)
+    deviation = normal_quantile(confidence) * null + _power_quantile(power) * alternative
+    fewest = math.ceil(pilot.fewest_units(confidence) * pilot.clustering.mean_size)
+    return max(fewest, math.ceil((deviation / difference) ** 2))
+
+
+def videos_needed(pilot: Pilot, captions: int) -> int:
+    """Return the number of videos for these captions, with the pilot's captions per video."""
+    return _round_up(captions / pilot.clustering.mean_size)
+
+
+def estimate_effort(captions: int, rates: Rates) -> Effort:
+    """Return the expected effort of annotating `captions`."""
+    pairs = captions * rates.pairs_per_caption
+    judgments = pairs * rates.judgments_per_pair
+    hours = judgments * rates.seconds_per_judgment / 3600
+    return Effort(
+        captions, _round_up(pairs), _round_up(judgments), hours, hours * rates.money_per_hour
+    )
+
+
+def _round_up(amount: float) -> int:
+    # 3,000 * 1.1 is 3300.0000000000005, which is not 3,301.
+    return math.ceil(round(amount, 6))
+
+
+def _power_quantile(power: float) -> float:
+    if not 0 < power < 1:
+        raise ValueError("power must lie between 0 and 1")
+    return NormalDist().inv_cdf(power)
+
+
+def _check_wish(difference: float, confidence: float, power: float) -> None:
+    if not 0 < difference < math.inf:
+        raise ValueError("the difference must be finite and above 0")
+    if normal_quantile(confidence) + _power_quantile(power) <= 0:
+        raise ValueError("a power so low needs no captions")

@@ -1,0 +1,118 @@
+"""Original positives shared among captions with equal texts, called twins.
+
+A captioning data set marks only the video for which a caption was written. If the same text was
+also written for another video, the text matches both videos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
+from evaluation.core.relevance.judged import Judged, with_positives
+
+
+def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:
+    """Return `original` with every positive of a caption given to all captions of its group.
+
+    groups: whole numbers [n_queries]; captions with equal texts have the same number. If several
+    captions of a group have the same video, the highest gain counts.
+    Raises ValueError unless there is one group number for each query.
+    """
+    group = _dense(groups, original.n_queries)
+    positives, gains = original.positives()
+    if not len(positives):
+        return original
+    query, video = np.divmod(positives, original.n_videos)
+    merged, best = _merge(group[query] * original.n_videos + video, gains)
+    # The pairs of each group are a slice of `merged`; each caption takes the slice of its group.
+    edges = np.arange(int(group.max()) + 2, dtype=np.int64) * original.n_videos
+    bounds = np.searchsorted(merged, edges)
+    counts = np.diff(bounds)[group]
+    starts = np.cumsum(counts) - counts
+    places = np.repeat(bounds[group] - starts, counts) + np.arange(counts.sum())
+    captions = np.repeat(np.arange(original.n_queries, dtype=np.int64), counts)
+    codes = captions * original.n_videos + merged[places] % original.n_videos
+    shared = Judged(codes, best[places], original.n_queries, original.n_videos)
+    return with_positives(original, shared)
+
+
+def _dense(groups: npt.ArrayLike, n_queries: int) -> IntArray:
+    """Return the groups numbered 0, 1, 2 … without gaps, int64 [n_queries]."""
+    numbers = whole_numbers(groups, "groups", None)
+    if len(numbers) != n_queries:
+        raise ValueError(f"{len(numbers)} group numbers for {n_queries} queries")
+    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
+
+
+def _merge(codes: IntArray, gains: GainArray) -> tuple[IntArray, GainArray]:
+    """Return each code once, ascending, with its highest gain."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.maximum.reduceat(gains[order], starts)
+
+
+def added_codes(original: Judged, shared: Judged) -> IntArray:
+    """Return the codes of the positives of `shared` that `original` does not have, ascending."""
+    before, _ = original.positives()
+    after, _ = shared.positives()
+    return after[~np.isin(after, before, assume_unique=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class TwinText:
+    """A text that several captions share.
+
+    first: number of its first caption. captions, videos: how many captions have it, and how many
+    different videos these captions are positives of. added: positives that its captions gain.
+    """
+
+    first: int
+    captions: int
+    videos: int
+    added: int
+
+
+def frequent_texts(
+    original: Judged, shared: Judged, groups: npt.ArrayLike, count: int
+) -> Sequence[TwinText]:
+    """Return the `count` groups with the most captions among those that gain positives.
+
+    groups: as in `share_positives`. Groups with the same number of captions are in the order of
+    their first captions.
+    """
+    group = _dense(groups, original.n_queries)
+    n_groups = int(group.max(initial=-1)) + 1
+    captions = np.bincount(group, minlength=n_groups)
+    added = _count(group, added_codes(original, shared), shared.n_videos, n_groups)
+    first = np.full(n_groups, original.n_queries, dtype=np.int64)
+    np.minimum.at(first, group, np.arange(original.n_queries))
+    order = np.lexsort((first, -captions))
+    chosen = order[added[order] > 0][:count]
+    positives, _ = shared.positives()
+    # All captions of a group have the same positives, so those of the first caption are enough.
+    is_first = np.zeros(original.n_queries, dtype=np.bool_)
+    is_first[first] = True
+    of_first = positives[is_first[positives // shared.n_videos]]
+    videos = _count(group, of_first, shared.n_videos, n_groups)
+    return [
+        TwinText(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
+        for one in chosen.tolist()
+    ]
+
+
+def _count(group: IntArray, codes: IntArray, n_videos: int, n_groups: int) -> IntArray:
+    """Return the number of pairs in each group, int64 [n_groups]."""
+    return np.bincount(group[codes // max(1, n_videos)], minlength=n_groups)
+
+
+def captions_with_twins(original: Judged, shared: Judged) -> BoolArray:
+    """Return which captions gain a positive, bool [n_queries]."""
+    gaining = np.zeros(original.n_queries, dtype=np.bool_)
+    gaining[added_codes(original, shared) // max(1, original.n_videos)] = True
+    return gaining

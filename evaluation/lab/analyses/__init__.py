@@ -1,0 +1,55 @@
+"""The analyses by name; each stands in a module of its own."""
+
+from __future__ import annotations
+
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses.base import Inputs, Kind, Result
+from evaluation.lab.analyses.bootstrap import BOOTSTRAP
+from evaluation.lab.analyses.bounds import BOUNDS
+from evaluation.lab.analyses.coverage import COVERAGE
+from evaluation.lab.analyses.history import HISTORY
+from evaluation.lab.analyses.label_noise import LABEL_NOISE
+from evaluation.lab.analyses.labels import LABELS
+from evaluation.lab.analyses.leaderboard import LEADERBOARD
+from evaluation.lab.analyses.leave_one_out import LEAVE_ONE_OUT
+from evaluation.lab.analyses.length import LENGTH
+from evaluation.lab.analyses.matching import MATCHING
+from evaluation.lab.analyses.originals import ORIGINALS
+from evaluation.lab.analyses.overlap import OVERLAP
+from evaluation.lab.analyses.plan import PLAN
+from evaluation.lab.analyses.positives import POSITIVES
+from evaluation.lab.analyses.ranks import RANKS
+from evaluation.lab.analyses.replay import REPLAY
+from evaluation.lab.analyses.scores import SCORES
+from evaluation.lab.analyses.significance import SIGNIFICANCE
+from evaluation.lab.analyses.slices import SLICES
+from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
+from evaluation.lab.analyses.twins import TWINS
+from evaluation.lab.analyses.wording import WORDING
+
+# In the order in which pages list them, by what they are about.
+SECTIONS: dict[str, tuple[Kind, ...]] = {
+    "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
+    "Systems side by side": (OVERLAP, LENGTH),
+    "Positives": (POSITIVES, ORIGINALS, TWINS, RANKS),
+    "How far the labels can be trusted": (
+        LABELS,
+        LABEL_NOISE,
+        COVERAGE,
+        LEAVE_ONE_OUT,
+        BOUNDS,
+        MATCHING,
+    ),
+    "How much to annotate": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
+}
+KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
+
+
+def get_kind(name: str) -> Kind:
+    """Raises `InvalidInput` with the known names."""
+    if name not in KINDS:
+        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+__all__ = ["KINDS", "SECTIONS", "Inputs", "Kind", "Result", "get_kind"]

@@ -1,0 +1,132 @@
+"""How much of what the systems find is judged, and what pools of each depth hold."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from config.shared.progress import Progress
+from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
+from evaluation.lab.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    Result,
+    Table,
+    depth_field,
+)
+from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
+
+JUDGED_AT = (
+    "Judged@rank is the judged share of the list down to this rank, as a mean over all "
+    "captions. A caption without a list counts as 0. Read a score together with Judged@k for "
+    "the ranks that its measure reads: Judged@5 for C@5, and Judged@20 for AP of a run of depth "
+    "20."
+)
+COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
+
+
+class CoverageForm(AnalysisForm):
+    depth = depth_field(20)
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    runs = {name: ranked[:, : chosen["depth"]] for name, ranked in inputs.ranked.items()}
+    rows = []
+    for number, (name, ranked) in enumerate(runs.items()):
+        progress(number, len(runs) + 1, "looking up labels")
+        found = cover_ranks(ranked, inputs.judged)
+        upto = judged_shares(ranked, inputs.judged)
+        columns = (found.filled, found.judged, found.relevant, found.shares, upto)
+        rows += [
+            {"run": name, "rank": rank, "filled": filled, "judged": judged, "relevant": relevant}
+            | {"share": share if filled else None, "judged_at": judged_at}
+            for rank, (filled, judged, relevant, share, judged_at) in enumerate(
+                zip(*(column.tolist() for column in columns), strict=True), start=1
+            )
+        ]
+    progress(len(runs), len(runs) + 1, "pooling")
+    depth = max(ranked.shape[1] for ranked in runs.values())
+    pools = pool_depths(runs, inputs.judged, max(depth, 1))
+    return {"ranks": rows, "pools": [_pool(asdict(pool)) for pool in pools]}
+
+
+def _pool(pool: Result) -> Result:
+    return pool | {"unjudged": pool["pairs"] - pool["judged"]}
+
+
+def _tables(result: Result) -> list[Table]:
+    return [
+        Table(
+            "pools",
+            "Pools of all these runs, by depth",
+            [
+                Column("depth", "Depth", "count"),
+                Column("pairs", "Pairs", "count"),
+                Column("judged", "Judged", "count"),
+                Column("relevant", "Relevant", "count"),
+                Column("unjudged", "Still to judge", "count"),
+            ],
+            result["pools"],
+        ),
+        Table(
+            "ranks",
+            "Each run, rank by rank",
+            [
+                Column("run", "Run"),
+                Column("rank", "Rank", "count"),
+                Column("filled", "Lists that reach it", "count"),
+                Column("judged", "Judged", "count"),
+                Column("share", "Judged, %", "percent"),
+                Column("judged_at", "Judged@rank, %", "percent"),
+                Column("relevant", "Relevant", "count"),
+            ],
+            result["ranks"],
+            note=JUDGED_AT,
+        ),
+    ]
+
+
+def _charts(result: Result) -> list[Chart]:
+    pools = [
+        {"depth": pool["depth"], "count": pool[key], "of": title}
+        for pool in result["pools"]
+        for key, title in COUNTED.items()
+    ]
+    share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})
+    return [
+        Chart(
+            "ranks",
+            "Share judged at each rank",
+            "A line for each run over the ranks: the share of its videos that were judged. It "
+            "falls where the pool ended.",
+            spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
+        ),
+        Chart(
+            "pools",
+            "What a pool of each depth holds",
+            "Three rising lines over the depth: pairs, those that are judged, those that are "
+            "relevant.",
+            spec(
+                pools,
+                LINES,
+                x=step("depth", "Depth"),
+                y=quantity("count", "Pairs"),
+                color=name_of("of", order=list(COUNTED.values())),
+            ),
+        ),
+    ]
+
+
+COVERAGE = Kind(
+    name="coverage",
+    title="What is judged",
+    question="How much of what systems find is judged, and what would a deeper pool cost?",
+    form=CoverageForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    notes=("Original positives count as judged and relevant.",),
+)

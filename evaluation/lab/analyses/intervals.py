@@ -1,0 +1,95 @@
+"""Texts about intervals, shared by all analyses that have intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.people.alpha import Interval
+from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
+from evaluation.lab.analyses.base import Inputs, Result
+
+METHODS = {
+    WILSON: "Wilson",
+    PAIRED: "paired shares",
+    PERCENTILE: "bootstrap",
+    T: "t",
+}
+NAMES = {"captions": "caption", "videos": "video"}
+
+INTERVALS_NOTE = (
+    "Intervals of C@k are Wilson’s. Those of differences of C@k are Bonett and Price’s (“paired "
+    "shares”). They do not shrink to a point if all captions are right. By video, C@k uses an "
+    "effective number of captions: the number of independent captions with the same variance. "
+    "All other intervals are percentiles of resampled means (“bootstrap”). For few videos they "
+    "are widened by the quantile of t, and with fewer than six videos they are t intervals. "
+    "Intervals show how a score varies with the captions or videos, not with the annotators."
+)
+
+
+def resampled_by(inputs: Inputs, unit: str) -> Result:
+    """Return the unit of resampling and the number of units, as a part of a result."""
+    clusters = inputs.clusters(unit)
+    number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
+    return {"unit": inputs.unit(unit), "units": number}
+
+
+def method_of(interval: Interval) -> str | None:
+    """Return the method of an interval as JSON; null if the interval is undefined."""
+    return None if interval.low is None else interval.method
+
+
+def method_title(method: str | None) -> str | None:
+    return None if method is None else METHODS[method]
+
+
+def few_units_warnings(result: Result) -> list[str]:
+    """Return a warning if the result has few videos or captions to resample.
+
+    result: includes the values of `resampled_by`.
+    """
+    # Results that older code stored do not name their units.
+    if result.get("units", FEW_CLUSTERS) >= FEW_CLUSTERS:
+        return []
+    name = NAMES[result["unit"]]
+    return [
+        f"Only {counted(result['units'], name)} can be resampled. The intervals are corrected for "
+        f"this, but they are wide and depend on each single {name}."
+    ]
+
+
+def few_measured_warnings(result: Result, what: str) -> list[str]:
+    """Return the same warning for a figure without a corrected interval. what: its noun."""
+    units = result.get("units", FEW_CLUSTERS)
+    if units >= FEW_CLUSTERS:
+        return []
+    number = counted(units, NAMES[result["unit"]])
+    return [f"The {what} is uncertain: it is measured on only {number}."]
+
+
+def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) -> list[str]:
+    """Return the same warning for rows of groups with their own `units`.
+
+    what: the noun for a group.
+    """
+    few = {str(row["group"]) for row in groups if 0 < row.get("units", 0) < FEW_CLUSTERS}
+    if not few:
+        return []
+    name = NAMES[result["unit"]]
+    return [
+        f"{counted(len(few), what)} {'has' if len(few) == 1 else 'have'} fewer than "
+        f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but they depend on each "
+        f"single {name}."
+    ]
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 pair" or "3 pairs"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def count_units(clusters: Any, rows: Any) -> int:
+    """Return the number of units of resampling among the queries of `rows`."""
+    return len(rows) if clusters is None else len(np.unique(clusters[rows]))

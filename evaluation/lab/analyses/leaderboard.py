@@ -1,0 +1,288 @@
+"""Who is first, before the labels and by each release of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from config.shared.progress import Progress
+from evaluation.core.arrays import FloatArray
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.measures import Measure, parse_measure
+from evaluation.core.statistics.rank_stability import RankStability, rank_stability
+from evaluation.core.statistics.ties import rank_systems
+from evaluation.lab.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    Result,
+    ShareMeasureField,
+    Table,
+    confidence_field,
+    ends,
+    resamples_field,
+    seed_field,
+    unit_field,
+)
+from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
+from evaluation.lab.analyses.specs import (
+    DOTS,
+    PERCENT,
+    low_high,
+    name_of,
+    quantity,
+    spans,
+    spec,
+    step,
+)
+from evaluation.models import Draft, LabelSet, LabelSource
+from evaluation.release.selectors import ORIGINAL, highest_grade
+
+# So many releases, the newest, tell how ranks have moved.
+RELEASES_MAX = 12
+
+
+class LeaderboardForm(AnalysisForm):
+    measure = ShareMeasureField(initial="C@1")
+    unit = unit_field()
+    confidence = confidence_field()
+    resamples = resamples_field(1000)
+    seed = seed_field()
+
+
+def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    """The label sets that it goes over, from the oldest on, by hash: a further one makes another
+    leaderboard. A draft is none of them: as the labels chosen it is named already."""
+    sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
+    newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
+    return chosen | {
+        "releases": [list(one) for one in reversed(newest)],
+        "highest_grade": highest_grade(inputs.benchmark),
+    }
+
+
+def _releases(inputs: Inputs, chosen: dict[str, Any]) -> list[LabelSource]:
+    """The label sets named, and the draft where that is what was asked for."""
+    versions = [version for version, _ in chosen["releases"]]
+    sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
+    draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
+    return [*sets.order_by("version"), *draft]
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    releases = _releases(inputs, chosen)
+    steps = len(releases) + 2
+    names: list[str | int] = [ORIGINAL]
+    values = [_values(inputs, inputs.original, chosen)]
+    for number, release in enumerate(releases, start=1):
+        progress(number, steps, "scoring by each release")
+        names.append(release.reference)
+        values.append(_values(inputs, inputs.judged_by(release), chosen))
+    progress(steps - 1, steps, "ranking")
+    return {
+        "measure": chosen["measure"],
+        "confidence": chosen["confidence"],
+        **resampled_by(inputs, chosen["unit"]),
+        "board": _board(inputs, values[0], chosen),
+        "releases": [
+            row
+            for name, found in zip(names, values, strict=True)
+            for row in _release_rows(name, inputs, found)
+        ],
+        "moves": [
+            {"before": before, "after": after, **_move(_stability(one, other, inputs, chosen))}
+            for (before, one), (after, other) in pairwise(zip(names, values, strict=True))
+        ],
+    }
+
+
+def _values(inputs: Inputs, judged: Judged, chosen: dict[str, Any]) -> FloatArray:
+    """[n_runs, n_queries]."""
+    return np.stack(list(inputs.values(judged, chosen["measure"]).values()))
+
+
+def _stability(
+    before: FloatArray, after: FloatArray, inputs: Inputs, chosen: dict[str, Any]
+) -> RankStability:
+    return rank_stability(
+        before,
+        after,
+        chosen["resamples"],
+        rng=np.random.default_rng(chosen["seed"]),
+        confidence=chosen["confidence"],
+        clusters=inputs.varied_clusters(chosen["unit"]),
+    )
+
+
+def _move(found: RankStability) -> Result:
+    return {
+        "tau": found.tau.value,
+        "interval": ends(found.interval),
+        "same_order": found.same_order,
+    }
+
+
+def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[Result]:
+    scores = values.mean(axis=1)
+    return [
+        {"labels": name, "run": run.name, "score": score, "rank": rank}
+        for run, score, rank in zip(
+            inputs.runs, scores.tolist(), rank_systems(scores).tolist(), strict=True
+        )
+    ]
+
+
+def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list[Result]:
+    """From the first rank by the chosen labels on."""
+    labelled = _values(inputs, inputs.judged, chosen)
+    ranks = _stability(original, labelled, inputs, chosen).ranks
+    measure = parse_measure(chosen["measure"])
+    rows = [
+        {
+            "run": run.name,
+            "rank": rank.labelled,
+            "rank_interval": list(rank.labelled_interval),
+            "original_rank": rank.original,
+            "score": float(after.mean()),
+            "original": float(before.mean()),
+            **_left_open(inputs.ranked[run.name], inputs.judged, measure, chosen["highest_grade"]),
+        }
+        for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (row["rank"], row["run"]))
+
+
+def _left_open(ranked: Any, judged: Judged, measure: Measure, grade: int) -> Result:
+    """Return the bounds over the listed pairs and the judged share of the ranks that are read."""
+    depth = measure.reads(ranked.shape[1])
+    share = Measure("Judged", max(1, depth))
+    found = bound_scores(ranked, judged, [measure, share], highest=max(grade, judged.highest_gain))
+    return {
+        "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
+        "judged": found.known.mean(share).value,
+        "judged_depth": depth,
+    }
+
+
+def _tables(result: Result) -> list[Table]:
+    percent = f"{100 * result['confidence']:g} % interval"
+    return [
+        Table(
+            "board",
+            f"Ranks by {result['measure']}",
+            [
+                Column("rank", "Rank", "count"),
+                Column("rank_interval", percent, "count"),
+                Column("original_rank", "By the original positives", "count"),
+                Column("run", "Run"),
+                Column("score", "Score, %", "percent"),
+                Column("original", "By the original positives, %", "percent"),
+                Column("bounds", "Bounds over the listed pairs, %", "percent"),
+                Column("judged_depth", "Ranks read", "count"),
+                Column("judged", "Judged of these, %", "percent"),
+            ],
+            result["board"],
+        ),
+        Table(
+            "releases",
+            "By each release of the labels",
+            [
+                Column("labels", "Labels"),
+                Column("run", "Run"),
+                Column("rank", "Rank", "count"),
+                Column("score", "Score, %", "percent"),
+            ],
+            [{**row, "labels": title(row["labels"])} for row in result["releases"]],
+        ),
+        Table(
+            "moves",
+            "From one release to the next",
+            [
+                Column("before", "From"),
+                Column("after", "to"),
+                Column("tau", "Kendall’s tau", "number"),
+                Column("interval", percent, "number"),
+                Column("same_order", "Resamples with the same order, %", "percent"),
+            ],
+            [
+                {**row, "before": title(row["before"]), "after": title(row["after"])}
+                for row in result["moves"]
+            ],
+        ),
+    ]
+
+
+def title(reference: str | int) -> str:
+    """Of a release, as tables name it."""
+    if reference == ORIGINAL:
+        return "Original positives"
+    return f"Label set {reference}" if isinstance(reference, int) else "Draft"
+
+
+def _charts(result: Result) -> list[Chart]:
+    rows = [{**row, "labels": title(row["labels"])} for row in result["releases"]]
+    releases = list(dict.fromkeys(row["labels"] for row in rows))
+    open_rows = [{**row, **low_high(row["bounds"])} for row in result["board"]]
+    score = quantity("score", result["measure"], axis={"format": PERCENT}, scale={"zero": False})
+    return [
+        Chart(
+            "ranks",
+            "Ranks by each release of the labels",
+            "A line for each run over the releases: its rank by the original positives, then by "
+            "each label set.",
+            spec(
+                rows,
+                {"type": "line", "point": {"size": 80}, "tooltip": True},
+                x=step("labels", "", sort=releases),
+                y=quantity(
+                    "rank",
+                    "Rank",
+                    scale={"reverse": True, "zero": False},
+                    axis={"tickMinStep": 1, "format": "d"},
+                ),
+                color=name_of("run"),
+            ),
+        ),
+        Chart(
+            "bounds",
+            "Scores, and where they may lie yet",
+            "For each run, from the first rank on, a dot at its score on a line from the lowest to "
+            "the highest value that the unjudged pairs leave open.",
+            {
+                "data": {"values": open_rows},
+                "height": {"step": 26},
+                "encoding": {"y": name_of("run", order=[row["run"] for row in open_rows])},
+                "layer": [
+                    *spans(open_rows, {"x": {**score, "field": "low"}, "x2": {"field": "high"}}),
+                    {"mark": DOTS, "encoding": {"x": score}},
+                ],
+            },
+        ),
+    ]
+
+
+LEADERBOARD = Kind(
+    name="leaderboard",
+    title="Leaderboard",
+    question="Who is first, by which release of the labels, and how sure is that?",
+    form=LeaderboardForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    warnings=few_units_warnings,
+    fill=_fill,
+    notes=(
+        "Ranks are by the selected labels. Equal scores share the better rank, even if they differ "
+        "by rounding. The interval of a rank covers its values in resamples of captions or videos.",
+        "Bounds over the listed pairs are the lowest and the highest score over all grades that "
+        "the unjudged pairs of the list may get. Unjudged pairs outside of the list stay as they "
+        "are. The analysis “Bounds and bias” counts them, too. A measure with a cutoff reads the "
+        "top of the list, any other measure reads the whole list.",
+        f"Of more than {RELEASES_MAX} label sets the newest are gone through.",
+    ),
+)

@@ -1,0 +1,211 @@
+"""What a system loses when nobody judged what it alone found: the bias of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from config.shared.progress import Progress
+from evaluation.core.pools.coverage import cover_ranks
+from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
+from evaluation.core.relevance.measures import Measure, parse_measure
+from evaluation.core.relevance.scoring import RunScores
+from evaluation.lab.analyses.base import (
+    CUT,
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    MeasuresField,
+    Result,
+    Table,
+    depth_field,
+    seed_field,
+)
+from evaluation.lab.analyses.specs import BARS, LINES, name_of, offset, quantity, spec, step
+
+NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
+POINTS = {"axis": {"format": "+.1%"}}
+# Of a pooled run some pairs are in conflict, or cannot be played.
+POOLED_FROM = 0.95
+
+
+class LeaveOneOutForm(AnalysisForm):
+    measures = MeasuresField()
+    depth = depth_field()
+    seed = seed_field()
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    depth = chosen["depth"]
+    # What lies below the pooled ranks was not judged for any system.
+    runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
+    measures = [parse_measure(name) for name in chosen["measures"]]
+    pool = gather_pool(runs, depth, inputs.judged, inputs.standing)
+    progress(0, 2, "leaving systems out")
+    left = leave_one_out(pool, measures)
+    progress(1, 2, "growing pools")
+    grown = grow_pool(pool, measures, rng=np.random.default_rng(chosen["seed"]))
+    return {
+        "depth": depth,
+        "runs": {
+            row.system: {
+                **_left_out(row, measures),
+                # Of the videos that its lists have: a missing list is no unjudged one.
+                "judged": cover_ranks(runs[row.system], pool.labels).share,
+            }
+            for row in left
+        },
+        "growth": [_grown(row) for row in grown],
+    }
+
+
+def _left_out(row: LeftOut, measures: Sequence[Measure]) -> Result:
+    return {
+        "all": _means(row.with_all, measures),
+        "left_out": _means(row.without, measures),
+        "bias": {str(measure): row.bias(measure).value for measure in measures},
+        "pairs": row.pairs,
+        "positives": row.positives,
+    }
+
+
+def _means(scores: RunScores, measures: Sequence[Measure]) -> dict[str, float | None]:
+    return {str(measure): scores.mean(measure).value for measure in measures}
+
+
+def _grown(row: Growth) -> Result:
+    return {
+        "run": row.system,
+        "pooled": row.pooled,
+        "pools": row.pools,
+        "possible": row.possible,
+        "bias": {str(measure): bias.value for measure, bias in row.bias.items()},
+    }
+
+
+def _rows(result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": name,
+            "measure": measure,
+            "all": row["all"][measure],
+            "left_out": row["left_out"][measure],
+            "bias": row["bias"][measure],
+            "pairs": row["pairs"],
+            "positives": row["positives"],
+        }
+        for name, row in result["runs"].items()
+        for measure in row["all"]
+    ]
+
+
+def _tables(result: Result) -> list[Table]:
+    return [
+        Table(
+            "runs",
+            "Each system, pooled and left out",
+            [
+                Column("run", "Run"),
+                Column("measure", "Measure"),
+                Column("all", "All labels, %", "percent"),
+                Column("left_out", "Left out, %", "percent"),
+                Column("bias", "Difference, points", "points"),
+                Column("pairs", "Pairs it alone brought", "count"),
+                Column("positives", "Relevant of these", "count"),
+            ],
+            _rows(result),
+            note="" if _loses(result) else NOTHING_LOST,
+        ),
+        Table(
+            "growth",
+            "As more systems are pooled",
+            [
+                Column("run", "Run that is not pooled"),
+                Column("pooled", "Others pooled", "count"),
+                Column("pools", "Pools looked at", "count"),
+                Column("measure", "Measure"),
+                Column("bias", "Mean difference, points", "points"),
+            ],
+            _growth_rows(result),
+        ),
+    ]
+
+
+def _growth_rows(result: Result) -> list[dict[str, Any]]:
+    return [
+        {**row, "measure": measure, "bias": bias}
+        for row in result["growth"]
+        for measure, bias in row["bias"].items()
+    ]
+
+
+def _loses(result: Result) -> bool:
+    """Whether any pool of fewer systems changes a score."""
+    return any(row["bias"] for row in (*_rows(result), *_growth_rows(result)))
+
+
+def _charts(result: Result) -> list[Chart]:
+    if not _loses(result):
+        return []
+    run = name_of("run")
+    first = next(iter(next(iter(result["runs"].values()))["all"]))
+    growth = [row for row in _growth_rows(result) if row["measure"] == first]
+    lost = quantity("bias", "Left out minus pooled", **POINTS)
+    return [
+        Chart(
+            "bias",
+            "What a system loses when it is left out",
+            "Bars for each measure and run: its score without the labels that it alone brought, "
+            "minus its score with all.",
+            spec(
+                _rows(result),
+                BARS,
+                x=step("measure", "Measure", sort=None),
+                y=lost,
+                xOffset=offset(run),
+                color=run,
+            ),
+        ),
+        Chart(
+            "growth",
+            f"{first} of a system outside of the pool, by the number of systems in it",
+            "A line for each run that is left out, rising towards zero as others are pooled.",
+            spec(growth, LINES, x=step("pooled", "Other systems pooled"), y=lost, color=run),
+        ),
+    ]
+
+
+def _warnings(result: Result) -> list[str]:
+    return [
+        f"Only {100 * row['judged']:.1f} % of the top {result['depth']} of {name} is judged. It "
+        "counts here as a system that was pooled; choose the runs without it, or have its pairs "
+        "judged."
+        for name, row in result["runs"].items()
+        if row["judged"] < POOLED_FROM
+    ]
+
+
+LEAVE_ONE_OUT = Kind(
+    name="leave-one-out",
+    title="Leave one system out",
+    question="How much is a system underrated that was not part of the pool?",
+    source="Table 4",
+    form=LeaveOneOutForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    warnings=_warnings,
+    runs_needed=2,
+    needs_labels=True,
+    notes=(
+        "Each system is scored twice: with all labels, and as if nobody had judged the pairs that "
+        "only its own top predictions brought. The difference is what a new system, which no pool "
+        "has seen, may lose. Original positives count whoever brought them, unless "
+        "the labels stand alone.",
+        CUT,
+    ),
+)

@@ -1,0 +1,150 @@
+"""Who is right, by the length of the caption, before and after the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.core.relevance.compare import EVERY, FIRST, SECOND
+from evaluation.core.relevance.compare import NEITHER as NONE_RIGHT
+from evaluation.core.relevance.positives import (
+    BOTH,
+    NEITHER,
+    ONLY_FIRST,
+    ONLY_SECOND,
+    finds_one,
+    right_by_length,
+)
+from evaluation.lab.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
+from evaluation.lab.analyses.specs import BARS, PERCENT, name_of, quantity, step
+
+COLUMNS = {"both": BOTH, "only_first": ONLY_FIRST, "only_second": ONLY_SECOND, "neither": NEITHER}
+BY = {"original": "Original positives", "labelled": "With the labels"}
+# Each pair of runs is a chart.
+RUNS_MAX = 6
+
+
+class LengthForm(AnalysisForm):
+    cutoff = forms.IntegerField(
+        label="Right if a positive is in the top", initial=1, min_value=1, max_value=1000
+    )
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    names = list(inputs.ranked)[:RUNS_MAX]
+    right = {
+        by: {name: finds_one(inputs.ranked[name], judged, chosen["cutoff"]) for name in names}
+        for by, judged in (("original", inputs.original), ("labelled", inputs.judged))
+    }
+    rows = []
+    for first, second in combinations(names, 2):
+        for by, found in right.items():
+            by_length = right_by_length(found[first], found[second], inputs.caption_lengths)
+            for words, counts in zip(
+                by_length.lengths.tolist(), by_length.counts.tolist(), strict=True
+            ):
+                row = {"first": first, "second": second, "by": by, "words": words}
+                rows.append(row | {key: counts[place] for key, place in COLUMNS.items()})
+    return {"cutoff": chosen["cutoff"], "runs": names, "rows": rows}
+
+
+def _tables(result: Result) -> list[Table]:
+    columns = [
+        Column("first", "First run"),
+        Column("second", "Second run"),
+        Column("by", "Positives"),
+        Column("words", "Words", "count"),
+        Column("both", "Both right", "count", _captions("both", EVERY, result)),
+        Column("only_first", "Only the first", "count", _captions("only_first", FIRST, result)),
+        Column("only_second", "Only the second", "count", _captions("only_second", SECOND, result)),
+        Column("neither", "Neither", "count", _captions("neither", NONE_RIGHT, result)),
+    ]
+    rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
+    return [Table("who", "Captions by who is right", columns, rows)]
+
+
+def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]:
+    """The captions that a cell counts, where ranked lists are compared."""
+
+    def compared(row: Result) -> Result:
+        if not row[key]:
+            return {}
+        two = {name: row[name] for name in ("first", "second")}
+        by = next(name for name, title in BY.items() if title == row["by"])
+        words = {"least": row["words"], "most": row["words"]}
+        chosen = {"runs": list(two.values()), "show": show, "by": by}
+        return {**two, **chosen, "cutoff": result["cutoff"], **words}
+
+    return compared
+
+
+def _charts(result: Result) -> list[Chart]:
+    return [
+        _chart(place, first, second, result["rows"])
+        for place, (first, second) in enumerate(combinations(result["runs"], 2), start=1)
+    ]
+
+
+def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
+    names = {
+        "both": "both",
+        "only_first": f"only {first}",
+        "only_second": f"only {second}",
+        "neither": "neither",
+    }
+    values = [
+        {"words": row["words"], "positives": BY[row["by"]], "captions": row[key], "right": name}
+        for row in rows
+        if (row["first"], row["second"]) == (first, second)
+        for key, name in names.items()
+    ]
+    # From the ground up; of the colours the first, which is faint, is for neither.
+    height = {name: place for place, name in enumerate(names.values())}
+    for value in values:
+        value["height"] = height[value["right"]]
+    colours = ["neither", *list(names.values())[:-1]]
+    bars = {
+        "mark": BARS,
+        "width": 420,
+        "height": 200,
+        "encoding": {
+            "x": step("words", "Words in the caption"),
+            "y": quantity("captions", "Captions", stack="normalize", axis={"format": PERCENT}),
+            "color": name_of("right", "Right", order=colours),
+            "order": {"field": "height", "type": "quantitative"},
+        },
+    }
+    return Chart(
+        f"who-{place}",
+        f"{first} and {second}",
+        f"Two charts of stacked shares over the length of the caption: {first} and {second} both "
+        "right, only one of them, neither; by the original positives, and with the labels.",
+        {
+            "data": {"values": values},
+            "facet": name_of("positives", order=list(BY.values())),
+            "columns": 2,
+            "spec": bars,
+        },
+    )
+
+
+LENGTH = Kind(
+    name="length",
+    title="Who is right, by length",
+    question="Are short captions hard because systems fail, or because labels are missing?",
+    source="Figure 3",
+    form=LengthForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    runs_needed=2,
+    needs_labels=True,
+    notes=(
+        f"Of more than {RUNS_MAX} runs the first are compared; tick those you want to see. Long "
+        "captions are few: their shares rest on a handful.",
+    ),
+)

@@ -1,0 +1,298 @@
+"""Labels made from captions alone, beside those that people gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.halves import split_in_half
+from evaluation.lab.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    MeasuresField,
+    Result,
+    Table,
+    mean_of,
+    seed_field,
+)
+from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec
+
+if TYPE_CHECKING:
+    from evaluation.core.texts.similarity import MatchQuality
+
+CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "People"}
+
+
+# Equal captions match at any similarity.
+EQUAL = 1.0
+TOO_FEW = (
+    "The halves of the videos have too few judged pairs. A similarity cannot be chosen on one "
+    "half and reported on the other. Only equal captions match, unless you enter a similarity."
+)
+
+
+class MatchingForm(AnalysisForm):
+    measures = MeasuresField(shares=True)
+    threshold = forms.FloatField(
+        label="Similarity from which captions match",
+        required=False,
+        min_value=0.02,
+        max_value=1,
+        help_text="1: only equal captions. Empty: the similarity with the highest F1 on half of "
+        "the videos; figures are then of the other half.",
+    )
+    seed = seed_field()
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    # Sparse matrices take a tenth of a second to import, which no other page is to wait for.
+    from evaluation.core.texts.similarity import match_captions
+
+    codes = np.setdiff1d(inputs.judged.codes, inputs.original.codes, assume_unique=True)
+    progress(0, 2, "comparing captions")
+    similarity = match_captions(inputs.captions, inputs.original, codes)
+    progress(1, 2, "scoring runs")
+    if not chosen["threshold"] and (found := _on_halves(inputs, chosen, codes, similarity)):
+        return found
+    threshold = chosen["threshold"] or EQUAL
+    everything = np.ones(inputs.benchmark.n_queries, dtype=np.bool_)
+    return _figures(_quality(codes, similarity, inputs), threshold) | {
+        "choosing": None,
+        "reporting": None,
+        "too_few": not chosen["threshold"],
+        "scores": _scores(inputs, codes, similarity >= threshold, everything, chosen),
+    }
+
+
+def _on_halves(
+    inputs: Inputs, chosen: dict[str, Any], codes: IntArray, similarity: FloatArray
+) -> Result | None:
+    """Choose the threshold on half of the videos, and report on the other half.
+
+    Return None if a half has no relevant pair, because precision and recall are undefined then.
+    """
+    unit, n_videos = inputs.first_videos, inputs.benchmark.n_videos
+    n_units = max(n_videos, int(unit.max(initial=-1)) + 1)
+    halves = split_in_half(n_units, rng=np.random.default_rng(chosen["seed"]))
+    choosing, reporting = (
+        _quality(codes[pairs], similarity[pairs], inputs)
+        for pairs in halves.pairs(unit[codes // n_videos], codes % n_videos)
+    )
+    if choosing.relevant == 0 or reporting.relevant == 0:
+        return None
+    threshold = float(choosing.thresholds[choosing.best].round(2))
+    reported = ~halves.choosing
+    return _figures(reporting, threshold) | {
+        "choosing": _half(halves.choosing, choosing, threshold, inputs),
+        "reporting": _half(reported, reporting, threshold, inputs),
+        "too_few": False,
+        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], chosen),
+    }
+
+
+def _quality(codes: IntArray, similarity: FloatArray, inputs: Inputs) -> MatchQuality:
+    from evaluation.core.texts.similarity import score_matches
+
+    return score_matches(codes, similarity, inputs.judged)
+
+
+def _figures(quality: MatchQuality, threshold: float) -> Result:
+    return {
+        "pairs": quality.judged,
+        "relevant": quality.relevant,
+        "threshold": threshold,
+        "curve": _curve_of(quality),
+    }
+
+
+def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inputs) -> Result:
+    """Return the contents of a half and its figures at the chosen threshold.
+
+    part: bool [n_units], the units in the half.
+    """
+    row = next(row for row in _curve_of(quality) if row["threshold"] == threshold)
+    return {
+        "videos": int(np.count_nonzero(part[: inputs.benchmark.n_videos])),
+        "captions": int(np.count_nonzero(part[inputs.first_videos])),
+        "pairs": quality.judged,
+        "relevant": quality.relevant,
+        **{key: row[key] for key in CURVES},
+    }
+
+
+def _curve_of(quality: MatchQuality) -> list[Result]:
+    columns = (
+        quality.thresholds.round(2),
+        quality.precision,
+        quality.recall,
+        quality.f1,
+        quality.labelled,
+        quality.correct,
+    )
+    return [
+        dict(zip(("threshold", *CURVES, "labelled", "correct"), row, strict=True))
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _labels(codes: IntArray, matches: BoolArray, inputs: Inputs) -> Judged:
+    judged = Judged(
+        codes, matches.astype(np.int8), inputs.benchmark.n_queries, inputs.benchmark.n_videos
+    )
+    return with_positives(judged, inputs.original)
+
+
+def _scores(
+    inputs: Inputs,
+    codes: IntArray,
+    matches: BoolArray,
+    captions: BoolArray,
+    chosen: dict[str, Any],
+) -> list[Result]:
+    """Return means over these captions [n_queries]; the lists hold the videos of both halves."""
+    measures = [parse_measure(name) for name in chosen["measures"]]
+    matched = _labels(codes, matches, inputs)
+    by = {"original": inputs.original, "matched": matched, "labelled": inputs.judged}
+    rows = []
+    for run, ranked in inputs.ranked.items():
+        found = {key: score_run(ranked, judged, measures) for key, judged in by.items()}
+        rows += [
+            {"run": run, "measure": str(measure)}
+            | {key: mean_of(scores.per_query(measure)[captions]) for key, scores in found.items()}
+            for measure in measures
+        ]
+    return rows
+
+
+PARTS = {
+    "choosing": "Similarity chosen on this half",
+    "reporting": "Figures and scores of this half",
+}
+
+
+def _halves_table(result: Result) -> list[Table]:
+    if result["choosing"] is None:
+        return []
+    return [
+        Table(
+            "halves",
+            f"The two halves of the videos, at similarity {result['threshold']:g}",
+            [
+                Column("used", "Used for"),
+                Column("videos", "Videos", "count"),
+                Column("captions", "Captions", "count"),
+                Column("pairs", "Judged pairs", "count"),
+                Column("relevant", "Relevant", "count"),
+                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+            ],
+            [{"used": used, **result[name]} for name, used in PARTS.items()],
+            note="Each video is in one half with all its captions. A pair is left out here if "
+            "its caption and its video are in different halves. The figures of the first row "
+            "are too high, because the similarity was chosen for a high F1 on these pairs.",
+        )
+    ]
+
+
+def _said_of_captions(result: Result) -> str:
+    reporting = result["reporting"]
+    if reporting is None:
+        return "Over all captions: the similarity was not chosen on these labels."
+    return (
+        f"Over the {reporting['captions']:,} captions of the {reporting['videos']:,} videos that "
+        "were not used to choose the similarity. The lists hold the videos of both halves."
+    )
+
+
+def _tables(result: Result) -> list[Table]:
+    return [
+        *_halves_table(result),
+        Table(
+            "scores",
+            f"Scores with captions that match from {result['threshold']:g} on",
+            [
+                Column("run", "Run"),
+                Column("measure", "Measure"),
+                *(Column(key, f"{title}, %", "percent") for key, title in BY.items()),
+            ],
+            result["scores"],
+            note=_said_of_captions(result),
+        ),
+        Table(
+            "curve",
+            "Labels from captions beside those of people",
+            [
+                Column("threshold", "Similarity from", "number"),
+                Column("labelled", "Called relevant", "count"),
+                Column("correct", "Rightly", "count"),
+                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+            ],
+            _curve(result),
+            note=f"{result['pairs']:,} judged pairs {_of_half(result)}without the original "
+            f"positives, {result['relevant']:,} of them relevant.",
+        ),
+    ]
+
+
+def _of_half(result: Result) -> str:
+    return "" if result["reporting"] is None else "of the half for figures and scores, "
+
+
+def _curve(result: Result) -> list[Result]:
+    """Where nothing is called relevant there is no precision, which is stored as 0."""
+    return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
+
+
+def _charts(result: Result) -> list[Chart]:
+    rows = [
+        {"threshold": row["threshold"], "share": row[key], "what": title}
+        for row in _curve(result)
+        for key, title in CURVES.items()
+    ]
+    return [
+        Chart(
+            "curve",
+            "How well matching captions stand in for people",
+            "Three lines over the similarity from which captions match: precision rises with it, "
+            "recall falls, F1 is highest in between.",
+            spec(
+                rows,
+                LINES,
+                x=quantity("threshold", "Similarity from which captions match"),
+                y=quantity("share", "Share", axis={"format": PERCENT}),
+                color=name_of("what", order=list(CURVES.values())),
+            ),
+        )
+    ]
+
+
+MATCHING = Kind(
+    name="matching",
+    title="Labels from matching captions",
+    question="Could matching the captions’ words have replaced people?",
+    form=MatchingForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    warnings=lambda result: [TOO_FEW] if result["too_few"] else [],
+    needs_labels=True,
+    needs_originals=True,
+    notes=(
+        "A video is called relevant for a caption where one of its own captions is similar enough: "
+        "cosine of runs of five characters, weighted by how rare they are. It is held against "
+        "people’s labels on the same pairs; original positives are known and left out.",
+        "If no similarity is entered, the one with the highest F1 on a random half of the videos "
+        "is used. All other figures are of the other half. Figures on the same labels as the "
+        "choice would be too high. The highest point of the curve is also such a figure.",
+    ),
+)

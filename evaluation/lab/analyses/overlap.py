@@ -1,0 +1,137 @@
+"""How much systems have in common: the same videos, and the same videos at the same ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
+from evaluation.lab.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    Result,
+    Table,
+    depth_field,
+)
+from evaluation.lab.analyses.specs import CELLS, name_of, quantity
+
+# So many columns of a matrix fit on a phone.
+FITTING = 4
+
+
+class OverlapForm(AnalysisForm):
+    depth = depth_field()
+    p = forms.FloatField(
+        label="Persistence p",
+        initial=0.9,
+        min_value=0.01,
+        max_value=0.999,
+        help_text="How much the next rank counts beside the one before it.",
+    )
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    pairs = compare_all_runs(inputs.ranked, chosen["depth"], chosen["p"])
+    return {"depth": chosen["depth"], "pairs": [_pair(pair, chosen["p"]) for pair in pairs]}
+
+
+def _pair(pair: PairOverlap, p: float) -> Result:
+    """`rbo` is the sum over the ranks known and no more: what the study quotes."""
+    return {
+        "runs": [pair.first, pair.second],
+        "overlap": pair.common.value,
+        "rbo": pair.truncated.value,
+        "p": p,
+        "rbo_minimum": pair.minimum.value,
+        "rbo_residual": pair.residual.value,
+        "rbo_extrapolated": pair.extrapolated.value,
+    }
+
+
+def _tables(result: Result) -> list[Table]:
+    rows = [
+        {"first": pair["runs"][0], "second": pair["runs"][1], **pair} for pair in result["pairs"]
+    ]
+    return [
+        Table(
+            "pairs",
+            f"Overlap of the top {result['depth']}",
+            [
+                Column("first", "Run"),
+                Column("second", "and run"),
+                Column("overlap", "In common, %", "percent"),
+                Column("rbo", "RBO, known ranks alone", "number"),
+                Column("rbo_minimum", "RBO at least", "number"),
+                Column("rbo_residual", "Residual", "number"),
+                Column("rbo_extrapolated", "RBO extrapolated", "number"),
+            ],
+            rows,
+        )
+    ]
+
+
+def _charts(result: Result) -> list[Chart]:
+    rows = [
+        {"run": one, "and run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
+        for pair in result["pairs"]
+        for one, other in (pair["runs"], pair["runs"][::-1])
+    ]
+    names = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["runs"]))
+    return [
+        _matrix(rows, names, "overlap", f"Videos in common of the top {result['depth']}", ".1%"),
+        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks alone", ".3f"),
+    ]
+
+
+def _matrix(
+    rows: list[dict[str, Any]], names: list[str], value: str, title: str, written: str
+) -> Chart:
+    """A square of cells with their numbers written in them."""
+    colours = quantity(value, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
+    ink = {"condition": {"test": f"datum['{value}'] > 0.6", "value": "white"}, "value": "#25211c"}
+    numbers = {"text": quantity(value, title, format=written), "color": ink}
+    # Numbers need their room: where there are many, the chart is wider than the page, and scrolls.
+    size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
+    return Chart(
+        value.lower(),
+        title,
+        f"A matrix of the runs; each cell is the {value} of two of them.",
+        {
+            "data": {"values": rows},
+            "height": {"step": 40},
+            **size,
+            "encoding": {
+                "x": {**name_of("run", order=names), "axis": {"labelAngle": -30}},
+                "y": name_of("and run", order=names),
+            },
+            "layer": [
+                {"mark": CELLS, "encoding": {"color": colours}},
+                {"mark": {"type": "text"}, "encoding": numbers},
+            ],
+        },
+    )
+
+
+OVERLAP = Kind(
+    name="overlap",
+    title="Overlap between systems",
+    question="Do the systems find the same videos, in the same order?",
+    source="Table 3",
+    form=OverlapForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    runs_needed=2,
+    notes=(
+        "In common: the share of the top that two lists share, averaged over all captions.",
+        "Rank-biased overlap (Webber, Moffat, Zobel 2010) weighs the top ranks more. What lies "
+        "below the known ranks is left out (“known ranks alone”, as in the study), taken as "
+        "different (“at least”), bounded (the residual), or taken to go on as before "
+        "(“extrapolated”).",
+    ),
+)

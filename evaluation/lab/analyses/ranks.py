@@ -1,0 +1,112 @@
+"""At which ranks the positives stand, by where they came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.shared.progress import Progress
+from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
+from evaluation.lab.analyses.base import (
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Kind,
+    Result,
+    Table,
+    depth_field,
+)
+from evaluation.lab.analyses.specs import BARS, name_of, quantity, step
+
+SOURCES = {"original": "Original positives", "new": "From the labels"}
+
+
+class RanksForm(AnalysisForm):
+    depth = depth_field()
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    runs = {}
+    for number, (name, ranked) in enumerate(inputs.ranked.items()):
+        progress(number, len(inputs.runs), "looking up positives")
+        counts = ranks_by_source(ranked[:, : chosen["depth"]], inputs.judged, inputs.original)
+        runs[name] = {"original": counts[ORIGINAL].tolist(), "new": counts[NEW].tolist()}
+    return {"captions": len(inputs.captions), "runs": runs}
+
+
+def _rows(result: Result) -> list[dict[str, Any]]:
+    return [
+        {"run": name, "rank": rank, "original": original, "new": new}
+        for name, counts in result["runs"].items()
+        for rank, (original, new) in enumerate(
+            zip(counts["original"], counts["new"], strict=True), start=1
+        )
+    ]
+
+
+def _tables(result: Result) -> list[Table]:
+    columns = [
+        Column("run", "Run"),
+        Column("rank", "Rank", "count"),
+        *(Column(key, title, "count") for key, title in SOURCES.items()),
+    ]
+    return [
+        Table(
+            "totals",
+            "Positives within the depth",
+            [
+                Column("run", "Run"),
+                *(Column(key, title, "count") for key, title in SOURCES.items()),
+                Column("share", "Of these from the labels, %", "percent"),
+            ],
+            [_totals(name, counts) for name, counts in result["runs"].items()],
+        ),
+        Table("ranks", "Positives at each rank", columns, _rows(result)),
+    ]
+
+
+def _totals(name: str, counts: dict[str, list[int]]) -> dict[str, Any]:
+    original, new = sum(counts["original"]), sum(counts["new"])
+    share = new / (original + new) if original + new else None
+    return {"run": name, "original": original, "new": new, "share": share}
+
+
+def _charts(result: Result) -> list[Chart]:
+    rows = [
+        {"run": row["run"], "rank": row["rank"], "positives": row[key], "source": title}
+        for row in _rows(result)
+        for key, title in SOURCES.items()
+    ]
+    bars = {
+        "mark": BARS,
+        "width": 280,
+        "height": 180,
+        "encoding": {
+            "x": step("rank", "Rank"),
+            "y": quantity("positives", "Positives"),
+            "color": name_of("source", order=list(SOURCES.values())),
+        },
+    }
+    facet = {**name_of("run"), "header": {"labelLimit": 260}}
+    return [
+        Chart(
+            "ranks",
+            "Positives at each rank, by their source",
+            "A chart for each run: stacked bars over the ranks, original positives and those that "
+            "the labels brought.",
+            {"data": {"values": rows}, "facet": facet, "columns": 3, "spec": bars},
+        )
+    ]
+
+
+RANKS = Kind(
+    name="ranks",
+    title="Ranks of the positives",
+    question="Where in the lists do the new positives stand, and where the original ones?",
+    source="Figure 12",
+    form=RanksForm,
+    compute=_compute,
+    tables=_tables,
+    charts=_charts,
+    needs_labels=True,
+)

@@ -1,0 +1,110 @@
+"""Warnings about scores so close to 100 % that the rest may be noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from annotation.selectors.judgments import JudgmentArrays
+from evaluation.core.arrays import FloatArray
+from evaluation.core.people.agreement import count_opinions, percent_agreement
+from evaluation.core.people.label_rates import rates_from_labels
+from evaluation.core.relevance.corrected_scores import CORRECTABLE
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.label_noise import score_change_by_noise
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
+from evaluation.core.statistics.saturation import INTERVAL
+from evaluation.lab.analyses.base import Inputs, Result
+from evaluation.lab.selectors import noisy_labels
+from evaluation.release.selectors import label_set_labels
+
+SATURATION_NOTE = (
+    "Saturated: the points left to gain are no more than half of the width of the score’s interval "
+    "(other captions would move the score as far), or no more than the change in the score that "
+    "wrong labels cause. That change is the difference of the raw and the corrected score, which "
+    "the analysis “Wrong labels” shows with its interval. It is known where pairs with several "
+    "labels show how often labels are wrong."
+)
+
+Changes = Mapping[tuple[str, str], float]
+
+
+def changes_by_noise(
+    inputs: Inputs, measures: Sequence[str], judged: Judged, known: Judged
+) -> Changes:
+    """Return the change in each score that label noise causes, without its sign, by run and
+    measure. What is not known is left out.
+
+    judged: the labels of the scores. known: original positives that count as relevant whatever
+    people say. Labels are taken as the label set counts them, with those of confirmations.
+    """
+    wanted = [one for one in map(parse_measure, measures) if one.name in CORRECTABLE]
+    if inputs.label_set is None or not wanted:
+        return {}
+    labels = noisy_labels(label_set_labels(inputs.label_set), _no_judgments(), known)
+    relevance = _relevance(inputs, labels)
+    if relevance is None:
+        return {}
+    return {
+        (run, str(measure)): abs(change)
+        for run, ranked in inputs.ranked.items()
+        for measure, change in score_change_by_noise(
+            ranked, judged, labels.codes, relevance, wanted
+        ).items()
+    }
+
+
+def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
+    """A number for each pair that is right on average; None without error rates."""
+    ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
+    strata, _ = rank_strata(labels.codes, ranks, inputs.original)
+    table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
+    estimate = rates_from_labels(table, np.empty((0, table.counts.shape[1])))
+    return None if estimate.rates is None else labels.relevance(estimate.rates)
+
+
+def _no_judgments() -> JudgmentArrays:
+    """None of the single judgments: a label set has their counts."""
+    none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
+    return JudgmentArrays(
+        codes=none,
+        pair_of=none,
+        annotators=none,
+        labels=none,
+        ids=none,
+        campaigns=none,
+        is_first=no,
+        waits=no,
+        units=none,
+        n_grades=2,
+    )
+
+
+def disagreement_of(inputs: Inputs) -> float | None:
+    """Return the share of multiply labelled pairs whose labels differ; None without such pairs."""
+    if inputs.label_set is None:
+        return None
+    counted = label_set_labels(inputs.label_set)
+    agreed = percent_agreement(count_opinions(counted.judgments, counted.relevant)).value
+    return None if agreed is None else 1 - agreed
+
+
+def saturation_warnings(rows: Iterable[Result]) -> list[str]:
+    """Return a warning for each saturated row.
+
+    rows: have `run`, `measure`, `gap`, `noise` and `saturated_by`.
+    """
+    return [
+        f"{row['measure']} of {row['run']} is saturated: the {100 * row['gap']:.1f} points left "
+        f"to gain {_within(row)}."
+        for row in rows
+        if row["saturated_by"] is not None
+    ]
+
+
+def _within(row: Result) -> str:
+    if row["saturated_by"] == INTERVAL:
+        return "lie within the interval of the score"
+    return f"are no more than the {100 * row['noise']:.1f} points that wrong labels may cause"

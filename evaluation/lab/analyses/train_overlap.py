@@ -1,0 +1,75 @@
+"""Captions that read like those that systems were trained on: are they answered from memory?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from config.shared.errors import InvalidInput
+from config.shared.progress import Progress
+from evaluation.lab.analyses.base import SPLIT, AnalysisForm, Inputs, Kind, Result, split_field
+from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.text_overlap import (
+    TextOverlapForm,
+    comparing,
+    examples,
+    overlap_charts,
+    overlap_tables,
+    overlap_warnings,
+    scores_by_overlap,
+)
+from pooling.selectors import get_train_split, train_texts
+
+CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+OTHERS = "train captions"
+
+
+class TrainOverlapForm(TextOverlapForm):
+    split = split_field()
+    field_order = (*AnalysisForm.base_fields, SPLIT)
+
+
+def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+    """With the content of the split, which its name alone does not tell."""
+    if not chosen[SPLIT]:
+        raise InvalidInput(
+            f"{inputs.benchmark.key} has no train captions yet; a lead brings them on the page of "
+            "the benchmark, or import_train_captions does"
+        )
+    return chosen | {"split_sha256": get_train_split(inputs.benchmark, chosen[SPLIT]).sha256}
+
+
+def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+    # As in `matching`: sparse matrices are imported when they are needed.
+    from evaluation.core.texts.similarity import overlap_with_train
+
+    train = train_texts(get_train_split(inputs.benchmark, chosen[SPLIT]))
+    overlap = overlap_with_train(inputs.captions, train, progress=comparing(progress))
+    progress(0, None, "scoring runs")
+    return {
+        "split": chosen[SPLIT],
+        "train_captions": len(train),
+        **scores_by_overlap(inputs, chosen, overlap.mean, CUTS),
+        "examples": examples(inputs, overlap, train),
+    }
+
+
+TRAIN_OVERLAP = Kind(
+    name="train-overlap",
+    title="Overlap with the train captions",
+    question="Are captions easier that read like those that systems were trained on?",
+    source="Figure 8, table 7",
+    form=TrainOverlapForm,
+    compute=_compute,
+    fill=_fill,
+    tables=partial(overlap_tables, others=OTHERS, closest="Most similar train caption"),
+    charts=partial(overlap_charts, others=OTHERS),
+    warnings=overlap_warnings,
+    notes=(
+        "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are "
+        "among the train captions) of a caption with the ten train captions most similar to it.",
+        "All runs are held against the same split: of a system that was trained on other captions "
+        "it says nothing. The analysis wording compares captions among themselves.",
+        INTERVALS_NOTE,
+    ),
+)

@@ -1,0 +1,204 @@
+"""Analyses and the comparison of ranked lists over the API."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.jobs.api import JobSerializer, accepted
+from config.shared.errors import InvalidInput, NotFound
+from config.shared.paging import BoundedPages
+from evaluation.lab.analyses import KINDS, Kind, get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
+from evaluation.lab.comparison.form import CompareForm
+from evaluation.lab.comparison.lists import WORDS, caption_told
+from evaluation.lab.services import begin_analysis
+from pooling.api import OfBenchmark
+from pooling.models import Benchmark
+
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+
+
+class Analyses(OfBenchmark):
+    """What can be analysed, and what may be chosen: fields with what they are."""
+
+    @extend_schema(operation_id="benchmarks_analyses_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str) -> Response:
+        _ = self.benchmark
+        return Response([_described(kind) for kind in KINDS.values()])
+
+
+class AnalysisResult(OfBenchmark):
+    """One analysis. What is chosen goes into the query string, or into the body of a POST."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str, name: str) -> Response:
+        """The computed result with what it was computed from; 404 where a POST must come first."""
+        given: dict[str, Any] = request.query_params.dict()
+        if "runs" in given:
+            given["runs"] = request.query_params.getlist("runs")
+        found = ask(get_kind(name), self.benchmark, given).stored()
+        if found is None:
+            raise NotFound("This has not been computed yet; POST the same to begin.")
+        return Response({**found.result, "inputs": found.inputs})
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={202: JobSerializer})
+    def post(self, request: Request, key: str, name: str) -> Response:
+        """Compute it as a job; what is computed already is found and not computed again."""
+        kind = get_kind(name)
+        given = given_of(request.data)
+        asked = ask(kind, self.benchmark, given)
+        by = cast(User, request.user)
+        return accepted(begin_analysis(asked=asked, given=given, created_by=by))
+
+
+class StandingSerializer(serializers.Serializer[dict[str, Any]]):
+    rank = serializers.IntegerField(
+        allow_null=True, help_text="of the first positive; null where the list holds none"
+    )
+    right = serializers.BooleanField(help_text="whether it is within the cut-off")
+
+
+class ShownVideoSerializer(serializers.Serializer[dict[str, Any]]):
+    rank = serializers.IntegerField()
+    video_id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=list(WORDS))
+    label = serializers.IntegerField(  # type: ignore[assignment]
+        allow_null=True, help_text="null where nobody judged it, or people are in conflict"
+    )
+    counts = serializers.BooleanField(help_text="whether it is a positive")
+    also = serializers.DictField(
+        child=serializers.IntegerField(), help_text="its rank in the other lists"
+    )
+
+
+class StandingsSerializer(serializers.Serializer[dict[str, Any]]):
+    original = StandingSerializer(help_text="by the original positives")
+    labelled = StandingSerializer(allow_null=True, help_text="by the labels")
+
+
+class ListSerializer(StandingsSerializer):
+    videos = ShownVideoSerializer(many=True)
+
+
+class ComparedSerializer(serializers.Serializer[dict[str, Any]]):
+    caption_id = serializers.CharField()
+    caption = serializers.CharField()
+    words = serializers.IntegerField()
+    new = serializers.IntegerField(
+        help_text="places in the tops of all runs that hold positives which the labels brought"
+    )
+    runs = serializers.DictField(child=StandingsSerializer())
+
+
+class ComparedPageSerializer(serializers.Serializer[dict[str, Any]]):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = ComparedSerializer(many=True)
+    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+
+
+class ComparedCaptionSerializer(ComparedSerializer):
+    runs = serializers.DictField(child=ListSerializer())
+    place = serializers.IntegerField(
+        allow_null=True, help_text="among the captions chosen; null where it is not one of them"
+    )
+    count = serializers.IntegerField(help_text="captions chosen")
+    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+
+
+PAGING = ("limit", "offset")
+COMPARE_PARAMETERS = [
+    OpenApiParameter(
+        name,
+        str,
+        many=name == "runs",
+        enum=[value for value, _ in getattr(field, "choices", [])] or None,
+        description=f"{field.label}. {field.help_text}".strip(),
+    )
+    for name, field in CompareForm.base_fields.items()
+]
+
+
+class Compare(OfBenchmark):
+    """Ranked lists side by side: the captions that a choice selects."""
+
+    @extend_schema(
+        parameters=[
+            *COMPARE_PARAMETERS,
+            *(OpenApiParameter(name, int, description="paging") for name in PAGING),
+        ],
+        responses=ComparedPageSerializer,
+    )
+    def get(self, request: Request, key: str) -> Response:
+        """By default all captions of the benchmark, and all runs by the latest labels."""
+        comparison = comparison_asked(self.benchmark, request)
+        pages = BoundedPages()
+        # Of a list DRF takes a part as of a queryset.
+        queries: Any = comparison.queries.tolist()
+        page: list[int] = pages.paginate_queryset(queries, request) or []
+        rows = [comparison.row(query) for query in page]
+        found = pages.get_paginated_response(rows).data
+        return Response({**found, "inputs": comparison.provenance})
+
+
+class CompareCaption(OfBenchmark):
+    """The ranked lists of one caption, the one named or the one at a place among those chosen."""
+
+    @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparedCaptionSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        comparison = comparison_asked(self.benchmark, request)
+        return Response(caption_told(comparison, look_up_caption(comparison)))
+
+
+def comparison_asked(benchmark: Benchmark, request: Request) -> Comparison:
+    sent = request.query_params
+    given: dict[str, Any] = {name: sent[name] for name in sent if name not in PAGING}
+    if "runs" in given:
+        given["runs"] = sent.getlist("runs")
+    return compare_lists(benchmark, given)
+
+
+def _described(kind: Kind) -> dict[str, Any]:
+    return {
+        "name": kind.name,
+        "title": kind.title,
+        "question": kind.question,
+        "source": kind.source,
+        "fields": {
+            name: {"label": field.label, "initial": field.initial, "help": field.help_text}
+            for name, field in kind.form.base_fields.items()
+        },
+    }
+
+
+def given_of(data: Any) -> dict[str, Any]:
+    """Texts and lists of texts by name, as a form takes them."""
+    if not isinstance(data, Mapping):
+        raise InvalidInput("what is chosen is given as an object of names and values")
+    given = {str(name): value for name, value in data.items()}
+    for name, value in given.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(map(_can_be_typed, (name, *values))):
+            raise InvalidInput(
+                "a choice is a text or number that can be written, or a list of these"
+            )
+    return given
+
+
+def _can_be_typed(value: Any) -> bool:
+    """Whether a form could have sent it: a job keeps it, and PostgreSQL keeps no NUL."""
+    if isinstance(value, str):
+        return not _UNWRITABLE.search(value)
+    return isinstance(value, int | None) or (isinstance(value, float) and math.isfinite(value))

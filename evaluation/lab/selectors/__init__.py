@@ -1,0 +1,12 @@
+"""Every question of the analyses that no other part asks."""
+
+from __future__ import annotations
+
+from evaluation.lab.selectors.noise import gold_answers, noisy_labels
+from evaluation.lab.selectors.rates import measured_rates
+
+__all__ = [
+    "gold_answers",
+    "measured_rates",
+    "noisy_labels",
+]

@@ -1,0 +1,106 @@
+"""Evidence on how often labels are wrong: the labels themselves, and answers to control pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Case, Value, When
+
+from annotation.enums import GoldUse, JudgmentState
+from annotation.models import Judgment
+from annotation.selectors.judgments import JudgmentArrays
+from config.shared.bulk import read_columns
+from evaluation.core.files.label_file import Labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
+from pooling.core.pool import union_codes
+from pooling.models import Benchmark
+
+Flags = npt.NDArray[np.bool_]
+
+
+def noisy_labels(
+    labels: Labels,
+    judgments: JudgmentArrays,
+    known: Judged,
+    confirming: Sequence[int] = (),
+    everywhere: JudgmentArrays | None = None,
+) -> NoisyLabels:
+    """Return the pairs of a label set as evidence; original positives that count are `known`.
+
+    confirming: primary keys of campaigns whose pairs were chosen because of their earlier labels,
+    such as positives to be confirmed. Their labels are left out: the correction needs pairs that
+    have further labels whatever the first one was. Single labels are those of live judgments, of
+    pairs that still have as many as in the label set. everywhere: the judgments repeated for each
+    caption for which they hold; error rates are estimated from each judgment once.
+    """
+    positives, _ = known.positives()
+    codes = union_codes([labels.codes, positives])
+    given, relevant = np.zeros((2, len(codes)), np.int64)
+    ruled = np.full(len(codes), -1, np.int8)
+    place = np.searchsorted(codes, labels.codes)
+    given[place], relevant[place] = labels.judgments, labels.relevant
+    ruled[place] = np.where(labels.adjudicated, labels.labels >= 1, -1)
+    in_all = given.copy()
+    everywhere = judgments if everywhere is None else everywhere
+    kept, pair_of = _kept_labels(everywhere, codes, in_all, confirming)
+    said = (everywhere.labels[kept] >= 1).astype(np.int64)
+    kept_of_pair = np.bincount(pair_of, minlength=len(codes))
+    counted = kept_of_pair > 0
+    given[counted] = kept_of_pair[counted]
+    relevant[counted] = np.bincount(pair_of, weights=said, minlength=len(codes))[counted]
+    own, own_pair_of = _kept_labels(judgments, codes, in_all, confirming)
+    people = np.unique(judgments.annotators[own], return_inverse=True)[1].reshape(-1)
+    own_said = (judgments.labels[own] >= 1).astype(np.int64)
+    return NoisyLabels(
+        codes=codes,
+        n_videos=known.n_videos,
+        given=given,
+        relevant=relevant,
+        ruled=ruled,
+        is_known=np.isin(codes, positives),
+        in_all=in_all,
+        each=EachLabel(own_pair_of, people.astype(np.int64), own_said),
+        is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
+    )
+
+
+def _kept_labels(
+    judgments: JudgmentArrays,
+    codes: npt.NDArray[np.int64],
+    given: npt.NDArray[np.int64],
+    confirming: Sequence[int],
+) -> tuple[Flags, npt.NDArray[np.int64]]:
+    """Return which judgments count [n_judgments], and the place in `codes` of each that counts."""
+    if not len(codes):
+        return np.zeros(len(judgments.labels), np.bool_), np.zeros(0, np.int64)
+    place = np.minimum(np.searchsorted(codes, judgments.codes), len(codes) - 1)
+    sizes = np.bincount(judgments.pair_of, minlength=len(judgments.codes))
+    same = (codes[place] == judgments.codes) & (given[place] == sizes)
+    kept = same[judgments.pair_of] & ~np.isin(judgments.campaigns, confirming)
+    return kept, place[judgments.pair_of[kept]]
+
+
+def gold_answers(benchmark: Benchmark, annotators: npt.NDArray[np.int64]) -> tuple[Flags, Flags]:
+    """Return two flags for each answer of these people to a control pair that is not retired.
+
+    The flags are whether the pair is relevant and whether the answer is wrong. people: primary
+    keys.
+
+    Answers to training pairs are left out, because people learn from them. So are the answers of
+    people whose labels were all taken back.
+    """
+    answers = Judgment.objects.filter(
+        task__campaign__benchmark=benchmark,
+        task__gold__use=GoldUse.CONTROL,
+        task__gold__retired_at=None,
+        state=JudgmentState.GOLD,
+    ).annotate(
+        relevant=Case(When(task__gold__is_relevant=True, then=Value(1)), default=Value(0)),
+        wrong=Case(When(is_right=False, then=Value(1)), default=Value(0)),
+    )
+    people, relevant, wrong = read_columns(answers, "annotator_id", "relevant", "wrong")
+    kept = np.isin(people, annotators)
+    return relevant[kept] == 1, wrong[kept] == 1

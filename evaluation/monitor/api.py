@@ -1,0 +1,31 @@
+"""Agreement over the API."""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.jobs.api import JobSerializer
+from config.shared.errors import NotFound
+from evaluation.release.selectors import latest_agreement
+from pooling.api import OfBenchmark
+
+
+class Agreement(OfBenchmark):
+    """The latest agreement report, without what it says of single annotators."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, key: str) -> Response:
+        report = latest_agreement(self.benchmark)
+        if report is None:
+            raise NotFound("Agreement has not been computed yet.")
+        result = {name: value for name, value in report.result.items() if name != "annotators"}
+        return Response(
+            {**result, "created_at": report.created_at, "code_version": report.code_version}
+        )
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        return self.enqueue(request, "agreement", "Agreement", {})

@@ -1,0 +1,107 @@
+"""How far annotators agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
+from evaluation.core.arrays import BoolArray
+from evaluation.core.people.agreement import (
+    AnnotatorAgreement,
+    agreement_by_annotator,
+    agreement_by_label_count,
+)
+from evaluation.core.people.agreement_figures import RESAMPLES, Figures, Opinions, Resampling
+from evaluation.models import AgreementReport
+from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
+from pooling.models import Benchmark
+
+# The main figures, which also stand at the top of a report.
+HEADLINE = ("alpha", "alpha_interval", "ac1", "ac1_interval")
+OF_ALL = ("agreement", "pairwise_agreement")
+
+
+def compute_agreement(
+    *, benchmark: Benchmark, resamples: int = RESAMPLES, progress: Progress = no_progress
+) -> AgreementReport:
+    """Agreement and alpha over the live judgments of all the benchmark's campaigns, stored.
+
+    `alpha` and its intervals are of the first labels of each pair; `agreement` and
+    `pairwise_agreement` are of all labels, and `first_two_agreement` stands beside them.
+    `first_labels` and `all_labels` hold all figures of either. Figures that cannot be computed are
+    null, and `undefined` holds the reasons.
+    """
+    progress(0, 3, "reading judgments")
+    judgments, labels = live_labels(benchmark)
+    outcomes = labels.outcomes
+    progress(1, 3, "agreement")
+    opinions = opinions_of(judgments)
+    figures = agreement_figures(judgments, Resampling(resamples))
+    result = {
+        # As the label set counts them: a lead may have ruled on a pair that nobody had labelled.
+        "pairs": len(labels.codes),
+        "labels": len(judgments.labels),
+        "resolved": outcomes.settled,
+        "adjudicated": outcomes.adjudicated,
+        "pending": outcomes.pending,
+        "conflicted": outcomes.conflicted,
+        "relevant": int((labels.labels >= 1).sum()),
+        **_summary(figures),
+        **figures,
+        "resamples": resamples,
+        "by_label_count": [
+            {"labels": row.labels, "pairs": row.pairs, "agreement": row.all_equal.value}
+            for row in agreement_by_label_count(opinions.counts)
+        ],
+        "annotators": _by_annotator(opinions),
+    }
+    progress(3, 3, "agreement")
+    return AgreementReport.objects.create(
+        benchmark=benchmark, result=result, code_version=code_version()
+    )
+
+
+def _summary(figures: dict[str, Figures]) -> Figures:
+    """Return the figures at the top of a report, and the reasons for those that are null."""
+    first, every = figures["first_labels"], figures["all_labels"]
+    taken = {
+        **{name: (every, name) for name in OF_ALL},
+        "first_two_agreement": (first, "pairwise_agreement"),
+        **{name: (first, name) for name in (*HEADLINE, "alpha_annotator_interval")},
+    }
+    return {
+        "multiply_labelled": every["multiply_labelled"],
+        **{name: source[key] for name, (source, key) in taken.items()},
+        "alpha_level": first["alpha_level"],
+        "undefined": {
+            name: source["undefined"][key]
+            for name, (source, key) in taken.items()
+            if key in source["undefined"]
+        },
+    }
+
+
+def _by_annotator(opinions: Opinions) -> list[Figures]:
+    """Return one row for each annotator, with agreement on first labels and on all labels."""
+    people, index = np.unique(opinions.annotators, return_inverse=True)
+    index = index.reshape(-1)
+
+    def rows(which: BoolArray) -> tuple[AnnotatorAgreement, ...]:
+        return agreement_by_annotator(
+            opinions.pairs[which], index[which], opinions.labels[which], len(people)
+        )
+
+    every = np.ones(len(index), np.bool_)
+    return [
+        {
+            "annotator": int(people[row.annotator]),
+            "labels": row.labels,
+            "relevant": row.relevant.value,
+            "compared": first.compared,
+            "agreement": first.agreement.value,
+            "compared_all_labels": row.compared,
+            "agreement_all_labels": row.agreement.value,
+        }
+        for row, first in zip(rows(every), rows(opinions.is_first), strict=True)
+    ]

@@ -1,0 +1,36 @@
+"""All addresses below a campaign: evaluation serves its figures, annotation its judging."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from annotation.views import campaigns as steering
+from annotation.views import desk, judging, judgments, members
+from evaluation.monitor.views import agreement, campaigns, people
+
+campaign_urls = [
+    path("", campaigns.campaign, name="campaign"),
+    path("progress/", campaigns.campaign_progress_part, name="campaign-progress"),
+    path("csv/", campaigns.campaign_csv, name="campaign-csv"),
+    path("compute/", campaigns.campaign_compute, name="campaign-compute"),
+    path("people/", people.campaign_people, name="campaign-people"),
+    path("people/csv/", people.campaign_people_csv, name="campaign-people-csv"),
+    path("people/<str:pseudonym>/", people.campaign_person, name="campaign-person"),
+    path("state/", steering.campaign_state, name="campaign-state"),
+    path("policy/", steering.campaign_policy, name="campaign-policy"),
+    path("members/", members.campaign_members, name="campaign-members"),
+    path(
+        "people/<str:pseudonym>/reopen/",
+        judgments.judgments_reopen,
+        name="judgments-reopen",
+    ),
+    path("members/<int:annotator>/", members.member, name="member"),
+    path("judge/", judging.judge, name="judge"),
+    path("judge/guideline/", judging.room_guideline, name="room-guideline"),
+    path("desk/", desk.desk, name="desk"),
+]
+
+urlpatterns = [
+    path("benchmarks/<str:key>/agreement/", agreement.agreement_compute, name="agreement-compute"),
+    path("campaigns/<int:pk>/", include(campaign_urls)),
+]

@@ -1,0 +1,25 @@
+"""The button that computes agreement."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_POST
+
+from config.jobs.views import start_job
+from config.shared.pages import only_for
+from evaluation.release.policies import can_evaluate
+from pooling.policies import benchmarks_seen_by
+
+
+@only_for(can_evaluate)
+@require_POST
+def agreement_compute(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    return start_job(
+        request,
+        kind="agreement",
+        title=f"Agreement of {benchmark.name}",
+        params={"benchmark": benchmark.key},
+        benchmark_key=benchmark.key,
+    )

@@ -1,0 +1,114 @@
+"""The rejected original positives on the page of a benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import COMMON
+from evaluation.lab.analyses.base import VIDEOS, Column
+from evaluation.lab.services import ON_THE_FRONT
+from evaluation.models import DRAFT, Analysis, LabelSource
+from pooling.models import Benchmark
+
+PERCENT = Column("share", "", "percent")
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """The scores of one run in %: with the rejected original positives, and without them."""
+
+    run: str
+    cells: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The stored result as the page shows it.
+
+    result: None if it is not computed yet. is_old: whether it is of older labels than the newest.
+    """
+
+    result: dict[str, Any] | None
+    labels: str
+    is_old: bool
+
+    @property
+    def share(self) -> str:
+        return PERCENT.written(self._of("share"))
+
+    @property
+    def interval(self) -> str:
+        return PERCENT.written(self._of("interval"))
+
+    @property
+    def confidence(self) -> str:
+        return f"{100 * self._of('confidence'):g}"
+
+    @property
+    def measures(self) -> list[str]:
+        return list(dict.fromkeys(row["measure"] for row in self._of("rows")))
+
+    @property
+    def runs(self) -> list[RunScores]:
+        """Return one row per run, in the order of the result, with a cell per measure."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for row in self._of("rows"):
+            cell = PERCENT.written(row["kept"]), PERCENT.written(row["dropped"])
+            rows.setdefault(row["run"], []).append(cell)
+        return [RunScores(run, cells) for run, cells in rows.items()]
+
+    def _of(self, name: str) -> Any:
+        return (self.result or {})[name]
+
+
+def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Originals | None:
+    """Return the stored result for the newest labels, else for earlier ones; None without labels.
+
+    Nothing is computed here. The jobs that publish and draft labels compute the result.
+    """
+    if newest is None:
+        return None
+    found = _stored(benchmark, newest)
+    if found is None:
+        return Originals(None, "", is_old=False)
+    labels = found.inputs["labels"]
+    title = "the draft of the labels" if labels == DRAFT else f"label set {labels}"
+    return Originals(found.result, title, is_old=found.inputs["labels_sha256"] != newest.sha256)
+
+
+def _stored(benchmark: Benchmark, newest: LabelSource) -> Analysis | None:
+    """Return the newest result with the default options, for any runs and any code.
+
+    Results by the newest labels come first. Among them, results that resample videos come first.
+    That is the default unless each video has one caption.
+    """
+    known = Analysis.objects.filter(benchmark=benchmark, kind=ON_THE_FRONT)
+    defaults = _without_unit(_default_options())
+    usable = [
+        (pk, inputs)
+        for pk, inputs in known.values_list("pk", "inputs")
+        if _without_unit(inputs["chosen"]) == defaults
+    ]
+    if not usable:
+        return None
+    best, _ = max(
+        usable,
+        key=lambda row: (
+            row[1]["labels_sha256"] == newest.sha256,
+            row[1]["chosen"]["unit"] == VIDEOS,
+        ),
+    )
+    return known.get(pk=best)
+
+
+def _default_options() -> dict[str, Any]:
+    """Return the options of the empty form, without labels and runs."""
+    form = get_kind(ON_THE_FRONT).form({}, versions=[1], runs=[])
+    form.full_clean()
+    return {name: value for name, value in form.cleaned_data.items() if name not in COMMON}
+
+
+def _without_unit(chosen: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in chosen.items() if name != "unit"}

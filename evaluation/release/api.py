@@ -1,0 +1,119 @@
+"""Label sets and drafts over the API."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.accounts.models import User
+from config.accounts.permissions import IsLead, IsResearcher
+from config.jobs.api import JobSerializer, accepted
+from config.shared.errors import NotFound
+from evaluation.models import Draft, LabelSet
+from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.selectors import benchmark_outcomes, latest_draft
+from evaluation.release.services import begin_draft, check_settled
+from pooling.api import OfBenchmark
+
+SUMMARY = (
+    "sha256",
+    "n_pairs",
+    "n_relevant",
+    "n_conflicted",
+    "n_pending",
+    "n_judgments",
+    "code_version",
+    "created_at",
+)
+
+
+class LabelSetSerializer(serializers.ModelSerializer[LabelSet]):
+    class Meta:
+        model = LabelSet
+        fields = ("version", "judgments_sha256", *SUMMARY)
+
+
+class DraftSerializer(serializers.ModelSerializer[Draft]):
+    class Meta:
+        model = Draft
+        fields = SUMMARY
+
+
+class PublishSerializer(serializers.Serializer[dict[str, Any]]):
+    allow_pending = serializers.BooleanField(
+        default=False,
+        help_text="Publish pairs that are pending or in conflict without a label.",
+    )
+
+
+class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
+    serializer_class = LabelSetSerializer
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
+
+    def get_queryset(self) -> QuerySet[LabelSet]:
+        return LabelSet.objects.filter(benchmark=self.benchmark)
+
+    @extend_schema(request=PublishSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Publish the current labels as the next version, and score all runs by it.
+
+        409 if pairs are pending or in conflict and `allow_pending` is not set.
+        """
+        shape = PublishSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        if not shape.validated_data["allow_pending"]:
+            check_settled(benchmark_outcomes(self.benchmark).counts)
+        return self.enqueue(request, "publish_labels", "Publish labels", shape.validated_data)
+
+
+class DraftOfLabels(OfBenchmark):
+    """What a label set would hold that was published at that moment."""
+
+    @extend_schema(responses=DraftSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        draft = latest_draft(self.benchmark)
+        if draft is None:
+            raise NotFound("There is no draft yet; POST makes one.")
+        return Response(DraftSerializer(draft).data)
+
+    @extend_schema(request=None, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        """Draft the labels of this moment; analyses by the draft before are computed anew."""
+        return accepted(begin_draft(benchmark=self.benchmark, created_by=cast(User, request.user)))
+
+
+class LabelSetFile(OfBenchmark):
+    """A label set in one of the export formats."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "licence",
+                str,
+                description="licence of the labels, for the format fire; default: the benchmark's",
+            )
+        ],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, key: str, version: int, export: str) -> StreamingHttpResponse:
+        label_set = LabelSet.objects.filter(benchmark=self.benchmark, version=version).first()
+        if label_set is None or export not in FORMATS:
+            raise NotFound("There is no such label set or format.")
+        kind = FORMATS[export]
+        return StreamingHttpResponse(
+            open_export(label_set, export, licence=request.query_params.get("licence", "")),
+            content_type=kind.content_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
+            },
+        )

@@ -1,0 +1,237 @@
+"""A label set in the formats that others read. Made from its frozen files, never from live rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.conf import settings
+
+from annotation.core.consensus import NO_LABEL
+from config.shared.errors import InvalidInput
+from config.shared.files import written_whole
+from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
+from evaluation.core.files.label_file import IntArray
+from evaluation.core.relevance.judged import with_positives
+from evaluation.models import LabelSet
+from evaluation.release.selectors import label_set_judged, label_set_labels, original_judged
+from pooling.core.arrays import Int32s
+from pooling.core.equal_texts import EXACT, first_equal
+from pooling.core.pool import NOT_RANKED, ranks_of_pairs, sample_queries
+from pooling.enums import PoolStrategy
+from pooling.models import Pool, Run
+from pooling.selectors import (
+    query_keys,
+    query_numbers,
+    query_texts,
+    ranked_matrix,
+    video_keys,
+    video_numbers,
+)
+
+LINES_PER_PIECE = 10_000
+FIRE = "fire"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """`suffix` is what a file of this format is called after its stem."""
+
+    title: str
+    suffix: str
+    content_type: str
+    pieces: Callable[[LabelSet], Iterator[bytes]]
+
+
+def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Iterator[bytes]:
+    """Return the label set as pieces of bytes.
+
+    licence: the licence of the labels; only the format `FIRE` has a place for it. Raises
+    `InvalidInput` for an unknown format, and for a licence in any other format.
+    """
+    if format not in FORMATS:
+        raise InvalidInput(f"no export format {format!r}; there are: {', '.join(FORMATS)}")
+    if not licence:
+        return FORMATS[format].pieces(label_set)
+    if format != FIRE:
+        raise InvalidInput(f"the format {format} states no licence; only {FIRE} does")
+    return _fire(label_set, licence)
+
+
+def write_export(label_set: LabelSet, format: str, path: Path, *, licence: str = "") -> int:
+    """Write the export to `path`, whole or not at all; returns its bytes."""
+    pieces = open_export(label_set, format, licence=licence)
+    with written_whole(path) as out:
+        return sum(out.write(piece) for piece in pieces)
+
+
+def file_stem(label_set: LabelSet) -> str:
+    return f"{label_set.benchmark.key}-labels-v{label_set.version}"
+
+
+def _csv(label_set: LabelSet) -> Iterator[bytes]:
+    """The frozen file itself, unpacked: its SHA-256 is that of the label set."""
+    yield _content(label_set.file)
+
+
+def _judgments(label_set: LabelSet) -> Iterator[bytes]:
+    """The single judgments under the pseudonyms of this release; import_judgments reads it."""
+    yield _content(label_set.judgments_file)
+
+
+def _qrels(label_set: LabelSet) -> Iterator[bytes]:
+    """TREC qrels that give the labelled scores of `evaluate`: with the original positives.
+
+    A pair in conflict is left out, which TREC tools read as unjudged.
+    """
+    benchmark = label_set.benchmark
+    judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))
+    queries, videos = query_keys(benchmark), video_keys(benchmark)
+    query, video = (a.tolist() for a in np.divmod(judged.codes, benchmark.n_videos))
+    gains = judged.gains.tolist()
+    for start in range(0, len(gains), LINES_PER_PIECE):
+        piece = slice(start, start + LINES_PER_PIECE)
+        rows = zip(query[piece], video[piece], gains[piece], strict=True)
+        yield "".join(f"{queries[q]} 0 {videos[v]} {gain}\n" for q, v, gain in rows).encode()
+
+
+def _fire(label_set: LabelSet, licence: str = "") -> Iterator[bytes]:
+    """Yield what the published FIRE code loads; the benchmark's key is its `dataset`.
+
+    licence: the licence of the labels. If it is empty, the benchmark's licence is used, which may
+    be empty, too.
+    """
+    benchmark = label_set.benchmark
+    published = label_set.created_at.date().isoformat()
+    header: dict[str, Any] = {
+        "source_ds": published,
+        "source_data_md5": _md5(_content(label_set.file)),
+        "source_annotator_map_md5": _md5(_content(label_set.judgments_file)),
+        "created_ds": published,
+        "email": settings.PUBLISHER_EMAIL,
+        "creator": settings.PUBLISHER_NAME,
+        "website": settings.PUBLISHER_WEBSITE,
+        "license": licence or benchmark.licence,
+        "datasets": [benchmark.key],
+    }
+    return fire_json(_annotations(label_set), dataset=benchmark.key, header=header)
+
+
+def _annotations(label_set: LabelSet) -> list[Annotation]:
+    """Return one annotation for each text and video in the label set."""
+    benchmark = label_set.benchmark
+    texts, keys = query_texts(benchmark), video_keys(benchmark)
+    codes = label_set_labels(label_set).codes.tolist()
+    outcomes = _outcomes(label_set)
+    # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
+    first = first_equal(texts, EXACT).tolist()
+    annotations = []
+    for places in by_text(first, codes, benchmark.n_videos):
+        query, video = divmod(codes[places[0]], benchmark.n_videos)
+        annotations.append(merge(texts[query], keys[video], [outcomes[one] for one in places]))
+    return annotations
+
+
+def _outcomes(label_set: LabelSet) -> list[Outcome]:
+    """Return the outcome of each pair of the label set, ascending by code."""
+    benchmark, found = label_set.benchmark, label_set_labels(label_set)
+    responses = _responses(label_set, query_numbers(benchmark), video_numbers(benchmark))
+    rows = zip(
+        found.codes.tolist(),
+        found.labels.tolist(),
+        found.adjudicated.tolist(),
+        _systems_of_pairs(label_set, found.codes),
+        strict=True,
+    )
+    return [
+        Outcome(
+            label=None if label == NO_LABEL else label,
+            ruled=ruled,
+            # A lead may rule on a pair without a judgment.
+            responses=responses.get(code, []),
+            systems=systems,
+        )
+        for code, label, ruled, systems in rows
+    ]
+
+
+def _responses(
+    label_set: LabelSet, queries: dict[str, int], videos: dict[str, int]
+) -> dict[int, list[Response]]:
+    """The single judgments by the code of their pair."""
+    rows = csv.reader(io.StringIO(_content(label_set.judgments_file).decode(), newline=""))
+    next(rows)
+    responses: dict[int, list[Response]] = {}
+    for number, (query, video, pseudonym, given, queue) in enumerate(rows, start=1):
+        code = queries[query] * len(videos) + videos[video]
+        response = Response(number, int(pseudonym, 16), int(given), int(queue))
+        responses.setdefault(code, []).append(response)
+    return responses
+
+
+def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
+    """Return the systems that added each pair to a pool, the best rank first.
+
+    A system adds a pair if a pool has one of its runs, the pair is within the pool's depth in that
+    run, and the caption is in the pool's sample. Only the pools that existed when the set was
+    published count, so the export of a frozen set never changes.
+    """
+    benchmark, published = label_set.benchmark, label_set.created_at
+    pools = Pool.objects.filter(
+        benchmark=benchmark, strategy=PoolStrategy.DEPTH_K, created_at__lte=published
+    ).prefetch_related("runs__system")
+    ranks: dict[Run, Int32s] = {}
+    for pool in pools:
+        is_drawn = _is_drawn(pool)[codes // benchmark.n_videos]
+        for run in pool.runs.all():
+            found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.n_videos)
+            found[~is_drawn] = NOT_RANKED
+            ranks[run] = np.minimum(ranks.get(run, found), found)
+    if not ranks:
+        return [[] for _ in codes]
+    # Runs with equal ranks are ordered by name.
+    runs = sorted(ranks, key=lambda run: run.name)
+    names = [run.system.key for run in runs]
+    table = np.stack([ranks[run] for run in runs], axis=1)
+    order = np.argsort(table, axis=1, kind="stable").tolist()
+    return [
+        list(dict.fromkeys(names[run] for run in places if row[run] != NOT_RANKED))
+        for places, row in zip(order, table.tolist(), strict=True)
+    ]
+
+
+def _is_drawn(pool: Pool) -> npt.NDArray[np.bool_]:
+    """Return which captions the pool draws its pairs from, bool [n_queries]."""
+    n_queries = pool.benchmark.n_queries
+    if pool.sample_size is None:
+        return np.ones(n_queries, dtype=np.bool_)
+    drawn = np.zeros(n_queries, dtype=np.bool_)
+    drawn[sample_queries(n_queries, pool.sample_size, pool.seed)] = True
+    return drawn
+
+
+def _content(file: Any) -> bytes:
+    with file.open("rb") as stream:
+        return gzip.decompress(stream.read())
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+FORMATS: dict[str, ExportFormat] = {
+    "csv": ExportFormat("Labels, a line per pair", ".csv", "text/csv; charset=utf-8", _csv),
+    "judgments": ExportFormat(
+        "Single judgments under pseudonyms", "-judgments.csv", "text/csv; charset=utf-8", _judgments
+    ),
+    "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", _qrels),
+    FIRE: ExportFormat("FIRE JSON", ".json", "application/json", _fire),
+}

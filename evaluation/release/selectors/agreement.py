@@ -1,0 +1,43 @@
+"""Figures of agreement of the labels that were read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotation.selectors.judgments import JudgmentArrays
+from evaluation.core.people.agreement_figures import (
+    Figures,
+    Opinions,
+    Resampling,
+    figures_of_both,
+    to_store,
+)
+from evaluation.models import AgreementReport
+from pooling.models import Benchmark
+
+
+def latest_agreement(benchmark: Benchmark) -> AgreementReport | None:
+    return AgreementReport.objects.filter(benchmark=benchmark).first()
+
+
+def opinions_of(judgments: JudgmentArrays) -> Opinions:
+    """Return the labels with their annotators and pairs.
+
+    If an annotator judged a pair in two campaigns, the first answer counts: no one agrees or
+    disagrees with themselves.
+    """
+    is_new = (np.diff(judgments.pair_of, prepend=-1) != 0) | (
+        np.diff(judgments.annotators, prepend=-1) != 0
+    )
+    every = Opinions(judgments.pair_of, judgments.annotators, judgments.labels, judgments.is_first)
+    return every.only(is_new)
+
+
+def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> dict[str, Figures]:
+    """Return the figures of the first labels and of all labels."""
+    return figures_of_both(opinions_of(judgments), judgments.n_grades, how)
+
+
+def stored_agreement(judgments: JudgmentArrays) -> Figures:
+    """Return what a label set stores to compute its figures again."""
+    return to_store(opinions_of(judgments), judgments.n_grades)

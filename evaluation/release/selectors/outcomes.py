@@ -1,0 +1,129 @@
+"""Numbers of settled, pending and conflicted pairs of a benchmark, as all pages count them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+
+from annotation.core.consensus import OutcomeCounts
+from annotation.enums import CampaignKind, CampaignState, TaskState
+from annotation.models import Campaign, JudgmentTask
+from annotation.selectors.progress import TaskGroup, left_out_groups, outcomes_of_groups
+from annotation.selectors.tasks import new_counts
+from evaluation.release.selectors.labels import live_labels
+from pooling.core.pool import union_codes
+from pooling.models import Benchmark
+from pooling.selectors import pair_arrays
+
+# Counting the pairs of MSVD takes a third of a second, so counts may be half a minute old.
+KEPT_FOR_SECONDS = 30
+KEPT_TIMES_AS_LONG = 20
+KEPT_AS = "outcomes-{}"
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkOutcomes:
+    """Pairs with a label by outcome. `pairs` are all that are pooled or share a pooled text."""
+
+    counts: OutcomeCounts
+    pairs: int
+
+    @property
+    def settled_percent(self) -> str:
+        """Return %, rounded down, so that only all pairs are 100; below 1 % with one more digit."""
+        if not self.pairs:
+            return "0"
+        share = 100 * self.counts.settled / self.pairs
+        return f"{int(share)}" if share >= 1 or not self.counts.settled else f"{share:.1f}"
+
+
+def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
+    """Return the current counts. They equal those of a label set that is published now."""
+    return _count([benchmark])[benchmark.pk]
+
+
+def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
+    """The counts of benchmarks by primary key, at most half a minute old, or twenty times as old as
+    it takes to count them.
+
+    The first labels of a benchmark are counted at once.
+    """
+    keys = {one: KEPT_AS.format(one.pk) for one in benchmarks}
+    kept: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
+    missing = [one for one, key in keys.items() if key not in kept or not kept[key].counts.settled]
+    if missing:
+        began = time.monotonic()
+        counted = _count(missing)
+        seconds = max(KEPT_FOR_SECONDS, KEPT_TIMES_AS_LONG * (time.monotonic() - began))
+        fresh = {keys[one]: counted[one.pk] for one in missing}
+        cache.set_many(fresh, seconds)
+        kept |= fresh
+    return {one.pk: kept[key] for one, key in keys.items()}
+
+
+def _count(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
+    """Most campaigns cannot share a pair, so their tasks are counted. If they can, the labels of
+    each pair decide."""
+    shared = _that_may_share_pairs(benchmarks)
+    found = {one.pk: _count_pairs(one) for one in benchmarks if one.pk in shared}
+    others = [one for one in benchmarks if one.pk not in shared]
+    return found | (_count_tasks(others) if others else {})
+
+
+def _that_may_share_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
+    """Benchmarks with several campaigns, of which one may hold pairs of another.
+
+    That is an imported file, a confirmation, or a campaign that judges each caption by itself
+    beside one in which equal captions share tasks.
+    """
+    campaigns = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
+    has_units = JudgmentTask.objects.filter(campaign=OuterRef("pk"), unit__isnull=False)
+    rows = campaigns.order_by().annotate(shares=Exists(has_units))
+    several: dict[int, list[tuple[bool, bool]]] = {}
+    for benchmark, source, confirms, shares in rows.values_list(
+        "benchmark_id", "source_sha256", "confirms", "shares"
+    ):
+        several.setdefault(benchmark, []).append((bool(source) or confirms, shares))
+    return {
+        pk
+        for pk, kinds in several.items()
+        if len(kinds) > 1 and (any(free for free, _ in kinds) or len({s for _, s in kinds}) > 1)
+    }
+
+
+def _count_pairs(benchmark: Benchmark) -> BenchmarkOutcomes:
+    _, labels = live_labels(benchmark)
+    pooled = pair_arrays(benchmark).codes
+    return BenchmarkOutcomes(labels.outcomes, len(union_codes([pooled, labels.codes])))
+
+
+def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
+    tasks = JudgmentTask.objects.filter(campaign__benchmark__in=benchmarks, pair__isnull=False)
+    is_free = Q(campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0)
+    rows: QuerySet[Any, Any] = (
+        tasks.order_by()
+        .values_list("campaign__benchmark_id", "state")
+        .annotate(
+            held=Sum("n_pairs", filter=~is_free, default=0),
+            labelled=Sum("n_pairs", filter=Q(labels_live__gt=0), default=0),
+            all=Sum("n_pairs"),
+        )
+    )
+    groups: dict[int, list[TaskGroup]] = {one.pk: [] for one in benchmarks}
+    pairs = {pk: new.pairs for pk, new in new_counts(benchmarks).items()}
+    for benchmark, state, held, labelled, everything in rows:
+        pairs[benchmark] += held
+        groups[benchmark] += [
+            TaskGroup(state=state, labels_live=1, pairs=labelled),
+            TaskGroup(state=state, labels_live=0, pairs=everything - labelled),
+        ]
+    for campaign, group in left_out_groups(tasks):
+        groups[campaign.benchmark_id].append(group)
+    return {
+        pk: BenchmarkOutcomes(outcomes_of_groups(found), pairs[pk]) for pk, found in groups.items()
+    }

@@ -1,0 +1,69 @@
+"""The buttons that publish and draft labels, and the label sets to take away."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from config.accounts.models import User
+from config.jobs.views import start_job
+from config.shared.pages import only_for
+from evaluation.models import LabelSet
+from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.forms import PublishForm
+from evaluation.release.policies import can_evaluate, can_see_scores, check_can_publish_labels
+from evaluation.release.selectors import benchmark_outcomes
+from evaluation.release.services import begin_draft
+from pooling.policies import benchmarks_seen_by
+
+
+@only_for(can_see_scores)
+@require_POST
+def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    check_can_publish_labels(request.user, benchmark)
+    form = PublishForm(request.POST)
+    allow_pending = form.is_valid() and form.cleaned_data["allow_pending"]
+    outcomes = benchmark_outcomes(benchmark)
+    if outcomes.counts.unsettled and not allow_pending:
+        context = {"benchmark": benchmark, "outcomes": outcomes, "counts": outcomes.counts}
+        return render(request, "evaluation/release/publish_confirm.html", context)
+    return start_job(
+        request,
+        kind="publish_labels",
+        title=f"Publish the labels of {benchmark.name}",
+        params={"benchmark": benchmark.key, "allow_pending": allow_pending},
+        benchmark_key=benchmark.key,
+    )
+
+
+@only_for(can_evaluate)
+@require_POST
+def draft_make(request: HttpRequest, key: str) -> HttpResponse:
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    job = begin_draft(benchmark=benchmark, created_by=cast(User, request.user))
+    return redirect("job", job.pk)
+
+
+@only_for(can_see_scores)
+@require_safe
+def label_set_export(request: HttpRequest, key: str, version: int, format: str) -> HttpResponseBase:
+    """A frozen label set as a file; permission is asked for at each download."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    label_set = get_object_or_404(
+        LabelSet.objects.select_related("benchmark"), benchmark=benchmark, version=version
+    )
+    if format not in FORMATS:
+        raise Http404
+    kind = FORMATS[format]
+    pieces = open_export(label_set, format, licence=request.GET.get("licence", ""))
+    is_head = request.method == "HEAD"
+    response: HttpResponseBase = HttpResponse() if is_head else StreamingHttpResponse(pieces)
+    response["Content-Type"] = kind.content_type
+    # Keys are letters, digits, dot, dash and underscore: nothing to quote.
+    response["Content-Disposition"] = f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
+    return response

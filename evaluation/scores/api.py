@@ -1,0 +1,64 @@
+"""Scores over the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.jobs.api import JobSerializer
+from evaluation.core.relevance.measures import DEFAULT_MEASURES
+from evaluation.release.selectors import LATEST, find_label_set
+from evaluation.scores.selectors import stored_scores
+from pooling.api import OfBenchmark
+from pooling.selectors import find_runs
+
+
+class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
+    labels = serializers.CharField(default=LATEST, help_text="latest, original or a version")
+
+
+class Scores(OfBenchmark):
+    """Stored scores of all runs, by the original positives and by a label set."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("labels", str, description="latest, original or a version")],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, key: str) -> Response:
+        benchmark = self.benchmark
+        label_set = find_label_set(benchmark, request.query_params.get("labels", LATEST))
+        original = stored_scores(benchmark, None)
+        labelled = stored_scores(benchmark, label_set) if label_set else {}
+        runs = {}
+        for run in find_runs(benchmark):
+            by_original, by_labels = original.get(run.pk), labelled.get(run.pk)
+            best = by_labels if label_set else by_original
+            runs[run.name] = {
+                "sha256": run.sha256,
+                "original": by_original.scores if by_original else None,
+                "labelled": by_labels.scores if by_labels else None,
+                "judged": best.judged if best else None,
+                "reads": {str(one): one.reads(run.depth) for one in DEFAULT_MEASURES},
+                "unjudged": best.unjudged if best else None,
+                "bounds": best.bounds if best else None,
+            }
+        return Response(
+            {
+                "labels": label_set.version if label_set else "original",
+                "labels_sha256": label_set.sha256 if label_set else None,
+                "runs": runs,
+            }
+        )
+
+    @extend_schema(request=EvaluateSerializer, responses={202: JobSerializer})
+    def post(self, request: Request, key: str) -> Response:
+        shape = EvaluateSerializer(data=request.data)
+        shape.is_valid(raise_exception=True)
+        labels = shape.validated_data["labels"]
+        find_label_set(self.benchmark, labels)
+        return self.enqueue(request, "evaluate", "Scores", {"labels": labels})

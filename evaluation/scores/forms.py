@@ -1,0 +1,72 @@
+"""The shape of what the results page may be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from evaluation.models import LabelSet
+from evaluation.release.selectors import LATEST, ORIGINAL
+
+# Columns of the results table that it can be ordered by; a minus sign in front: highest first.
+TABLE_MEASURES = ("C@1", "C@5", "C@10", "AP", "AP(found)")
+JUDGED = "Judged@10"
+RUN = "run"
+SORT_KEYS = (RUN, *TABLE_MEASURES, JUDGED)
+DEFAULT_SORT = "-C@1"
+
+
+class ResultsForm(forms.Form):
+    """`labels`: a version, `latest` or `original`; `only`: without the original positives."""
+
+    labels = forms.ChoiceField(label="Labels", required=False)
+    only = forms.BooleanField(label="Labels alone, without the original positives", required=False)
+    sort = forms.ChoiceField(
+        choices=[(sign + key, key) for key in SORT_KEYS for sign in ("", "-")],
+        required=False,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        versions = [
+            (str(found.version), f"Label set {found.version}, {found.created_at:%d %b %Y}")
+            for found in label_sets
+        ]
+        if not versions:
+            del self.fields["only"]
+        field: forms.ChoiceField = self.fields["labels"]  # type: ignore[assignment]
+        field.choices = [*versions, (ORIGINAL, "Original positives")]
+        self.label_sets = {str(found.version): found for found in label_sets}
+
+    def clean_labels(self) -> str:
+        return self.cleaned_data["labels"] or self.latest
+
+    @property
+    def latest(self) -> str:
+        return next(iter(self.label_sets), ORIGINAL)
+
+    @property
+    def label_set(self) -> LabelSet | None:
+        return self.label_sets.get(self.cleaned_data["labels"])
+
+    @property
+    def labels_only(self) -> bool:
+        return bool(self.cleaned_data.get("only")) and self.label_set is not None
+
+
+class EvaluateForm(forms.Form):
+    labels = forms.CharField(required=False, max_length=20)
+    only = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = {str(found.version) for found in label_sets}
+
+    def clean_labels(self) -> str:
+        labels: str = self.cleaned_data["labels"] or (LATEST if self.known else ORIGINAL)
+        if labels not in self.known | {ORIGINAL, LATEST}:
+            raise forms.ValidationError("There is no such label set.")
+        return labels

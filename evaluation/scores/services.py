@@ -1,0 +1,194 @@
+"""Scores of runs, by the original positives and by a label set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from config.accounts.models import User
+from config.jobs.models import Job
+from config.jobs.services import enqueue_job
+from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.coverage import cover_ranks
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.models import Evaluation, LabelSet
+from evaluation.release.selectors import (
+    LATEST,
+    ORIGINAL,
+    find_label_set,
+    label_set_judged,
+    original_with_twins,
+)
+from pooling.core.equal_texts import OFF
+from pooling.models import Benchmark, Run
+from pooling.policies import POOLED_DEPTH
+from pooling.selectors import find_runs, ranked_matrix
+
+JUDGED_DEPTHS = (1, 5, 10)
+# Measures whose bounds take no longer than the scores.
+BOUNDED = tuple(Measure("C", depth) for depth in JUDGED_DEPTHS)
+
+Scores = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvaluation:
+    """One run's scores; a score that is undefined is None, and `undefined` has its reason.
+
+    labelled: by the label set, or None without a label set.
+    judged: the judged share of the top, by depth. It has all depths in `reads`.
+    reads: the number of ranks of the run that each measure reads.
+    unjudged: unjudged pairs of the top ten.
+    bounds: lowest and highest C@k over the unjudged pairs of the list.
+
+    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
+    none.
+    """
+
+    run: Run
+    original: Scores
+    labelled: Scores | None
+    judged: Scores
+    reads: dict[str, int]
+    unjudged: int
+    bounds: dict[str, list[float | None]]
+    undefined: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRuns:
+    label_set: LabelSet | None
+    runs: list[RunEvaluation]
+    code_version: str
+    twins: str
+
+
+def evaluate_runs(
+    *,
+    benchmark: Benchmark,
+    labels: str = LATEST,
+    run_names: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    labels_only: bool = False,
+    twins: str = OFF,
+    progress: Progress = no_progress,
+) -> EvaluatedRuns:
+    """Score runs (all where none is named) by the original positives and by a label set.
+
+    Original positives count as positive and as judged in both, as in the FIRE study; with
+    `labels_only` the label set stands alone. `twins` names a rule of `pooling.core.equal_texts`:
+    captions whose texts are equal by it share their original positives.
+    Scores are stored if no measure is named and `twins` is off.
+    Raises `InvalidInput` for an unknown label set, run or measure.
+    """
+    wanted = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
+    label_set = find_label_set(benchmark, labels)
+    runs = find_runs(benchmark, run_names)
+    original = original_with_twins(benchmark, twins)
+    labelled = None if label_set is None else label_set_judged(label_set)
+    if labelled is not None and not labels_only:
+        labelled = with_positives(labelled, original_with_twins(benchmark, twins, label_set))
+    results = []
+    for number, run in enumerate(runs):
+        progress(number, len(runs), "scoring")
+        results.append(_evaluate(run, original, labelled, wanted))
+    if not measures and twins == OFF:
+        _store(results, label_set, labels_only)
+    progress(len(runs), len(runs), "scoring")
+    return EvaluatedRuns(label_set, results, code_version(), twins)
+
+
+def begin_scoring(*, run: Run, created_by: User | None) -> Job:
+    """The job that scores one run, by the newest label set or, before there is one, by the original
+    positives alone."""
+    benchmark = run.benchmark
+    has_labels = LabelSet.objects.filter(benchmark=benchmark).exists()
+    return enqueue_job(
+        kind="evaluate",
+        title=f"Score {run.name} of {benchmark.name}"[:300],
+        params={
+            "benchmark": benchmark.key,
+            "labels": LATEST if has_labels else ORIGINAL,
+            "runs": [run.name],
+        },
+        benchmark_key=benchmark.key,
+        created_by=created_by,
+    )
+
+
+def _evaluate(
+    run: Run, original: Judged, labelled: Judged | None, measures: Sequence[Measure]
+) -> RunEvaluation:
+    ranked = ranked_matrix(run)
+    reads = {str(measure): measure.reads(run.depth) for measure in measures}
+    depths = [Measure("Judged", depth) for depth in _judged_depths(run.depth, reads.values())]
+    by_original = score_run(ranked, original, [*measures, *depths])
+    by_labels = (
+        by_original if labelled is None else score_run(ranked, labelled, [*measures, *depths])
+    )
+    known = original if labelled is None else labelled
+    coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
+    bounds = bound_scores(ranked, known, BOUNDED)
+    reasons: dict[str, str] = {}
+    for scores in (by_original, by_labels):
+        for measure in measures:
+            if reason := scores.mean(measure).undefined:
+                reasons[str(measure)] = reason
+    return RunEvaluation(
+        run=run,
+        original={str(m): by_original.mean(m).value for m in measures},
+        labelled=None if labelled is None else {str(m): by_labels.mean(m).value for m in measures},
+        judged={str(m.cutoff): by_labels.mean(m).value for m in depths},
+        reads=reads,
+        unjudged=int((coverage.filled - coverage.judged).sum()),
+        bounds={str(m): [bounds.lower.mean(m).value, bounds.upper.mean(m).value] for m in BOUNDED},
+        undefined=reasons,
+    )
+
+
+def _judged_depths(depth: int, reads: Iterable[int]) -> list[int]:
+    """Return the depths whose judged share is stored: usual ones and those that measures read."""
+    usual = {usual for usual in JUDGED_DEPTHS if usual <= depth}
+    return sorted(usual | {read for read in reads if read > 0})
+
+
+@transaction.atomic
+def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_only: bool) -> None:
+    for result in results:
+        original = _with_reasons(result.original, result)
+        known = {
+            "judged": result.judged,
+            "unjudged": result.unjudged,
+            "bounds": result.bounds,
+        }
+        if label_set is None or result.labelled is None:
+            _put(result.run, None, False, scores=original, **known)
+            continue
+        _put(result.run, None, False, scores=original)
+        labelled = _with_reasons(result.labelled, result)
+        _put(result.run, label_set, labels_only, scores=labelled, **known)
+
+
+def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
+    return {
+        name: {"undefined": result.undefined[name]} if value is None else value
+        for name, value in scores.items()
+    }
+
+
+def _put(run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any) -> None:
+    """Store the values given; what is judged by the originals stays where it was computed."""
+    Evaluation.objects.update_or_create(
+        run=run,
+        label_set=label_set,
+        labels_only=labels_only,
+        defaults={**values, "code_version": code_version()},
+        create_defaults={"judged": {}, **values, "code_version": code_version()},
+    )

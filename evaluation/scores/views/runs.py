@@ -1,0 +1,132 @@
+"""One run: its scores and its place, what its unjudged pairs leave open, and how to have them
+judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.policies import can_lead
+from config.jobs.models import UNFINISHED, Job
+from config.jobs.views import start_job
+from config.shared.pages import only_for
+from evaluation.models import LabelSet
+from evaluation.release.exports import FORMATS
+from evaluation.release.policies import can_evaluate, can_see_scores
+from evaluation.release.selectors import deciding_counts
+from evaluation.scores.forms import TABLE_MEASURES
+from evaluation.scores.selectors import stored_scores
+from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, Value, mark_ranks, result_rows
+from pooling.models import Benchmark, Pool, Run
+from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
+from pooling.selectors import find_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One measure of the run: its score, its bounds, and its rank among the scored runs."""
+
+    cell: Cell
+    bounds: tuple[Value, Value] | None
+    rank_before: int | None
+    rank: int | None
+    n_ranked: int
+
+
+@only_for(can_see_scores)
+@require_safe
+def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """By the newest label set, or before there is one by the original positives alone."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    found = get_object_or_404(_runs(benchmark), pk=pk)
+    label_set = LabelSet.objects.filter(benchmark=benchmark).first()
+    rows = result_rows(
+        find_runs(benchmark),
+        stored_scores(benchmark, None),
+        stored_scores(benchmark, label_set) if label_set else {},
+        by_labels=label_set is not None,
+    )
+    row = next(row for row in rows if row.run.pk == found.pk)
+    lines = [_line(row, rows, measure) for measure in TABLE_MEASURES]
+    context = {
+        "benchmark": benchmark,
+        "run": found,
+        "row": row,
+        "rows": [row],
+        "lines": lines,
+        "is_old": any(line.cell.judged.reason == NOT_COMPUTED for line in lines),
+        "shares": _shares(row),
+        "n_unscored": sum(not row.is_scored for row in rows),
+        "label_set": label_set,
+        "depth": min(POOLED_DEPTH, found.depth),
+        "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
+        "can_lead": can_lead(request.user, benchmark),
+        "scoring": _scoring(found),
+        "deciding": deciding_counts(found, label_set) if label_set else [],
+        "export_formats": FORMATS,
+        "code_versions": sorted(row.code_versions),
+    }
+    return render(request, "evaluation/scores/run.html", context)
+
+
+@only_for(can_evaluate)
+@require_POST
+def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    """Send the top of a run to the pool: whoever may upload it may. It costs nobody anything until
+    a lead opens a campaign."""
+    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
+    found = get_object_or_404(_runs(benchmark), pk=pk)
+    depth = min(POOLED_DEPTH, found.depth)
+    return start_job(
+        request,
+        kind="build_pool",
+        title=f"Pool the top {depth} of {found.name}",
+        params={
+            "benchmark": benchmark.key,
+            "depth": depth,
+            "runs": [found.name],
+            "sample": None,
+            "seed": 0,
+        },
+        benchmark_key=benchmark.key,
+    )
+
+
+def _is_pooled(found: Run, depth: int) -> bool:
+    """Whether a pool of all captions holds the top of the run."""
+    pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None)
+    return pools.exists()
+
+
+def _runs(benchmark: Benchmark) -> QuerySet[Run]:
+    return Run.objects.filter(benchmark=benchmark).select_related("system", "created_by")
+
+
+def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
+    mark_ranks(rows, measure)
+    bounds = row.evaluation.bounds.get(measure) if row.evaluation else None
+    return Line(
+        row.cell(measure),
+        (Value(bounds[0]), Value(bounds[1])) if bounds else None,
+        row.rank_before,
+        row.rank,
+        row.n_ranked,
+    )
+
+
+def _shares(row: ResultRow) -> list[tuple[str, Value]]:
+    """By depth, which share of the top is judged."""
+    judged = row.evaluation.judged if row.evaluation else {}
+    return [(depth, Value(share)) for depth, share in judged.items()]
+
+
+def _scoring(found: Run) -> Job | None:
+    """The job that scores it just now."""
+    jobs = Job.objects.filter(
+        kind="evaluate", benchmark_key=found.benchmark.key, state__in=UNFINISHED
+    )
+    return next((job for job in jobs if job.params.get("runs") in ([found.name], None)), None)

@@ -1,0 +1,81 @@
+// The guidelines on the screen. Each answer names their version. When a lead writes a new version,
+// the room shows it and accepts no answer until the annotator has read it.
+
+import { dialogs, part } from "./room.js";
+
+export class Guidelines {
+  // `onRead()` is called when the annotator has read a new version.
+  constructor({ server, onRead }) {
+    Object.assign(this, { server, onRead });
+    this.dialog = dialogs.guidelines;
+    this.version = this.versionShown;
+    this.isUnread = false;
+    this.isFetching = false;
+    part("guideline-read").addEventListener("click", () => this.confirm());
+    this.dialog.addEventListener("cancel", (event) => {
+      if (this.isUnread) event.preventDefault();
+    });
+    // Browsers close a dialog at the second Escape, even if the page prevents the first.
+    this.dialog.addEventListener("close", () => {
+      if (this.isUnread) this.open();
+    });
+    // The annotator's last answer was given under another version.
+    if ("changed" in this.dialog.dataset) this.announce();
+  }
+
+  get versionShown() {
+    return Number(part("guideline").querySelector("[data-version]").dataset.version);
+  }
+
+  // `version`: the current version of the campaign, from the server, or null.
+  async hear(version) {
+    if (version === null || version <= this.version || this.isUnread || this.isFetching) return;
+    this.isFetching = true;
+    try {
+      await this.fetch();
+    } catch {
+      // The next response of the server starts this again.
+    } finally {
+      this.isFetching = false;
+    }
+  }
+
+  async fetch() {
+    const page = await this.server.getPage(this.dialog.dataset.url);
+    const text = page.querySelector("[data-version]");
+    // `version` stays the earlier one until the annotator has read the new one.
+    if (!text || Number(text.dataset.version) <= this.version) return;
+    part("guideline").replaceChildren(text);
+    this.announce();
+  }
+
+  announce() {
+    this.isUnread = true;
+    this.mark();
+    const other = Object.values(dialogs).find((dialog) => dialog.open && dialog !== this.dialog);
+    // The annotator may be typing in it.
+    if (other) other.addEventListener("close", () => this.open(), { once: true });
+    else this.open();
+  }
+
+  open() {
+    if (!this.dialog.open) this.dialog.showModal();
+    // The button gets no focus, so that a key meant for the pair does not press it.
+    this.dialog.querySelector("h2").focus();
+    this.dialog.scrollTop = 0;
+  }
+
+  confirm() {
+    this.isUnread = false;
+    this.version = this.versionShown;
+    this.dialog.close();
+    this.mark();
+    this.onRead();
+  }
+
+  mark() {
+    part("guideline-changed").hidden = !this.isUnread;
+    part("guideline-read").hidden = !this.isUnread;
+    part("guideline-close").hidden = this.isUnread;
+  }
+}

@@ -1,0 +1,308 @@
+"""Changing a campaign that runs: its policy, who may judge in it, and what is noted of it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.enums import CampaignState, Joining
+from annotation.forms.campaigns import CampaignForm
+from annotation.models import Campaign, CampaignChange, Membership
+from annotation.services import Policy, change_policy, pause_member, policy_of, set_campaign_state
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import deactivate_person
+from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from tests import factories
+from tests.factories import bring_gold, claim, make_annotator, make_campaign, make_user
+
+
+@pytest.fixture
+def lead(db: None) -> User:
+    return make_user("lena", Role.LEAD)
+
+
+@pytest.fixture
+def desk(client: Client, lead: User) -> Client:
+    client.force_login(lead)
+    return client
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return make_campaign(tmp_path, captions=2, videos=4, double_share=0.5, name="First")
+
+
+def stored(campaign: Campaign) -> dict[str, Any]:
+    row: dict[str, Any] = Campaign.objects.filter(pk=campaign.pk).values().get()
+    return row
+
+
+# --- Services ---------------------------------------------------------------------------------
+
+
+def test_every_change_is_noted(campaign: Campaign, lead: User) -> None:
+    before = stored(campaign)
+    change_policy(
+        campaign=campaign,
+        changes={"name": " Second ", "ceiling": 1 / 3, "joining": "chosen", "checklist": True},
+        by=lead,
+    )
+    noted = CampaignChange.objects.get()
+    assert (noted.campaign, noted.lead, noted.changes) == (
+        campaign,
+        lead,
+        {
+            "name": ["First", "Second"],
+            "joining": ["everybody", "chosen"],
+            "ceiling": [1.0, 0.3333],
+            "checklist": [False, True],
+        },
+    )
+    assert stored(campaign) == before | {
+        "name": "Second",
+        "joining": "chosen",
+        "ceiling": Decimal("0.3333"),
+        "checklist": True,
+    }
+    # The same again is no change.
+    assert change_policy(campaign=campaign, changes={"ceiling": 1 / 3}, by=lead) is None
+    assert CampaignChange.objects.count() == 1
+
+
+def test_states_are_noted_too(campaign: Campaign, lead: User) -> None:
+    for state in (CampaignState.PAUSED, CampaignState.PAUSED, CampaignState.OPEN):
+        set_campaign_state(campaign=campaign, state=state, by=lead)
+    changes = CampaignChange.objects.order_by("pk").values_list("lead", "changes")
+    assert list(changes) == [
+        (lead.pk, {"state": ["open", "paused"]}),
+        (lead.pk, {"state": ["paused", "open"]}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["scale", "steps", "threshold", "labels_each", "double_share", "labels_max", "order", "seed"],
+)
+def test_the_plan_stays(name: str, campaign: Campaign, lead: User) -> None:
+    before = stored(campaign)
+    with pytest.raises(InvalidInput) as refused:
+        change_policy(campaign=campaign, changes={name: 2, "ceiling": 0.5}, by=lead)
+    assert str(refused.value) == f"{name} cannot be changed while the campaign runs"
+    assert stored(campaign) == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ceiling": 0},
+        {"ceiling": 1.5},
+        {"gate_share": -0.1},
+        {"gate_last": 10_001},
+        {"gold_last": 0},
+        {"name": " "},
+        {"name": "x" * 151},
+        # There is none to mix in.
+        {"gold_share": 0.1},
+    ],
+)
+def test_what_cannot_be_followed(changes: dict[str, Any], campaign: Campaign, lead: User) -> None:
+    before = stored(campaign)
+    with pytest.raises(InvalidInput):
+        change_policy(campaign=campaign, changes=changes | {"checklist": True}, by=lead)
+    assert stored(campaign) == before
+    assert CampaignChange.objects.count() == 0
+
+
+def test_gold_comes_when_it_is_asked_for(campaign: Campaign, lead: User, tmp_path: Path) -> None:
+    other = factories.make_benchmark(tmp_path, captions=4, videos=4, key="other")
+    factories.make_run(tmp_path, other, {"c0": ["v0", "v1"]})
+    factories.build_pool(benchmark=other, depth=2)
+    made = factories.open_campaign(benchmark=other)
+    bring_gold(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
+    assert made.tasks.filter(gold__isnull=False).count() == 0
+    change_policy(campaign=made, changes={"gold_share": 0.5, "gold_bar": 0.8}, by=lead)
+    assert made.tasks.filter(gold__isnull=False).count() == 2
+
+
+def test_who_may_not_change_what(campaign: Campaign, lead: User, tmp_path: Path) -> None:
+    rosa = make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR)
+    with pytest.raises(NotPermitted):
+        change_policy(campaign=campaign, changes={"ceiling": 0.5}, by=rosa)
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    with pytest.raises(Conflict):
+        change_policy(campaign=campaign, changes={"ceiling": 0.5}, by=lead)
+    assert CampaignChange.objects.count() == 1
+
+
+def test_policy_of_a_campaign_is_what_it_was_opened_with(db: None, tmp_path: Path) -> None:
+    policy = Policy(
+        scale="graded",
+        steps=["a", "b", "c"],
+        threshold=2,
+        labels_each=2,
+        gate_last=5,  # type: ignore[arg-type]
+    )
+    benchmark = factories.make_benchmark(tmp_path)
+    factories.make_run(tmp_path, benchmark, {"c0": ["v0"]})
+    factories.build_pool(benchmark=benchmark, depth=1)
+    made = factories.open_campaign(benchmark=benchmark, policy=policy)
+    made.refresh_from_db()
+    assert policy_of(made).columns() == policy.columns()
+
+
+# --- The page of the policy -------------------------------------------------------------------
+
+FORM = {
+    "after": "0",
+    "name": "First",
+    "joining": "everybody",
+    "ceiling_percent": "100",
+    "gate_right": "0",
+    "gate_last": "0",
+    "gold_percent": "0",
+    "bar_right": "0",
+    "bar_last": "10",
+}
+
+
+def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Client) -> None:
+    address = f"/campaigns/{campaign.pk}/policy/"
+    changed = FORM | {"ceiling_percent": "12.5", "gate_right": "2", "gate_last": "3"}
+    answer = desk.post(address, changed)
+    assert answer["Location"] == f"/campaigns/{campaign.pk}/"
+    form = desk.get(address).context["form"]
+    changed |= {"after": str(CampaignChange.objects.get().pk)}
+    assert {name: str(form[name].value()) for name in FORM} == changed
+    assert [(one.title, one.is_open) for one in form.fieldsets() if one.folded] == [
+        ("Training before", True),
+        ("Hidden controls", False),
+    ]
+    # Sent again as it is shown, nothing is different: two of three is not 0.6667 of three.
+    desk.post(address, changed)
+    assert CampaignChange.objects.count() == 1
+    page = " ".join(desk.get(f"/campaigns/{campaign.pk}/").content.decode().split())
+    assert "at most by one person: 100 % → 12.5 %" in page
+    assert "gate, share right: 0 % → 66.67 %" in page
+    assert "<bdi>2 of the last 3 right</bdi>" in page
+
+
+def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Client) -> None:
+    address = f"/campaigns/{campaign.pk}/policy/"
+    assert desk.post(address, FORM | {"name": ""}).status_code == 422
+    refused = desk.post(address, FORM | {"gold_percent": "2"})
+    assert refused.status_code == 422
+    assert refused.context["form"].errors == {
+        "gold_percent": ["Tiny has no control pairs to mix in; bring some first."]
+    }
+    refused = desk.post(address, FORM | {"gold_percent": "51"})
+    assert list(refused.context["form"].errors) == ["gold_percent"]
+    # What is no field of this form is not looked at.
+    desk.post(address, FORM | {"labels_max": "9", "seed": "7", "state": "closed"})
+    assert (CampaignChange.objects.count(), stored(campaign)["labels_max"]) == (0, 3)
+
+
+def test_a_form_from_before_a_change_changes_nothing(
+    campaign: Campaign, desk: Client, lead: User
+) -> None:
+    """Two tabs: what the first has changed is not put back by the second, which keeps what was
+    typed. What was done about a person, or the state, is no change of the policy."""
+    address = f"/campaigns/{campaign.pk}/policy/"
+    claim(campaign, make_annotator("anna"))
+    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    stale = desk.post(address, FORM | {"gate_right": "2", "gate_last": "3"})
+    assert stale.status_code == 422
+    assert "Somebody has changed the campaign since" in stale.content.decode()
+    assert stale.context["form"]["gate_last"].value() == "3"
+    assert (stored(campaign)["joining"], stored(campaign)["gate_last"]) == ("chosen", 0)
+
+    seen = {"after": str(CampaignChange.objects.get().pk), "joining": "chosen"}
+    pause_member(membership=Membership.objects.get(), reason="wait", by=lead)
+    set_campaign_state(campaign=campaign, state=CampaignState.PAUSED, by=lead)
+    assert desk.post(address, FORM | seen | {"gate_last": "3"}).status_code == 302
+    assert stored(campaign)["gate_last"] == 3
+
+
+OPENING = FORM | {
+    "labels_each": "1",
+    "double_percent": "10",
+    "labels_max": "3",
+    "scale": "graded",
+    "steps": "a\nb\nc\nd",
+    "relevant_from": "2",
+    "order": "grouped",
+    "priority": "none",
+    "seed": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, {}),
+        ({"relevant_from": "5"}, {"relevant_from": ["There are 4 steps: 2 to 4."]}),
+        ({"steps": " \n"}, {"steps": ["Name 2 to 9 steps, one a line."]}),
+        ({"steps": " ", "scale": "binary"}, {}),
+        ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
+        (
+            {"labels_each": "3"},
+            {"labels_max": ["Pairs with one label more get 4, which is above the maximum of 3."]},
+        ),
+        ({"labels_each": "3", "double_percent": "0"}, {}),
+    ],
+)
+def test_what_cannot_be_followed_is_said_beside_its_field(
+    given: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    assert CampaignForm(OPENING | given).errors == errors
+
+
+def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
+    """Its plan is refused today, and stays as it is."""
+    Campaign.objects.update(labels_max=1)
+    assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
+
+
+def test_a_closed_campaign_has_no_such_page(campaign: Campaign, desk: Client, lead: User) -> None:
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    for part in ("policy", "members"):
+        assert desk.get(f"/campaigns/{campaign.pk}/{part}/").status_code == 409
+    assert "policy/" not in desk.get(f"/campaigns/{campaign.pk}/").content.decode()
+
+
+# --- Who may judge ----------------------------------------------------------------------------
+
+
+def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
+    anna, ben, cara = (make_annotator(name) for name in ("anna", "ben", "cara"))
+    claim(campaign, anna)
+    make_user("rosa", Role.RESEARCHER)
+    deactivate_person(person=cara.user, by=make_user("ada", Role.ADMIN))
+    emil = make_user("emil", Role.ANNOTATOR)
+    address = f"/campaigns/{campaign.pk}/members/"
+    nobody = desk.get(address)
+    assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
+    assert "Every annotator of the benchmark may judge" in nobody.content.decode()
+    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+
+    shown = desk.get(address).context["form"].fields["people"].choices
+    assert list(shown) == [(ben.user_id, "ben"), (emil.pk, "emil")]
+    answer = desk.post(address, {"people": [emil.pk]})
+    assert answer["Location"] == f"/campaigns/{campaign.pk}/people/"
+    members = Membership.objects.filter(campaign=campaign).values_list("annotator__user__username")
+    assert sorted(members) == [("anna",), ("emil",)]
+    shown = desk.get(address).context["form"].fields["people"].choices
+    assert list(shown) == [(ben.user_id, "ben")]
+
+
+def test_nobody_else_is_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
+    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    rosa = make_user("rosa", Role.RESEARCHER)
+    address = f"/campaigns/{campaign.pk}/members/"
+    for people in ([], [rosa.pk], ["x"]):
+        assert desk.post(address, {"people": people}).status_code == 422
+    assert Membership.objects.count() == 0

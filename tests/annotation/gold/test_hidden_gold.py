@@ -1,0 +1,531 @@
+"""Gold mixed into a campaign: how much comes, that nothing tells it, and that it counts nowhere."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.core.consensus import OutcomeCounts
+from annotation.core.plan import is_gold_due
+from annotation.enums import CampaignState, EscalationKind, Order, Scale
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership
+from annotation.selectors.judging import judged_by, last_judged
+from annotation.selectors.judgments import adjudicated, judgment_arrays
+from annotation.selectors.progress import campaign_progress
+from annotation.services import (
+    Answer,
+    claim_assignments,
+    escalate_task,
+    release_assignments,
+    reopen_task,
+    set_campaign_state,
+    submit_judgment,
+)
+from config.accounts.roles import Role
+from config.shared.errors import Conflict, InvalidInput
+from evaluation.monitor.selectors.campaigns import measure_campaign
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.services import publish_label_set
+from tests.factories import (
+    PASSWORD,
+    at_once,
+    bring_gold,
+    claim,
+    make_annotator,
+    make_campaign_with_gold,
+    make_user,
+    submit,
+)
+
+UNSURE, CANNOT_PLAY = EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY
+
+
+def is_gold(assignment: Assignment) -> bool:
+    return assignment.task.gold_id is not None
+
+
+def gold_figures(campaign: Campaign) -> tuple[int, int]:
+    """Answers to gold and the right ones among them, as a lead reads them."""
+    figures = measure_campaign(campaign)
+    return figures["gold"], figures["right"]
+
+
+def judge_all(
+    campaign: Campaign, annotator: Annotator, *, label: int = 1, count: int = 5
+) -> list[Assignment]:
+    """Everything that the person is handed, in its order, all answered alike."""
+    handed: list[Assignment] = []
+    while batch := claim(campaign, annotator, count):
+        handed += batch
+        for one in batch:
+            submit(one, label)
+    return handed
+
+
+# --- How much -------------------------------------------------------------------------------
+
+
+def test_as_much_gold_comes_as_the_share_says(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, order=Order.SHUFFLED, seed=3
+    )
+    anna = make_annotator("anna")
+    handed = judge_all(campaign, anna, count=10)
+
+    gold = sum(map(is_gold, handed))
+    assert len(handed) == 300 + gold
+    # What the draw names among so many places, and no more; by chance about a tenth.
+    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
+    assert gold == due
+    assert 20 <= gold <= 50
+    membership = Membership.objects.get()
+    assert (membership.handed, membership.judged, membership.gold_judged) == (300 + gold, 300, gold)
+    assert membership.gold_owed == 0
+    assert judged_by(campaign, anna) == 300 + gold
+
+
+def test_grouped_pairs_get_their_share_too(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, seed=3
+    )
+    anna = make_annotator("anna")
+    handed = judge_all(campaign, anna, count=7)
+    gold = sum(map(is_gold, handed))
+    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
+    # Some of it had no place yet when the pairs ran out.
+    assert due - 2 <= gold <= due
+    assert gold > 20
+
+
+def test_gold_that_is_used_up_is_not_made_up_for_in_one_heap(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=10, videos=10, gold=2, gold_share=0.5, order=Order.SHUFFLED
+    )
+    anna = make_annotator("anna")
+    handed = judge_all(campaign, anna)
+    assert sum(map(is_gold, handed)) == 2
+    assert Membership.objects.get().gold_owed == 0
+
+
+def test_no_gold_comes_without_pairs(db: None, tmp_path: Path) -> None:
+    """Or at the end of the queue a person would be handed nothing but gold."""
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=1, videos=4, gold=20, gold_share=0.5, order=Order.SHUFFLED
+    )
+    for name in ("anna", "ben", "cleo"):
+        handed = judge_all(campaign, make_annotator(name), count=20)
+        assert sum(map(is_gold, handed)) <= sum(not is_gold(one) for one in handed)
+    assert claim(campaign, make_annotator("dora"), 20) == []
+
+
+def test_none_is_handed_out_where_none_is_asked_for(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=5)
+    assert not any(map(is_gold, judge_all(campaign, make_annotator("anna"))))
+    assert JudgmentTask.objects.filter(gold__isnull=False).count() == 0
+
+
+def test_a_campaign_without_control_pairs_cannot_mix_them_in(db: None, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=0, gold_share=0.1)
+    assert str(refused.value) == "tiny has no control pairs to mix in; bring some first"
+    assert Campaign.objects.count() == 0
+
+
+# --- In which order -------------------------------------------------------------------------
+
+
+def test_two_people_get_other_gold_at_other_places(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path,
+        captions=10,
+        videos=10,
+        gold=40,
+        gold_share=0.2,
+        labels_each=2,
+        order=Order.SHUFFLED,
+    )
+    orders, places = [], []
+    for name in ("anna", "ben"):
+        handed = judge_all(campaign, make_annotator(name))
+        orders.append([one.task_id for one in handed if is_gold(one)])
+        places.append([place for place, one in enumerate(handed) if is_gold(one)])
+    assert min(map(len, orders)) > 10
+    assert orders[0][:10] != orders[1][:10]
+    assert places[0] != places[1]
+
+
+def test_grouped_gold_never_stands_within_another_caption(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(tmp_path, captions=20, videos=12, gold=60, gold_share=0.15)
+    handed = judge_all(campaign, make_annotator("anna"), count=5)
+    runs = [
+        (caption, [is_gold(one) for one in run])
+        for caption, run in groupby(handed, key=lambda one: one.task.query.key)
+    ]
+    # A caption whose pairs had been parted by gold would come in two runs.
+    pooled = Counter(caption for caption, gold in runs if not any(gold))
+    assert set(pooled.values()) == {1}
+    assert sum(map(is_gold, handed)) > 20
+
+
+def test_gold_of_a_caption_at_hand_comes_beside_its_pairs(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(tmp_path, captions=24, videos=5, gold=1, gold_share=0.4)
+    # The last video of each caption is not judged here, but gold.
+    JudgmentTask.objects.filter(pair__video__key="v4").delete()
+    rows = [(f"c{number}", "v4", 1, "") for number in range(24)]
+    bring_gold(tmp_path, campaign.benchmark, rows)
+    anna, beside = make_annotator("anna"), 0
+    while batch := claim(campaign, anna, 8):
+        captions = [one.task.query.key for one in batch]
+        pooled = {one.task.query.key for one in batch if not is_gold(one)}
+        for place, one in enumerate(batch):
+            if is_gold(one) and captions[place] in pooled:
+                neighbours = captions[max(0, place - 1) : place] + captions[place + 1 : place + 2]
+                assert captions[place] in neighbours
+                beside += 1
+            submit(one, 1)
+    # What is drawn hangs on the rows' keys, so only that it happens is certain.
+    assert beside > 0
+
+
+def test_what_was_given_back_comes_again_as_it_was(db: None, tmp_path: Path) -> None:
+    """Were gold missing after a reload, its absence would tell it."""
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=6, videos=5, gold=20, gold_share=0.6, order=Order.SHUFFLED
+    )
+    anna = make_annotator("anna")
+    first = [one.pk for one in claim(campaign, anna, 10)]
+    assert any(map(is_gold, claim(campaign, anna, 10)))
+    for _ in range(20):
+        release_assignments(campaign=campaign, annotator=anna)
+        assert sorted(one.pk for one in claim(campaign, anna, 10)) == sorted(first)
+    assert Membership.objects.get().handed == 10
+
+
+def test_a_single_item_that_was_given_back_does_not_come_again(db: None, tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=2, videos=5, gold=20, gold_share=0.5, order=Order.SHUFFLED
+    )
+    anna = make_annotator("anna")
+    for one in claim(campaign, anna, 10):
+        released = release_assignments(campaign=campaign, annotator=anna, assignment_id=one.pk)
+        assert released == 1
+    handed = {one.pk for one in judge_all(campaign, anna)}
+    assert not handed & set(
+        Assignment.objects.filter(state="released").values_list("pk", flat=True)
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_at_once_draw_different_gold(tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=20, videos=10, gold=30, gold_share=0.5, order=Order.SHUFFLED
+    )
+    anna = make_annotator("anna")
+    calls = [lambda: claim_assignments(campaign=campaign, annotator=anna, count=10)] * 4
+    handed = [one.pk for tab in at_once(*calls) for one in tab]
+    gold = Assignment.objects.filter(pk__in=handed, task__gold__isnull=False)
+    assert Assignment.objects.count() == len(set(handed))
+    assert (
+        gold.count()
+        == Membership.objects.get().handed - Assignment.objects.filter(task__gold=None).count()
+    )
+
+
+# --- What the browser sees ------------------------------------------------------------------
+
+
+def browser_of(name: str) -> APIClient:
+    make_user(name, Role.ANNOTATOR)
+    browser = APIClient()
+    assert browser.login(username=name, password=PASSWORD)
+    return browser
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return make_campaign_with_gold(
+        tmp_path,
+        captions=4,
+        videos=5,
+        gold=10,
+        gold_share=0.9,
+        order=Order.SHUFFLED,
+        checklist=True,
+        contact_sheet=True,
+    )
+
+
+def shape(value: Any) -> Any:
+    """An answer of the API without its values."""
+    if isinstance(value, dict):
+        return {name: shape(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [shape(part) for part in value[:1]]
+    return type(value).__name__
+
+
+def post(browser: APIClient, path: str, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
+    answer = browser.post(f"/api/v1/{path}", body, format="json")
+    headers = {k: v for k, v in answer.headers.items() if k not in ("Content-Length", "ETag")}
+    return answer.status_code, answer.json(), headers
+
+
+def test_every_answer_to_gold_looks_like_one_to_a_pair(campaign: Campaign) -> None:
+    browser = browser_of("anna")
+    answered = browser.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {"count": 20}, format="json")
+    items = {item["assignment"]: item for item in answered.json()["items"]}
+    gold = Assignment.objects.filter(pk__in=items, task__gold__isnull=False)
+    of_kind = {
+        "gold": list(gold.values_list("pk", flat=True)),
+        "pair": sorted(set(items) - set(gold.values_list("pk", flat=True))),
+    }
+    assert min(map(len, of_kind.values())) >= 4
+
+    said: dict[str, list[Any]] = {"gold": [], "pair": []}
+    for kind, (right, wrong, handed_on, broken, *_) in of_kind.items():
+        key, other = str(uuid.uuid4()), str(uuid.uuid4())
+        answer = {"assignment": right, "label": 1, "client_key": key, "seconds": 1.5}
+        steps: list[tuple[str, dict[str, Any]]] = [
+            ("judgments/", answer),
+            ("judgments/", answer),
+            ("judgments/", {**answer, "label": 0}),
+            ("judgments/", {**answer, "client_key": other}),
+            ("judgments/", {**answer, "client_key": other, "label": 0, "corrects": True}),
+            (
+                "judgments/",
+                {**answer, "assignment": wrong, "client_key": str(uuid.uuid4()), "label": 0},
+            ),
+            (
+                "judgments/",
+                {**answer, "assignment": wrong, "client_key": str(uuid.uuid4()), "label": 2},
+            ),
+            ("escalations/", {"assignment": handed_on, "kind": "unsure", "reason": "dark"}),
+            ("escalations/", {"assignment": handed_on, "kind": "unsure", "reason": "dark"}),
+            ("judgments/", {**answer, "assignment": handed_on, "client_key": str(uuid.uuid4())}),
+            ("escalations/", {"assignment": broken, "kind": "cannot-play"}),
+            (f"campaigns/{campaign.pk}/release/", {"assignment": broken}),
+            ("judgments/", {**answer, "assignment": broken, "client_key": str(uuid.uuid4())}),
+        ]
+        for path, body in steps:
+            status, content, headers = post(browser, path, body)
+            said[kind].append((path, status, shape(content), headers, content.get("detail")))
+        said[kind].append(shape(items[right]))
+    assert said["gold"] == said["pair"]
+    statuses = [step[1] for step in said["gold"][:-1]]
+    assert statuses == [201, 200, 409, 409, 201, 201, 400, 201, 201, 201, 201, 200, 201]
+    assert list(items[of_kind["gold"][0]]) == [
+        "assignment",
+        "caption",
+        "video",
+        "poster",
+        "elements",
+        "sheet",
+    ]
+
+    history = browser.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
+    # Of each kind the corrected answer and the other; what was handed on is not among them.
+    assert sorted(one["assignment"] for one in history) == sorted(
+        of_kind["gold"][:2] + of_kind["pair"][:2]
+    )
+    assert len({json.dumps(shape(one)) for one in history}) == 1
+
+
+def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    for one in claim(campaign, anna, 20):
+        submit(one, 1)
+    client = Client()
+    assert anna.user is not None
+    client.force_login(anna.user)
+    for address in ("/", "/me/", f"/campaigns/{campaign.pk}/judge/"):
+        page = client.get(address).content.decode().lower()
+        assert [word for word in ("gold", "control pair", "because") if word in page] == []
+    listed = client.get("/api/v1/campaigns/").json()
+    assert [word for word in ("gold", "because") if word in json.dumps(listed)] == []
+
+
+def test_the_keys_of_leases_follow_the_order_on_the_screen(campaign: Campaign) -> None:
+    handed = claim(campaign, make_annotator("anna"), 20)
+    assert any(map(is_gold, handed))
+    keys = [one.pk for one in handed]
+    assert keys == list(range(keys[0], keys[0] + len(keys)))
+
+
+def test_the_last_answers_have_gold_among_them(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    handed = claim(campaign, anna, 10)
+    for one in handed:
+        submit(one, 1)
+    assert [one.pk for one in last_judged(campaign, anna, 10)] == [one.pk for one in handed][::-1]
+
+
+# --- That it counts nowhere -----------------------------------------------------------------
+
+
+def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
+    handed = judge_all(campaign, make_annotator("anna"))
+    gold = [one for one in handed if is_gold(one)]
+    assert gold
+    progress = campaign_progress(campaign)
+    assert campaign.n_tasks == 20
+    assert (progress.tasks, progress.labels, progress.labels_required) == (20, 20, 20)
+    assert progress.outcomes == OutcomeCounts(resolved=20)
+    assert (progress.relevant, progress.surplus, progress.percent) == (20, 0, 100)
+    rows = JudgmentTask.objects.filter(gold__isnull=False).values_list(
+        "state", "label", "labels_live", "labels_required", "seats_open"
+    )
+    assert set(rows) == {("open", None, 0, 1, 0)}
+    assert set(Judgment.objects.filter(task__gold__isnull=False).values_list("state", "slot")) == {
+        ("gold", None)
+    }
+
+
+def test_gold_is_in_no_label_set_and_no_agreement(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    handed = judge_all(campaign, anna)
+    arrays = judgment_arrays(campaign.benchmark)
+    assert len(arrays.labels) == len(arrays.codes) == 20
+    assert set(arrays.annotators.tolist()) == {anna.pk}
+    assert len(adjudicated(campaign.benchmark).codes) == 0
+    label_set = publish_label_set(benchmark=campaign.benchmark)
+    assert (label_set.n_pairs, label_set.n_judgments, label_set.n_relevant) == (20, 20, 20)
+    report = compute_agreement(benchmark=campaign.benchmark)
+    assert (report.result["pairs"], report.result["labels"]) == (20, 20)
+    assert [row["labels"] for row in report.result["annotators"]] == [20]
+    assert len(handed) > 20
+
+
+def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
+    judge_all(campaign, make_annotator("anna"))
+    client = Client()
+    client.force_login(make_user("rosa", Role.RESEARCHER))
+    page = client.get("/benchmarks/tiny/").content.decode()
+    assert '<span class="nowrap">20 of 20</span>' in page
+
+
+# --- Right and wrong ------------------------------------------------------------------------
+
+
+def first_gold(campaign: Campaign, annotator: Annotator) -> Assignment:
+    return next(one for one in claim(campaign, annotator, 20) if is_gold(one))
+
+
+def truth_of(assignment: Assignment) -> int:
+    assert assignment.task.gold is not None
+    return int(assignment.task.gold.is_relevant)
+
+
+def answers_to(task: int) -> list[tuple[str, bool]]:
+    rows = Judgment.objects.filter(task=task).order_by("pk")
+    return [(state, bool(is_right)) for state, is_right in rows.values_list("state", "is_right")]
+
+
+def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    held = first_gold(campaign, anna)
+    submit(held, 1 - truth_of(held))
+    submit(held, truth_of(held))
+    assert answers_to(held.task_id) == [("superseded", False), ("gold", True)]
+    assert judged_by(campaign, anna) == 1
+    assert gold_figures(campaign) == (1, 1)
+
+
+def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    first, second = [one for one in claim(campaign, anna, 20) if is_gold(one)][:2]
+    submit(first, truth_of(first))
+    set_campaign_state(
+        campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
+    )
+    submit(second, truth_of(second))
+    # The answer that counts stays, whatever is said later.
+    submit(first, 1 - truth_of(first))
+    assert answers_to(second.task_id) == [("surplus", True)]
+    assert answers_to(first.task_id) == [("gold", True), ("surplus", False)]
+    assert campaign_progress(campaign).surplus == 0
+    assert gold_figures(campaign) == (1, 1)
+
+
+def test_an_answer_of_who_has_left_is_surplus(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    held = first_gold(campaign, anna)
+    assert anna.user is not None
+    anna.user.is_active = False
+    anna.user.save()
+    submit(held, truth_of(held))
+    assert answers_to(held.task_id) == [("surplus", True)]
+
+
+def test_gold_that_was_handed_on_takes_the_answer_back_and_stays_with_others(
+    campaign: Campaign,
+) -> None:
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    held = first_gold(campaign, anna)
+    submit(held, truth_of(held))
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=UNSURE, reason="dark")
+    submit(held, 1)
+    assert [state for state, _ in answers_to(held.task_id)] == ["superseded", "surplus"]
+    task = JudgmentTask.objects.get(pk=held.task_id)
+    assert (task.state, task.seats_open) == ("open", 0)
+    assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
+
+
+def test_gold_that_cannot_play_goes_to_the_desk_and_comes_back(campaign: Campaign) -> None:
+    anna, ben, lead = make_annotator("anna"), make_annotator("ben"), make_user("lena", Role.LEAD)
+    held = first_gold(campaign, anna)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=CANNOT_PLAY)
+    task = JudgmentTask.objects.get(pk=held.task_id)
+    assert task.state == "unplayable"
+    client = Client()
+    client.force_login(lead)
+    desk = client.get(f"/campaigns/{campaign.pk}/desk/").content.decode()
+    assert held.task.query.text in desk
+    submit(held, 1)
+    assert [state for state, _ in answers_to(held.task_id)] == ["surplus"]
+    reopen_task(task=task, by=lead)
+    assert JudgmentTask.objects.get(pk=held.task_id).seats_open == 0
+    assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
+
+
+def test_only_a_label_of_the_scale_is_an_answer_and_a_grade_is_right_by_the_threshold(
+    db: None, tmp_path: Path
+) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path,
+        captions=4,
+        videos=5,
+        gold=10,
+        gold_share=0.5,
+        order=Order.SHUFFLED,
+        scale=Scale.GRADED,
+        threshold=2,
+    )
+    anna = make_annotator("anna")
+    gold = [one for one in claim(campaign, anna, 20) if is_gold(one)]
+    assert len(gold) >= 4
+    with pytest.raises(InvalidInput):
+        submit(gold[0], 4)
+    for label, one in zip(range(4), gold, strict=False):
+        submit(one, label)
+        assert answers_to(one.task_id) == [("gold", (label >= 2) == bool(truth_of(one)))]
+
+
+def test_a_second_answer_without_a_word_is_refused(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    held = first_gold(campaign, anna)
+    submit(held, 1)
+    with pytest.raises(Conflict):
+        submit_judgment(
+            assignment_id=held.pk,
+            annotator=anna,
+            answer=Answer(label=0, client_key=uuid.uuid4(), corrects=False),
+        )
+    assert len(answers_to(held.task_id)) == 1

@@ -1,0 +1,111 @@
+"""Pairs that an annotator hands on instead of judging them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation.enums import EscalationKind
+from annotation.models import Campaign, Escalation, Judgment
+from annotation.services import adjudicate_task, escalate_task
+from config.accounts.roles import Role
+from config.shared.errors import NotFound
+from evaluation.release.exports import open_export
+from evaluation.release.services import publish_label_set
+from tests.factories import claim, make_annotator, make_campaign, make_user, submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return make_campaign(tmp_path, captions=1, videos=1, double_share=1)
+
+
+def state_of(campaign: Campaign) -> tuple[str, int, int, int | None]:
+    task = campaign.tasks.get()
+    return task.state, task.seats_open, task.labels_live, task.label
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [(EscalationKind.UNSURE, "escalated"), (EscalationKind.CANNOT_PLAY, "unplayable")],
+)
+def test_escalated_pair_leaves_the_queue_and_keeps_its_labels(
+    campaign: Campaign, kind: EscalationKind, state: str
+) -> None:
+    anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
+    submit(claim(campaign, anna)[0], 1)
+    (held,) = claim(campaign, ben)
+
+    escalate_task(assignment_id=held.pk, annotator=ben, kind=kind, reason="too dark")
+
+    assert state_of(campaign) == (state, 0, 1, None)
+    assert claim(campaign, ben) == []
+    assert claim(campaign, cara) == []
+
+
+def test_said_twice_is_one_escalation(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    (held,) = claim(campaign, anna)
+    for _ in range(2):
+        escalate_task(assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    assert Escalation.objects.count() == 1
+
+
+def test_answer_after_escalation_is_kept_but_not_counted(campaign: Campaign) -> None:
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (annas,), (bens,) = claim(campaign, anna), claim(campaign, ben)
+    escalate_task(assignment_id=annas.pk, annotator=anna, kind=EscalationKind.CANNOT_PLAY)
+    assert submit(bens, 1).judgment.state == "surplus"
+    assert state_of(campaign) == ("unplayable", 0, 0, None)
+
+
+def test_lead_rules_on_an_escalated_pair(campaign: Campaign) -> None:
+    anna = make_annotator("anna")
+    (held,) = claim(campaign, anna)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    adjudicate_task(task=campaign.tasks.get(), label=1, by=make_user("lea", Role.LEAD))
+    assert state_of(campaign) == ("adjudicated", 0, 0, 1)
+
+
+def test_another_persons_pair_cannot_be_escalated(campaign: Campaign) -> None:
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (held,) = claim(campaign, anna)
+    with pytest.raises(NotFound):
+        escalate_task(assignment_id=held.pk, annotator=ben, kind=EscalationKind.UNSURE)
+    assert state_of(campaign) == ("open", 1, 0, None)
+
+
+def test_escalating_what_one_has_answered_takes_the_answer_back(campaign: Campaign) -> None:
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    (annas,), (bens,) = claim(campaign, anna), claim(campaign, ben)
+    submit(annas, 1)
+    submit(bens, 1)
+    assert state_of(campaign) == ("resolved", 0, 2, 1)
+
+    escalate_task(assignment_id=annas.pk, annotator=anna, kind=EscalationKind.UNSURE)
+
+    assert state_of(campaign) == ("escalated", 0, 1, None)
+    states = Judgment.objects.order_by("pk").values_list("annotator", "state")
+    assert list(states) == [(anna.pk, "superseded"), (ben.pk, "live")]
+
+
+def test_a_ruling_on_a_pair_without_labels_is_published_for_that_pair_alone(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=3)
+    benchmark = campaign.benchmark
+    anna = make_annotator("anna")
+    held = {a.task.pair.video.key: a for a in claim(campaign, anna)}
+    submit(held["v2"], 0)
+    escalate_task(assignment_id=held["v1"].pk, annotator=anna, kind=EscalationKind.UNSURE)
+    adjudicate_task(task=held["v1"].task, label=1, by=make_user("lea", Role.LEAD))
+
+    label_set = publish_label_set(benchmark=benchmark)
+
+    lines = b"".join(open_export(label_set, "csv")).decode().splitlines()
+    assert lines[1:] == ["c0,v1,1,adjudicated,0,0", "c0,v2,0,majority,1,0"]
+    fire = json.loads(b"".join(open_export(label_set, "fire")))
+    labels = [(a["video_id"], a["label"], a["annotator_labels"]) for a in fire["annotations"]]
+    assert labels == [("v1", "relevant", []), ("v2", "irrelevant", ["irrelevant"])]

@@ -1,0 +1,217 @@
+"""Judgments that were made elsewhere: stored as they are, whole or not at all, once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.core.consensus import OutcomeCounts
+from annotation.enums import CampaignState, JudgmentState, Scale, TaskState
+from annotation.models import Annotator, Campaign, Judgment, JudgmentTask
+from annotation.selectors.judgments import judgment_arrays
+from annotation.selectors.labels import newest_judgment
+from annotation.selectors.progress import campaign_progress
+from annotation.services import import_judgments
+from config.shared.errors import InvalidInput
+from pooling.models import Benchmark, Pair
+from tests.factories import (
+    JudgmentRow,
+    at_once,
+    bring_judgments,
+    build_pool,
+    make_benchmark,
+    make_run,
+    pairs_of,
+    row_counts,
+    write_judgments,
+)
+
+ROWS: list[JudgmentRow] = [
+    ("c1", "v0", "Zoë", 1),
+    ("c0", "v1", "Zoë", 1),
+    ("c0", "v1", "Al, B.", 1),
+    ("c0", "v0", "Al, B.", 0),
+    ("c0", "v0", "Zoë", 1),
+    ("c2", "v2", "Cem", 0),
+    ("c2", "v2", "Zoë", 0),
+    ("c2", "v2", "Al, B.", 1),
+]
+
+
+@pytest.fixture
+def benchmark(db: None, tmp_path: Path) -> Benchmark:
+    return make_benchmark(tmp_path, captions=3, videos=3)
+
+
+def tasks_of(campaign: Campaign) -> list[tuple[str, str, str, int | None, int]]:
+    tasks = campaign.tasks.order_by("position").select_related("pair__query", "pair__video")
+    return [
+        (task.pair.query.key, task.pair.video.key, task.state, task.label, task.labels_live)
+        for task in tasks
+    ]
+
+
+def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
+    done = bring_judgments(tmp_path, benchmark, ROWS)
+    campaign = Campaign.objects.get()
+
+    assert (done.campaign, done.judgments, done.pairs, done.created) == (campaign, 8, 4, True)
+    assert (campaign.state, campaign.scale, campaign.n_tasks) == (CampaignState.CLOSED, "binary", 4)
+    assert tasks_of(campaign) == [
+        ("c0", "v0", TaskState.CONFLICTED, None, 2),
+        ("c0", "v1", TaskState.RESOLVED, 1, 2),
+        ("c1", "v0", TaskState.RESOLVED, 1, 1),
+        ("c2", "v2", TaskState.RESOLVED, 0, 3),
+    ]
+    assert pairs_of(benchmark) == {(query, video) for query, video, *_ in ROWS}
+    stored = Judgment.objects.values_list(
+        "task__pair__query__key", "task__pair__video__key", "annotator__key", "label"
+    )
+    # In the order of the file: that of the labels is looked at later.
+    assert list(stored.order_by("pk")) == ROWS
+    assert set(Judgment.objects.values_list("state", flat=True)) == {JudgmentState.LIVE}
+    slots = Judgment.objects.filter(task__pair__query__key="c2").values_list("slot", flat=True)
+    assert sorted(slots) == [0, 1, 2]
+    progress = campaign_progress(campaign)
+    assert progress.outcomes == OutcomeCounts(resolved=3, conflicted=1)
+    assert progress.relevant == 2
+    # A conflict has all its labels, but is not settled.
+    assert (progress.labels, progress.labels_required, progress.percent) == (8, 8, 75)
+
+
+def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v0", "v2"]})
+    pool = build_pool(benchmark=benchmark, depth=2).pool
+    bring_judgments(tmp_path, benchmark, ROWS)
+
+    assert Pair.objects.count() == 5
+    imported = Campaign.objects.get().pool
+    assert (imported.strategy, imported.depth) == ("judged", None)
+    assert (imported.n_pairs, imported.n_new_pairs) == (4, 3)
+    assert list(pool.pairs.values_list("video__key", flat=True)) == ["v0", "v2"]
+
+
+def test_judgments_are_read_by_benchmark_over_its_campaigns(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    other = make_benchmark(tmp_path, key="OTHER", captions=3, videos=3)
+    assert newest_judgment(benchmark) is None
+    bring_judgments(tmp_path, benchmark, ROWS[:4])
+    bring_judgments(tmp_path, other, ROWS)
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
+    mine = Judgment.objects.filter(task__campaign__benchmark=benchmark)
+    last = mine.order_by("pk").last()
+    assert last is not None
+
+    arrays = judgment_arrays(benchmark)
+    # Pairs by code, three videos a caption: c0 v0, c0 v1, c1 v0.
+    assert arrays.codes.tolist() == [0, 1, 3]
+    assert arrays.pair_of.tolist() == [0, 1, 1, 1, 2]
+    rows = zip(
+        arrays.pair_of.tolist(), arrays.labels.tolist(), arrays.campaigns.tolist(), strict=True
+    )
+    old, new = (
+        Campaign.objects.filter(benchmark=benchmark).order_by("pk").values_list("pk", flat=True)
+    )
+    assert sorted(rows) == [(0, 0, old), (1, 0, new), (1, 1, old), (1, 1, old), (2, 1, old)]
+    assert sorted(arrays.ids.tolist()) == sorted(mine.values_list("pk", flat=True))
+    newest_of_other = Judgment.objects.get(pk=last.pk - 1)
+    assert (newest_judgment(benchmark), newest_judgment(other)) == (last, newest_of_other)
+
+
+def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
+    first = bring_judgments(tmp_path, benchmark, ROWS)
+    before = row_counts()
+    again = bring_judgments(tmp_path, benchmark, ROWS)
+
+    assert (again.created, again.campaign) == (False, first.campaign)
+    assert (again.judgments, again.pairs) == (8, 4)
+    assert row_counts() == before
+
+
+def test_more_judgments_are_a_further_campaign_of_the_same_people(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    bring_judgments(tmp_path, benchmark, ROWS)
+    more = bring_judgments(tmp_path, benchmark, [("c1", "v1", "Zoë", 0), ("c1", "v0", "Dan", 0)])
+
+    assert more.created
+    assert Campaign.objects.count() == 2
+    names = Annotator.objects.order_by("key").values_list("key", flat=True)
+    assert list(names) == ["Al, B.", "Cem", "Dan", "Zoë"]
+    zoe = Annotator.objects.get(key="Zoë")
+    assert zoe.judgments.count() == 5
+    assert JudgmentTask.objects.filter(pair__query__key="c1", pair__video__key="v0").count() == 2
+
+
+def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -> None:
+    for key in ("one", "two"):
+        benchmark = make_benchmark(tmp_path, captions=3, videos=3, key=key)
+        assert bring_judgments(tmp_path, benchmark, ROWS).created
+    one = Benchmark.objects.get(key="one")
+    bring_judgments(tmp_path, one, [("c1", "v1", "Zoë", 1)])
+    people = Annotator.objects.order_by("benchmark__key", "key")
+    assert list(people.values_list("benchmark__key", "key", "user")) == [
+        (key, name, None) for key in ("one", "two") for name in ("Al, B.", "Cem", "Zoë")
+    ]
+    for judgment in Judgment.objects.select_related("annotator__benchmark", "task__pair__query"):
+        assert judgment.annotator.benchmark_id == judgment.task.pair.query.benchmark_id
+
+
+def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
+    rows = [
+        ("c0", "v0", "a", 3),
+        ("c0", "v0", "b", 3),
+        ("c0", "v1", "a", 2),
+        ("c0", "v1", "b", 1),
+        ("c0", "v2", "a", 3),
+        ("c0", "v2", "b", 0),
+    ]
+    done = bring_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
+    assert tasks_of(done.campaign) == [
+        ("c0", "v0", TaskState.RESOLVED, 3, 2),
+        ("c0", "v1", TaskState.RESOLVED, 1, 2),
+        ("c0", "v2", TaskState.CONFLICTED, None, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (("c0", "v9", "a", 1), "unknown video 'v9'"),
+        (("c9", "v0", "a", 1), "unknown caption 'c9'"),
+        (("c0", "v0", "", 1), "the annotator is empty"),
+        (("c0", "v0", "a", 2), "the label '2' is none of 0, 1, irrelevant, relevant"),
+        (("c0", "v0", "Zoë", 0), "annotator 'Zoë' already judged this pair in line 6"),
+    ],
+)
+def test_a_bad_file_changes_nothing(
+    benchmark: Benchmark, tmp_path: Path, row: JudgmentRow, reason: str
+) -> None:
+    path = write_judgments(tmp_path / "bad.csv", [*ROWS, row])
+    before = row_counts()
+    with pytest.raises(InvalidInput) as refused:
+        import_judgments(benchmark=benchmark, path=path, source="bad.csv")
+    assert str(refused.value) == f"bad.csv, line 10: {reason}"
+    assert row_counts() == before
+
+
+def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+    rows = [("c0", "v0", f"annotator {number}", 1) for number in range(1001)]
+    before = row_counts()
+    with pytest.raises(InvalidInput) as refused:
+        bring_judgments(tmp_path, benchmark, rows)
+    assert str(refused.value) == "a pair has 1001 labels; the maximum is 1000"
+    assert row_counts() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_file_twice_at_once_is_one_campaign(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=3, videos=3)
+    path = write_judgments(tmp_path / "judgments.csv", ROWS)
+    done = at_once(*[lambda: import_judgments(benchmark=benchmark, path=path)] * 2)
+
+    assert sorted(result.created for result in done) == [False, True]
+    assert len({result.campaign.pk for result in done}) == 1
+    assert Judgment.objects.count() == 8

@@ -1,0 +1,40 @@
+"""Bringing in judgments on a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation.models import Campaign
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from tests import factories
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return factories.make_campaign(tmp_path)
+
+
+@pytest.fixture
+def lead(client: Client, db: None) -> Client:
+    client.force_login(factories.make_user("lena", Role.LEAD))
+    return client
+
+
+def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
+    content = b"caption_id,video_id,annotator,label\nc0,v0,anna,1\n"
+    file = SimpleUploadedFile("judged.csv", content)
+    lead.post("/benchmarks/tiny/judgments/new/", {"file": file})
+    job = Job.objects.get()
+    kept = job.params.pop("upload")
+    assert (job.kind, job.params) == (
+        "import_judgments",
+        {"benchmark": "tiny", "source": "judged.csv", "pool_equal": False},
+    )
+    with storages["uploads"].open(kept) as stored:
+        assert stored.read() == content

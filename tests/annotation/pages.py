@@ -1,0 +1,38 @@
+"""Pages as tests read them."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from config.accounts.models import User
+
+
+def client_of(user: User | None) -> Client:
+    assert user is not None
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def read(client: Client, address: str) -> str:
+    """Return the words of a page, without its markup.
+
+    On a slow machine "now" may already read "2 seconds ago": both read "now".
+    """
+    answer = client.get(address, follow=True)
+    assert answer.status_code == 200
+    body = answer.content.decode().split("<main", 1)[1]
+    words = " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+    return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
+
+
+def queries_of(client: Client, address: str) -> int:
+    client.get(address)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return len(queries)

@@ -1,0 +1,341 @@
+"""The lead's pages of training, and training on an annotator's start page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.enums import CampaignState, EscalationKind
+from annotation.models import Annotator, Campaign, JudgmentTask, Membership, ReviewComment
+from annotation.services import Policy, choose_members, escalate_task, open_campaign
+from config.accounts.roles import Role
+from tests.annotation.pages import client_of, queries_of, read
+from tests.factories import (
+    bring_gold,
+    claim,
+    make_annotator,
+    make_campaign_with_gold,
+    make_training,
+    make_user,
+    submit,
+    train,
+)
+
+
+@pytest.fixture
+def training(db: None, tmp_path: Path) -> Campaign:
+    return make_training(tmp_path, items=6)
+
+
+@pytest.fixture
+def gated(training: Campaign) -> Campaign:
+    policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
+    return open_campaign(benchmark=training.benchmark, policy=policy, name="Round 1")
+
+
+@pytest.fixture
+def anna(db: None) -> Annotator:
+    return make_annotator("anna")
+
+
+@pytest.fixture
+def lead(db: None) -> Client:
+    return client_of(make_user("lena", Role.LEAD))
+
+
+# --- The queue ------------------------------------------------------------------------------
+
+
+def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -> None:
+    training = make_training(tmp_path, items=2)
+    benchmark = "/benchmarks/tiny/training/"
+    assert "Nobody has begun to train." in read(lead, benchmark)
+    lead.post(f"{benchmark}close/")
+    training.refresh_from_db()
+    assert training.state == CampaignState.CLOSED
+    page = read(lead, benchmark)
+    assert "2 items wait for training to be opened." in page
+    assert "Close training" not in page
+
+    lead.post(f"{benchmark}open/")
+    again = Campaign.objects.latest("pk")
+    assert (again.kind, again.state, again.pk == training.pk) == ("training", "open", False)
+    lead.post(f"{benchmark}open/")
+    assert "The benchmark has a training queue that is not closed." in read(lead, benchmark)
+    assert Campaign.objects.count() == 2
+
+
+def test_without_gold_there_is_nothing_to_open(tmp_path: Path, db: None, lead: Client) -> None:
+    make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)
+    page = read(lead, "/benchmarks/tiny/training/")
+    assert "There is nothing to train with yet: bring in gold for training" in page
+    assert "Open training" not in page
+    lead.post("/benchmarks/tiny/training/open/")
+    assert "tiny has no training items; bring some first" in read(lead, "/")
+    lead.post("/benchmarks/tiny/training/close/")
+    assert "No training is open." in read(lead, "/")
+
+
+# --- Who trains -----------------------------------------------------------------------------
+
+
+def test_people_in_training(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: Client
+) -> None:
+    train(training, anna, "rrw")
+    train(training, make_annotator("ben"), "w")
+    page = read(lead, "/benchmarks/tiny/training/")
+    assert "The queue has 6 items." in page
+    assert "Round 1 opens with 2 right among the last 3 answers." in page
+    assert re.search(
+        r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 67 % 2 of 3 Round 1 now 1 of anna 0", page
+    )
+
+
+def test_queries_do_not_grow_with_people_and_answers(
+    training: Campaign, gated: Campaign, lead: Client
+) -> None:
+    train(training, make_annotator("anna"), "rw")
+    before = queries_of(lead, "/benchmarks/tiny/training/")
+    for name in ("ben", "cleo"):
+        train(training, make_annotator(name), "rwrwr")
+    assert queries_of(lead, "/benchmarks/tiny/training/") == before
+
+
+def person_page(annotator: Annotator) -> str:
+    return f"/benchmarks/tiny/training/{annotator.pk}/"
+
+
+def test_the_answers_of_a_person(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: Client
+) -> None:
+    answers = train(training, anna, "rwww")
+    page = lead.get(person_page(anna))
+    assert [row.judgment.pk for row in page.context["answers"]] == [
+        answer.pk for answer in answers[::-1]
+    ]
+    assert [(name, count) for name, _, count in page.context["filters"]] == [
+        ("", 4),
+        ("wrong", 3),
+        ("uncommented", 3),
+    ]
+    words = read(lead, person_page(anna))
+    assert "Answered in training 4 Right 25 % Right of the last 3 0 of 3" in words
+    truth = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
+    assert f"Answer {truth} right Truth {truth} Time – When now" in words
+    wrong = lead.get(person_page(anna) + "?show=wrong")
+    assert [row.judgment.pk for row in wrong.context["answers"]] == [
+        answer.pk for answer in answers[:0:-1]
+    ]
+
+
+def test_comments_lead_to_the_next_answer(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    first, second, third = train(training, anna, "www")
+
+    def comment(judgment: Any, show: str) -> str:
+        form = {"judgment": judgment.pk, "text": "<b>See</b> the dog", "show": show, "page": "1"}
+        return lead.post(f"{person_page(anna)}comment/", form)["Location"]
+
+    # The newest is the first in the list, which goes on with what came before it.
+    assert comment(third, "uncommented").endswith(f"?show=uncommented&page=1#answer-{second.pk}")
+    assert comment(first, "uncommented").endswith(f"#answer-{second.pk}")
+    assert comment(second, "uncommented").endswith("?show=uncommented&page=1")
+    assert comment(second, "wrong").endswith(f"?show=wrong&page=1#answer-{second.pk}")
+    assert comment(second, "").endswith(f"?show=&page=1#answer-{second.pk}")
+    assert ReviewComment.objects.filter(judgment=second).count() == 3
+    words = read(lead, person_page(anna))
+    assert words.count("<b>See</b> the dog lena , now , not read yet") == 5
+    assert "Comments not read 5" in words
+
+
+def test_what_was_asked_in_training_reaches_leads(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    held, other = claim(training, anna, 2)
+    escalate_task(
+        assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE, reason="What is <small>?"
+    )
+    submit(other, 0)
+    for page in ("", f"{anna.pk}/"):
+        shown = lead.get(f"/benchmarks/{training.benchmark.key}/training/{page}").content.decode()
+        assert "What is &lt;small&gt;?" in shown
+        assert f"/gold/{held.task.gold_id}/" in shown
+
+
+def test_a_comment_is_announced_on_the_start_page(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    (wrong,) = train(training, anna, "w")
+    page = client_of(anna.user)
+    assert "A lead has written to you" not in page.get("/").content.decode()
+    address = f"/benchmarks/{training.benchmark.key}/training/{anna.pk}/comment/"
+    lead.post(address, {"judgment": wrong.pk, "text": "Look again."})
+    assert "A lead has written to you about 1 of your answers" in page.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"text": ""}, 400),
+        ({"text": " "}, 400),
+        ({"text": "x" * 2001}, 400),
+        ({"judgment": "x"}, 400),
+        ({"judgment": "999999"}, 404),
+        ({"show": "right"}, 400),
+    ],
+)
+def test_what_is_no_comment(
+    training: Campaign, anna: Annotator, lead: Client, change: dict[str, str], status: int
+) -> None:
+    (answer,) = train(training, anna, "w")
+    form = {"judgment": str(answer.pk), "text": "x", "show": "", "page": ""} | change
+    assert lead.post(f"{person_page(anna)}comment/", form).status_code == status
+    assert ReviewComment.objects.count() == 0
+
+
+def test_only_answers_of_this_person_are_commented_on(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    train(training, anna, "w")
+    (other,) = train(training, make_annotator("ben"), "w")
+    form = {"judgment": other.pk, "text": "x"}
+    assert lead.post(f"{person_page(anna)}comment/", form).status_code == 404
+
+
+def test_letting_in_pausing_resuming(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: Client
+) -> None:
+    train(training, anna, "www")
+    address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
+    words = read(lead, person_page(anna))
+    assert "Round 1 Not let in 0 of the last 3 right; 2 of 3 open it · 0 judged" in words
+    assert "Pause" not in words
+    # There is nothing to pause yet.
+    assert lead.post(address, {"action": "pause", "reason": "x"}).status_code == 404
+
+    assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
+    assert "Round 1 Open to them let in by lena now · 0 judged" in read(lead, person_page(anna))
+    lead.post(address, {"action": "pause", "reason": " "})
+    assert "Nothing was changed: the person is told why" in read(lead, person_page(anna))
+    lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
+    words = read(lead, person_page(anna))
+    assert "Round 1 Paused let in by lena now · 0 judged Please <b>call</b> me." in words
+    lead.post(address, {"action": "resume"})
+    assert Membership.objects.get(campaign=gated).state == "active"
+    assert lead.post(address, {"action": "erase"}).status_code == 400
+
+
+def test_a_person_who_never_trained_is_found_among_the_people(
+    tmp_path: Path, db: None, anna: Annotator, lead: Client
+) -> None:
+    campaign = make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)
+    assert anna.user is not None
+    answer = lead.post(f"/campaigns/{campaign.pk}/members/{anna.pk}/", {"action": "let-in"})
+    assert answer["Location"] == f"/people/{anna.user.pk}/"
+    # Who may not judge in it is not for this lead to let in.
+    rosa = Annotator.objects.create(user=make_user("rosa", Role.RESEARCHER))
+    lars = make_user("lars")
+    lars.grants.create(role=Role.LEAD, scope="tiny")
+    address = f"/campaigns/{campaign.pk}/members/{rosa.pk}/"
+    assert client_of(lars).post(address, {"action": "let-in"}).status_code == 404
+
+
+def test_gold_of_a_campaign_on_a_persons_page(
+    training: Campaign, tmp_path: Path, anna: Annotator, lead: Client
+) -> None:
+    train(training, anna, "r")
+    rows = [(f"c{n}", "v2", 1, "") for n in range(3)]
+    bring_gold(tmp_path, training.benchmark, rows)
+    JudgmentTask.objects.all()
+    campaign = open_campaign(
+        benchmark=training.benchmark,
+        policy=Policy(double_share=0, gold_share=1, gold_bar=0.5, gold_last=3, order="shuffled"),
+    )
+    Membership.objects.filter(campaign=campaign).delete()
+    words = read(lead, person_page(anna))
+    assert "gold pairs right" not in words
+    for held in claim(campaign, anna, 4):
+        submit(held, 1)
+    words = read(lead, person_page(anna))
+    assert re.search(
+        r"· \d judged · (\d) of the last \1 gold pairs right \(the bar is 2 of 3\)", words
+    )
+
+
+# --- On the start page ----------------------------------------------------------------------
+
+
+def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annotator) -> None:
+    client = client_of(anna.user)
+    page = read(client, "/")
+    training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
+    assert training_at < campaign_at
+    assert (
+        "0 of 6 Round 1 opens with 2 right among your last 3 answers. Train tiny training" in page
+    )
+    assert "Train first: it opens with 2 right among your last 3 answers." in page
+    assert "Start judging" not in page
+
+    train(training, anna, "rw")
+    page = read(client, "/")
+    assert "2 of 6 Round 1 opens with 2 right among your last 3 answers; so far 1 of 2." in page
+    assert "Go on training tiny training" in page
+
+    train(training, anna, "r")
+    page = read(client, "/")
+    assert page.index("Start judging Round 1") < page.index("tiny training tiny · training")
+    assert "3 of 6 Round 1 is open to you. Go on training" in page
+    # Training is not judging.
+    assert "You have judged" not in page
+
+
+def test_who_has_answered_all_of_it_waits_for_a_lead(
+    training: Campaign, gated: Campaign, anna: Annotator
+) -> None:
+    train(training, anna, "rrwwww")
+    page = read(client_of(anna.user), "/")
+    assert "You have answered all of it. A lead looks at your answers" in page
+    assert "Go on training" not in page
+
+
+def test_a_gate_without_training_and_a_pause_are_told(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: Client
+) -> None:
+    lead.post("/benchmarks/tiny/training/close/")
+    page = read(client_of(anna.user), "/")
+    assert "It opens after training, which a lead has not opened." in page
+    address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
+    lead.post(address, {"action": "let-in"})
+    lead.post(address, {"action": "pause", "reason": "Let us <i>talk</i>."})
+    page = read(client_of(anna.user), "/")
+    assert "Paused Let us <i>talk</i>." in page
+    assert "Start judging" not in page
+
+
+def test_campaigns_for_chosen_people_are_shown_to_them(
+    training: Campaign, anna: Annotator, lead: Client
+) -> None:
+    policy = Policy(joining="chosen", double_share=0)
+    campaign = open_campaign(benchmark=training.benchmark, policy=policy, name="Only some")
+    client = client_of(anna.user)
+    assert "Only some" not in read(client, "/")
+    choose_members(campaign=campaign, annotators=[anna], by=make_user("lea", Role.LEAD))
+    assert "Start judging Only some" in read(client, "/")
+
+
+def test_queries_of_the_start_page_do_not_grow(
+    training: Campaign,
+    gated: Campaign,
+    anna: Annotator,
+) -> None:
+    client = client_of(anna.user)
+    train(training, anna, "r")
+    before = queries_of(client, "/")
+    train(training, anna, "rrrr")
+    assert queries_of(client, "/") == before

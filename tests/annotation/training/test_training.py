@@ -1,0 +1,463 @@
+"""Training: the queue, the truth after the answer, the gate, and who is paused by gold."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.enums import CampaignState, EscalationKind, MembershipState, Order
+from annotation.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    Judgment,
+    JudgmentTask,
+    Membership,
+    ReviewComment,
+)
+from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.members import doors_for
+from annotation.selectors.training import trainees, training_log
+from annotation.services import (
+    Policy,
+    admit_member,
+    choose_members,
+    comment_on_judgment,
+    escalate_task,
+    let_in,
+    mark_comments_read,
+    open_campaign,
+    open_training,
+    pause_member,
+    resume_member,
+    set_campaign_state,
+)
+from annotation.services.claims import _lease_next
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.shared.errors import Conflict, InvalidInput, NotPermitted
+from tests.factories import (
+    PASSWORD,
+    claim,
+    make_annotator,
+    make_campaign_with_gold,
+    make_training,
+    make_user,
+    submit,
+    train,
+)
+
+
+@pytest.fixture
+def training(db: None, tmp_path: Path) -> Campaign:
+    return make_training(tmp_path, items=8)
+
+
+@pytest.fixture
+def gated(training: Campaign) -> Campaign:
+    """Two of the last three open it: 0.6667 in the table, which is more than two thirds."""
+    policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
+    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+@pytest.fixture
+def lead(db: None) -> User:
+    return make_user("lena", Role.LEAD)
+
+
+@pytest.fixture
+def anna(db: None) -> Annotator:
+    return make_annotator("anna")
+
+
+FIRST_TRAIN = (
+    "First train: this campaign opens once 2 of your last 3 answers in training are right."
+)
+
+
+def is_let_in(campaign: Campaign, annotator: Annotator) -> bool:
+    try:
+        return claim(campaign, annotator, 1) != []
+    except NotPermitted as refused:
+        if str(refused) != FIRST_TRAIN:
+            raise
+        return False
+
+
+# --- The queue ------------------------------------------------------------------------------
+
+
+def test_everybody_trains_in_the_same_order_and_each_item_once(training: Campaign) -> None:
+    orders = []
+    for name in ("anna", "ben"):
+        answered = train(training, make_annotator(name), "rwrwrwrw")
+        orders.append([one.task_id for one in answered])
+        assert claim(training, answered[0].annotator) == []
+    assert orders[0] == orders[1]
+    assert len(set(orders[0])) == 8
+
+
+def test_training_is_no_campaign_like_others(training: Campaign, gated: Campaign) -> None:
+    assert list(campaigns_of(training.benchmark)) == [gated]
+    client = Client()
+    client.force_login(make_user("lea", Role.LEAD))
+    page = client.get("/benchmarks/tiny/").content.decode()
+    assert training.name not in page
+    assert client.get(f"/campaigns/{training.pk}/")["Location"] == "/benchmarks/tiny/training/"
+    assert "1 open campaign\n" in client.get("/").content.decode()
+
+
+def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
+    make_user("anna", Role.ANNOTATOR)
+    browser = APIClient()
+    assert browser.login(username="anna", password=PASSWORD)
+    claimed = browser.post(f"/api/v1/campaigns/{training.pk}/claim/", {"count": 2}, format="json")
+    first, second = claimed.json()["items"]
+    assert set(first) == {"assignment", "caption", "video", "poster"}
+    assert "because" not in claimed.content.decode()
+
+    gold = JudgmentTask.objects.get(assignments=first["assignment"]).gold
+    assert gold is not None
+    answer = {"assignment": first["assignment"], "label": 1, "client_key": str(uuid.uuid4())}
+    stored = browser.post("/api/v1/judgments/", answer, format="json")
+    assert (stored.status_code, stored.json()["feedback"]) == (
+        201,
+        {
+            "is_right": gold.is_relevant,
+            "relevant": gold.is_relevant,
+            "explanation": gold.explanation,
+        },
+    )
+    again = browser.post("/api/v1/judgments/", answer, format="json")
+    assert (again.status_code, again.json()) == (200, stored.json())
+    # Who knows the truth does not correct the answer, nor takes it back.
+    changed = {**answer, "client_key": str(uuid.uuid4()), "label": 0, "corrects": True}
+    refused = browser.post("/api/v1/judgments/", changed, format="json")
+    assert (refused.status_code, refused.json()) == (
+        409,
+        {"detail": "You have answered this pair before; that answer stands."},
+    )
+    handed_on = {"assignment": first["assignment"], "kind": "unsure", "reason": "hm"}
+    refused = browser.post("/api/v1/escalations/", handed_on, format="json")
+    assert (refused.status_code, refused.json()) == (
+        409,
+        {"detail": "You have answered this pair, and its answer has been told."},
+    )
+    assert list(Judgment.objects.values_list("state", "is_right")) == [("gold", gold.is_relevant)]
+    assert second["assignment"] != first["assignment"]
+
+
+def test_an_item_that_was_handed_on_counts_neither_way(
+    training: Campaign, gated: Campaign, anna: Annotator
+) -> None:
+    (held,) = claim(training, anna, 1)
+    escalate_task(assignment_id=held.pk, annotator=anna, kind=EscalationKind.UNSURE, reason="dark")
+    assert submit(held, 1).judgment.state == "surplus"
+    assert trainees(training.benchmark)[0].answers == []
+
+
+# --- The gate -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outcome", "opens"),
+    [
+        ("", False),
+        ("rr", False),
+        ("rwr", True),
+        ("rww", False),
+        ("wwwrr", True),
+        ("rrrww", False),
+    ],
+)
+def test_the_gate_opens_at_exactly_the_share(
+    training: Campaign, gated: Campaign, anna: Annotator, outcome: str, opens: bool
+) -> None:
+    train(training, anna, outcome)
+    assert is_let_in(gated, anna) is opens
+    (door,) = doors_for(anna, [gated])
+    assert door.is_open is opens
+    admitted = Membership.objects.get(campaign=gated).admitted_at
+    assert (admitted is not None) is opens
+
+
+def test_who_is_in_stays_in(training: Campaign, gated: Campaign, anna: Annotator) -> None:
+    train(training, anna, "rrr")
+    assert is_let_in(gated, anna)
+    train(training, anna, "www")
+    assert is_let_in(gated, anna)
+
+
+def test_training_counts_across_queues_of_the_benchmark_and_nobody_elses(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: User
+) -> None:
+    train(training, anna, "rr")
+    train(training, make_annotator("ben"), "rrr")
+    assert not is_let_in(gated, anna)
+    set_campaign_state(campaign=training, state=CampaignState.CLOSED, by=lead)
+    again = open_training(benchmark=training.benchmark, by=lead)
+    train(again, anna, "r")
+    assert is_let_in(gated, anna)
+
+
+def test_a_lead_opens_the_gate(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: User
+) -> None:
+    train(training, anna, "www")
+    assert not is_let_in(gated, anna)
+    with pytest.raises(NotPermitted):
+        let_in(campaign=gated, annotator=anna, by=make_user("rosa", Role.RESEARCHER))
+    membership = let_in(campaign=gated, annotator=anna, by=lead)
+    assert (membership.admitted_by, membership.admitted_at is not None) == (lead, True)
+    assert is_let_in(gated, anna)
+    # Somebody who has not come to the gate yet, too.
+    ben = make_annotator("ben")
+    let_in(campaign=gated, annotator=ben, by=lead)
+    assert is_let_in(gated, ben)
+    assert Membership.objects.filter(campaign=gated).count() == 2
+    cleo = Membership.objects.create(campaign=gated, annotator=make_annotator("cleo"))
+    admit_member(membership=cleo, by=lead)
+    assert is_let_in(gated, cleo.annotator)
+
+
+def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lead: User) -> None:
+    policy = Policy(joining="chosen", double_share=0)
+    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    with pytest.raises(NotPermitted) as refused:
+        claim(campaign, anna)
+    assert str(refused.value) == "A lead chooses who judges here, and has not chosen you yet."
+    assert doors_for(anna, [campaign]) == doors_for(None, [campaign]) == []
+    assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 1
+    assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 0
+    assert len(claim(campaign, anna)) > 0
+    assert [door.is_open for door in doors_for(anna, [campaign])] == [True]
+
+
+# --- Paused by gold -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def watched(db: None, tmp_path: Path) -> Campaign:
+    """At least three of the last four answers to gold, which is half of all."""
+    return make_campaign_with_gold(
+        tmp_path,
+        captions=8,
+        videos=5,
+        gold=30,
+        gold_share=0.5,
+        gold_bar=0.75,
+        gold_last=4,
+        order=Order.SHUFFLED,
+    )
+
+
+def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
+    """Answer as many items of gold; what else is handed out is judged too."""
+    answered: list[Judgment] = []
+    while len(answered) < len(outcome):
+        (held, *_) = claim(campaign, annotator, 4)
+        if held.task.gold is None:
+            submit(held, 1)
+            continue
+        right = outcome[len(answered)] == "r"
+        truth = held.task.gold.is_relevant
+        answered.append(submit(held, int(truth if right else not truth)).judgment)
+    return answered
+
+
+REASON = (
+    "You are paused: of your last 4 control pairs, whose answer is known, you had 2 right; this "
+    "campaign asks for 3. A lead sees this and will get in touch with you."
+)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "paused"),
+    [("www", False), ("rrrw", False), ("rwrw", True), ("rrrrww", True), ("wrrrrw", False)],
+)
+def test_who_is_below_the_bar_is_paused(
+    watched: Campaign, anna: Annotator, outcome: str, paused: bool
+) -> None:
+    answer_gold(watched, anna, outcome)
+    membership = Membership.objects.get()
+    assert membership.state == ("paused" if paused else "active")
+    if paused:
+        assert membership.reason == REASON
+        with pytest.raises(NotPermitted) as refused:
+            claim(watched, anna)
+        assert str(refused.value) == REASON
+    else:
+        assert claim(watched, anna) != []
+
+
+def test_what_a_paused_person_holds_goes_back(watched: Campaign, anna: Annotator) -> None:
+    answer_gold(watched, anna, "rrr")
+    held = claim(watched, anna, 20)
+    gold = [one for one in held if one.task.gold is not None]
+    pairs = [one for one in held if one.task.gold is None]
+    assert len(gold) > 2
+    for one in gold[:2]:
+        submit(one, 1 - int(one.task.gold.is_relevant))
+    assert Membership.objects.get().state == MembershipState.PAUSED
+    assert not Assignment.objects.filter(state="held").exists()
+    open_pairs = JudgmentTask.objects.filter(pk__in=[one.task_id for one in pairs])
+    assert set(open_pairs.values_list("seats_open", flat=True)) == {1}
+    # What was under way is kept, and does not count.
+    assert submit(pairs[0], 1).judgment.state == "surplus"
+    assert submit(gold[2], 1).judgment.state == "surplus"
+    assert pairs[0].task_id in {one.task_id for one in claim(watched, make_annotator("ben"), 20)}
+
+
+def test_who_is_paused_while_asking_is_handed_nothing(
+    watched: Campaign, anna: Annotator, lead: User
+) -> None:
+    claim(watched, anna, 1)
+    asked = Membership.objects.get()
+    pause_member(membership=Membership.objects.get(), reason="a break", by=lead)
+    assert asked.state == MembershipState.ACTIVE
+    with transaction.atomic():
+        assert _lease_next(watched, asked, 5) == []
+
+
+def test_a_person_whose_answer_was_counted_may_correct_it_while_paused(
+    watched: Campaign, anna: Annotator, lead: User
+) -> None:
+    pair = next(one for one in claim(watched, anna, 10) if one.task.gold is None)
+    submit(pair, 1)
+    pause_member(membership=Membership.objects.get(), reason="a break", by=lead)
+    assert submit(pair, 0).judgment.state == "live"
+
+
+def test_resuming_forgives(watched: Campaign, anna: Annotator, lead: User) -> None:
+    answer_gold(watched, anna, "rwrw")
+    membership = Membership.objects.get()
+    with pytest.raises(NotPermitted):
+        resume_member(membership=membership, by=make_user("rosa", Role.RESEARCHER))
+    resume_member(membership=membership, by=lead)
+    # Three wrong ones in a row, but of fewer than four since then.
+    answer_gold(watched, anna, "www")
+    membership.refresh_from_db()
+    assert (membership.state, membership.reason) == ("active", "")
+    answer_gold(watched, anna, "r")
+    membership.refresh_from_db()
+    assert membership.state == "paused"
+
+
+def test_the_reason_of_a_lead_is_not_overwritten(
+    watched: Campaign, anna: Annotator, lead: User
+) -> None:
+    first, second = answer_gold(watched, anna, "rwrr")[:2]
+    membership = Membership.objects.get()
+    for reason in ("", "   ", "x" * 1001):
+        with pytest.raises(InvalidInput):
+            pause_member(membership=membership, reason=reason, by=lead)
+    with pytest.raises(NotPermitted):
+        pause_member(membership=membership, reason="no", by=make_user("rosa", Role.RESEARCHER))
+    pause_member(membership=membership, reason="  Let us talk.  ", by=lead)
+    # A correction makes the second of four wrong.
+    submit(Assignment.objects.get(task=first.task, annotator=anna), 1 - first.label)
+    membership.refresh_from_db()
+    assert (membership.state, membership.reason) == ("paused", "Let us talk.")
+    assert second.is_right is False
+
+
+def test_no_bar_pauses_nobody(db: None, tmp_path: Path, anna: Annotator) -> None:
+    campaign = make_campaign_with_gold(
+        tmp_path, captions=8, videos=5, gold=20, gold_share=0.5, order=Order.SHUFFLED
+    )
+    answer_gold(campaign, anna, "w" * 10)
+    assert Membership.objects.get().state == "active"
+
+
+# --- Comments -------------------------------------------------------------------------------
+
+
+def test_a_lead_comments_on_training_and_nothing_else(
+    training: Campaign, gated: Campaign, anna: Annotator, lead: User
+) -> None:
+    answer, *_ = train(training, anna, "wrr")
+    comment = comment_on_judgment(judgment=answer, text="  Look again at the dog.\n", by=lead)
+    assert (comment.text, comment.lead, comment.read_at) == ("Look again at the dog.", lead, None)
+    for text in ("", " \n", "x" * 2001):
+        with pytest.raises(InvalidInput):
+            comment_on_judgment(judgment=answer, text=text, by=lead)
+    with pytest.raises(NotPermitted):
+        comment_on_judgment(judgment=answer, text="x", by=make_user("rosa", Role.RESEARCHER))
+    (held, *_) = claim(gated, anna)
+    with pytest.raises(Conflict):
+        comment_on_judgment(judgment=submit(held, 1).judgment, text="x", by=lead)
+    assert mark_comments_read(annotator=make_annotator("ben")) == 0
+    assert mark_comments_read(annotator=anna) == 1
+    assert ReviewComment.objects.get().read_at is not None
+
+
+# --- What leads look at ---------------------------------------------------------------------
+
+
+def test_who_trains(
+    training: Campaign,
+    gated: Campaign,
+    anna: Annotator,
+    lead: User,
+    django_assert_max_num_queries: Callable[[int], object],
+) -> None:
+    wrong, *_ = train(training, anna, "wwrr")
+    comment_on_judgment(judgment=wrong, text="why", by=lead)
+    ben, cleo = make_annotator("ben"), make_annotator("cleo")
+    train(training, ben, "w")
+    claim(training, cleo, 1)
+    is_let_in(gated, anna)
+
+    with django_assert_max_num_queries(5):
+        found = trainees(training.benchmark)
+    assert [
+        (
+            one.annotator,
+            one.answers,
+            one.percent,
+            one.lately,
+            one.uncommented,
+            one.unread,
+            one.opened,
+            one.last_at is not None,
+        )
+        for one in found
+    ] == [
+        (ben, [False], "0 %", "0 of 1", 1, 0, [], True),
+        (anna, [True, True, False, False], "50 %", "2 of 3", 1, 1, [gated], True),
+        (cleo, [], "–", "–", 0, 0, [], False),
+    ]
+    assert [one.annotator for one in trainees(training.benchmark, only=ben.pk)] == [ben]
+
+
+def test_the_log_of_a_person(
+    training: Campaign,
+    anna: Annotator,
+    lead: User,
+    django_assert_num_queries: Callable[[int], object],
+) -> None:
+    answers = train(training, anna, "wrw")
+    comment_on_judgment(judgment=answers[0], text="why", by=lead)
+    with django_assert_num_queries(3):
+        log = [
+            (
+                one.pk,
+                one.is_right,
+                one.is_commented,
+                [c.text for c in one.comments.all()],
+                one.task.query.text,
+            )
+            for one in training_log(training.benchmark, anna)
+        ]
+    assert [row[:4] for row in log] == [
+        (answers[2].pk, False, False, []),
+        (answers[1].pk, True, False, []),
+        (answers[0].pk, False, True, ["why"]),
+    ]

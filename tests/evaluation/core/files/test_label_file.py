@@ -1,0 +1,139 @@
+"""The files of a label set, byte for byte, and back again."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.core.consensus import State
+from evaluation.core.files.label_file import (
+    Labels,
+    compress,
+    parse_labels,
+    pseudonyms_of,
+    render_judgments,
+    render_labels,
+)
+
+QUERIES = ['q,"1"', "größe"]
+VIDEOS = ["v 1", "=v'2", "v3"]
+
+
+def labels_of(rows: list[tuple[int, int, State, int, int]]) -> Labels:
+    """Rows of code, label, state, judgments, relevant."""
+    columns: Any = zip(*rows, strict=True) if rows else [[]] * 5
+    codes, labels, states, *counts = (np.array(list(column), np.int64) for column in columns)
+    return Labels(codes, labels, states.astype(np.int8), *counts)
+
+
+def test_labels_are_written_in_one_way_only() -> None:
+    labels = labels_of(
+        [
+            (0, 1, State.RESOLVED, 1, 1),
+            (1, -1, State.PENDING, 1, 1),  # the second label is awaited
+            (2, -1, State.CONFLICTED, 2, 1),
+            (3, 0, State.ADJUDICATED, 3, 2),  # a lead decided against the majority
+            (5, 3, State.RESOLVED, 3, 3),  # graded
+        ]
+    )
+    expected = (
+        "caption_id,video_id,label,source,judgments,relevant\n"
+        '"q,""1""",v 1,1,majority,1,1\n'
+        '"q,""1""",=v\'2,,pending,1,1\n'
+        '"q,""1""",v3,,conflict,2,1\n'
+        "größe,v 1,0,adjudicated,3,2\n"
+        "größe,v3,3,majority,3,3\n"
+    )
+    assert render_labels(labels, QUERIES, VIDEOS) == expected.encode()
+
+
+def test_judgments_are_written_by_pair_then_pseudonym_then_queue() -> None:
+    text = render_judgments(
+        np.array([5, 0, 5, 5, 0]),
+        ["bb", "zz", "aa", "aa", "aa"],
+        np.array([1, 0, 1, 0, 1]),
+        np.array([1, 1, 2, 1, 1]),
+        QUERIES,
+        VIDEOS,
+    )
+    expected = (
+        "caption_id,video_id,annotator,label,queue\n"
+        '"q,""1""",v 1,aa,1,1\n'
+        '"q,""1""",v 1,zz,0,1\n'
+        "größe,v3,aa,0,1\n"
+        "größe,v3,aa,1,2\n"
+        "größe,v3,bb,1,1\n"
+    )
+    assert text == expected.encode()
+
+
+keys = st.text(
+    st.characters(blacklist_categories=("Cc", "Cs"), blacklist_characters=" \u2028\u2029"),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(
+    st.lists(keys, min_size=1, max_size=4, unique=True),
+    st.lists(keys, min_size=1, max_size=4, unique=True),
+    st.data(),
+)
+def test_what_is_written_is_read_back(
+    queries: list[str], videos: list[str], data: st.DataObject
+) -> None:
+    n_pairs = len(queries) * len(videos)
+    codes = sorted(data.draw(st.sets(st.integers(0, n_pairs - 1))))
+    counts = st.integers(0, 9)
+    outcome = st.tuples(st.integers(-1, 3), st.sampled_from(State), counts, counts)
+    outcomes = data.draw(st.lists(outcome, min_size=len(codes), max_size=len(codes)))
+    labels = labels_of([(code, *outcome) for code, outcome in zip(codes, outcomes, strict=True)])
+    text = render_labels(labels, queries, videos)
+
+    numbers = {k: n for n, k in enumerate(queries)}, {k: n for n, k in enumerate(videos)}
+    found = parse_labels(text, *numbers)
+    for field in fields(Labels):
+        written, read = getattr(labels, field.name), getattr(found, field.name)
+        assert read.dtype == written.dtype
+        assert read.tolist() == written.tolist()
+    # Any other reader of CSV finds the same keys.
+    rows = list(csv.reader(io.StringIO(text.decode(), newline="")))[1:]
+    pairs = [divmod(code, len(videos)) for code in codes]
+    assert [(row[0], row[1]) for row in rows] == [(queries[q], videos[v]) for q, v in pairs]
+    assert b"\r" not in text
+
+
+def test_pseudonyms_follow_from_the_secret_of_the_set_alone() -> None:
+    people = [3, 1, 2]
+    names = pseudonyms_of(people, b"secret")
+    assert names == pseudonyms_of(reversed(people), b"secret")
+    assert not set(names.values()) & set(pseudonyms_of(people, b"another").values())
+    assert all(len(name) == 12 and int(name, 16) >= 0 for name in names.values())
+    # HMAC-SHA256 of the number, said with another library's words.
+    assert names[1] == HMAC_OF_1
+
+
+def test_two_people_never_share_a_pseudonym(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.core.files.label_file.PSEUDONYM_DIGITS", 1)
+    with pytest.raises(ValueError):
+        pseudonyms_of(range(17), b"secret")
+
+
+def test_gzip_is_the_same_bytes_at_any_time() -> None:
+    packed = compress(b"some text\n" * 100)
+    assert packed[4:8] == b"\0\0\0\0"  # no time stamp
+    assert packed[3] == 0  # no name
+    assert gzip.decompress(packed) == b"some text\n" * 100
+    assert compress(b"some text\n" * 100) == packed
+
+
+# printf 1 | openssl dgst -sha256 -hmac secret, the first twelve digits
+HMAC_OF_1 = "bd28ee142ca5"

@@ -1,0 +1,75 @@
+"""Intervals of estimated accuracies, by simulated coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.core.people.accuracy import accuracy_intervals
+from evaluation.core.people.dawid_skene import LabelModel, dawid_skene
+
+PREVALENCE = 0.3
+
+
+def simulate(seed: int, items: int, annotators: int) -> tuple[LabelModel, np.ndarray]:
+    """A model of labels by two people per item and a third on disagreement, and the true accuracy
+    of each annotator."""
+    rng = np.random.default_rng(seed)
+    false_alarm = np.linspace(0.005, 0.06, annotators)
+    miss = np.linspace(0.02, 0.15, annotators)[rng.permutation(annotators)]
+    truth = rng.random(items) < PREVALENCE
+    people = np.argsort(rng.random((items, annotators)), axis=1)[:, :3]
+    said = rng.random((items, 3))
+    labels = np.where(truth[:, None], said >= miss[people], said < false_alarm[people]) * 1
+    kept = np.ones((items, 3), np.bool_)
+    kept[:, 2] = labels[:, 0] != labels[:, 1]
+    item = np.repeat(np.arange(items), 3).reshape(items, 3)
+    model = dawid_skene(item[kept], people[kept], labels[kept], 2).model
+    assert model is not None
+    return model, PREVALENCE * (1 - miss) + (1 - PREVALENCE) * (1 - false_alarm)
+
+
+@pytest.mark.parametrize(("items", "annotators"), [(600, 8), (200, 5)])
+def test_intervals_cover_the_true_accuracy(items: int, annotators: int) -> None:
+    covered = []
+    for seed in range(60):
+        model, true = simulate(seed, items, annotators)
+        low, high = accuracy_intervals(model, rng=np.random.default_rng(seed)).T
+        covered.append((low <= true) & (true <= high))
+    assert 0.93 <= np.mean(covered) <= 0.975
+
+
+def test_more_labels_make_intervals_narrower() -> None:
+    widths = []
+    for items in (300, 1200):
+        model, _ = simulate(1, items, 6)
+        low, high = accuracy_intervals(model, rng=np.random.default_rng(0)).T
+        assert (low < model.accuracy).all()
+        assert (model.accuracy < high).all()
+        widths.append(float((high - low).mean()))
+    assert widths[1] < 0.6 * widths[0]
+
+
+def test_higher_confidence_is_wider_and_no_mistake_is_not_certainty() -> None:
+    # Three people who always agree: the interval is that of 60 right labels of 60.
+    items = np.repeat(np.arange(60), 3)
+    labels = np.repeat(np.arange(60) % 2, 3)
+    model = dawid_skene(items, np.tile(np.arange(3), 60), labels, 2).model
+    assert model is not None
+    low, high = accuracy_intervals(model, rng=np.random.default_rng(0)).T
+    assert low == pytest.approx(np.full(3, 60 / (60 + 1.959964**2)), abs=1e-3)
+    assert (high > 0.999).all()
+    wide, _ = accuracy_intervals(model, rng=np.random.default_rng(0), confidence=0.99).T
+    assert (wide < low).all()
+
+
+def test_grades_have_intervals() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 300)
+    labels = np.where(rng.random((300, 3)) < 0.9, truth[:, None], rng.integers(0, 3, (300, 3)))
+    model = dawid_skene(
+        np.repeat(np.arange(300), 3), np.tile(np.arange(3), 300), labels.reshape(-1), 3
+    ).model
+    assert model is not None
+    low, high = accuracy_intervals(model, rng=rng).T
+    assert ((low < 0.9 + 0.1 / 3) & (high > 0.9 + 0.1 / 3)).all()

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from evaluation.core.people.agreement import NOT_TWO_PAIRS
+from evaluation.core.people.agreement_figures import (
+    Opinions,
+    Resampling,
+    figures_of,
+    figures_of_both,
+    figures_stored,
+    to_store,
+)
+
+
+def opinions(rows: list[tuple[int, int, int, bool]]) -> Opinions:
+    pairs, people, labels, first = (np.array(column) for column in zip(*rows, strict=True))
+    return Opinions(pairs, people, labels, first.astype(np.bool_))
+
+
+GRADED = opinions(
+    [
+        (0, 0, 0, True),
+        (0, 1, 3, True),
+        (0, 2, 3, False),
+        (1, 0, 1, True),
+        (1, 2, 2, True),
+        (2, 1, 0, True),
+        (2, 2, 0, True),
+        (3, 3, 2, True),
+    ]
+)
+
+
+def test_figures_of_a_graded_scale() -> None:
+    found = figures_of_both(GRADED, 4, Resampling(50))
+    first, every = found["first_labels"], found["all_labels"]
+    assert (first["labels"], first["multiply_labelled"], first["alpha_level"]) == (7, 3, "ordinal")
+    assert (first["agreement"], every["agreement"]) == (1 / 3, 1 / 3)
+    # Two of six ordered pairs of labels of pair 0 are equal.
+    assert every["pairwise_agreement"] == pytest.approx((1 / 3 + 0 + 1) / 3)
+    assert first["alpha"] != first["alpha_nominal"]
+    # Relevant or not: pair 1 agrees, too.
+    assert first["relevance_agreement"] == 2 / 3
+    assert set(every) == set(first) - {"alpha_annotator_interval", "sharing_annotators"}
+
+
+def test_what_is_stored_gives_the_same_figures() -> None:
+    for n_grades in (4, 5):
+        stored = json.loads(json.dumps(to_store(GRADED, n_grades)))
+        assert figures_stored(stored, Resampling()) == figures_of_both(
+            GRADED, n_grades, Resampling()
+        )
+
+
+def test_reasons_stand_beside_what_is_null() -> None:
+    found = figures_of(opinions([(0, 0, 0, True), (0, 1, 1, True)]).counts, 2, Resampling(50))
+    assert (found["alpha"], found["alpha_interval"]) == (0.0, None)
+    assert found["undefined"] == {"alpha_interval": NOT_TWO_PAIRS, "ac1_interval": NOT_TWO_PAIRS}
+
+
+# --- Third labels -----------------------------------------------------------------------------
+
+
+def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
+    """n pairs with two labels each and a third where they differ: 12 % are relevant, which an
+    annotator sees in 80 % of them, and 4 % of the others are called relevant."""
+    chance = np.where(rng.random(n) < 0.12, 0.8, 0.04)
+    labels = (rng.random((3, n)) < chance).astype(np.int64)
+    differ = np.flatnonzero(labels[0] != labels[1])
+    pairs = np.concatenate([np.tile(np.arange(n), 2), differ])
+    given = np.concatenate([labels[0], labels[1], labels[2][differ]])
+    is_first = np.arange(len(pairs)) < 2 * n
+    return Opinions(pairs, np.repeat(0, len(pairs)), given, is_first)
+
+
+def test_first_labels_cover_the_true_alpha_and_all_labels_do_not() -> None:
+    share = 0.12 * 0.8 + 0.88 * 0.04
+    truth = 1 - (0.12 * 0.8 * 0.2 + 0.88 * 0.04 * 0.96) / (share * (1 - share))
+    rng, how, times = np.random.default_rng(2), Resampling(300), 250
+    inside = np.zeros(2)
+    for number in range(times):
+        found = judged_with_thirds(rng, 3000)
+        for place, one in enumerate((found.first, found)):
+            figures = figures_of(one.counts, 2, Resampling(how.resamples, seed=number))
+            low, high = figures["alpha_interval"]
+            inside[place] += low <= truth <= high
+    first, every = inside / times
+    assert 0.93 <= first <= 0.97
+    assert every < 0.75

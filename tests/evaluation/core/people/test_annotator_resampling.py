@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from evaluation.core.people.agreement import NOT_TWO_LABELS, count_labels
+from evaluation.core.people.alpha import (
+    ALL_AGREE,
+    NO_VARIATION,
+    Level,
+    alpha_interval,
+    krippendorff_alpha,
+)
+from evaluation.core.people.annotator_resampling import (
+    NOT_THREE_ANNOTATORS,
+    _alphas,
+    annotator_interval,
+    label_pairs,
+)
+
+Ints = npt.NDArray[np.int64]
+
+
+def random_labels(seed: int, steps: int) -> tuple[Ints, Ints, Ints]:
+    """Pairs, annotators and labels: 60 pairs with one to four labels of nine annotators."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for pair in range(60):
+        truth = rng.integers(steps)
+        for person in rng.permutation(9)[: rng.integers(1, 5)]:
+            label = truth if rng.random() < 0.7 else rng.integers(steps)
+            rows.append((pair, person, label))
+    rng.shuffle(rows)
+    pairs, people, labels = np.array(rows, np.int64).T
+    return pairs, people, labels
+
+
+def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
+    """Nominal alpha where two labels of a pair weigh the product of the draws of their annotators,
+    label by label."""
+    total, differing = 0.0, 0.0
+    of_value: dict[int, float] = {}
+    for pair in set(pairs.tolist()):
+        own = np.flatnonzero(pairs == pair)
+        for one in own:
+            for other in own:
+                if one == other:
+                    continue
+                weight = times[people[one]] * times[people[other]] / (len(own) - 1)
+                total += weight
+                differing += weight * (labels[one] != labels[other])
+                value = int(labels[one])
+                of_value[value] = of_value.get(value, 0.0) + weight
+    expected = sum(
+        of_value[one] * of_value[other] for one in of_value for other in of_value if one != other
+    )
+    return 1 - (total - 1) * differing / expected
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+def test_everyone_drawn_once_gives_alpha(level: Level) -> None:
+    pairs, people, labels = random_labels(4, 3)
+    found = label_pairs(pairs, people, labels)
+    (once,) = _alphas(found, np.ones((1, found.n_annotators)), level)
+    assert once == pytest.approx(
+        krippendorff_alpha(count_labels(pairs, labels, 60), level).value, abs=1e-12
+    )
+
+
+def test_a_resample_equals_the_plain_formula() -> None:
+    pairs, people, labels = random_labels(8, 3)
+    # Gaps in the numbers of annotators do not matter.
+    found = label_pairs(pairs, people * 100, labels)
+    assert found.n_annotators == 9
+    times = np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), size=12)
+    expected = [plain_alpha(pairs, people, labels, row) for row in times]
+    assert _alphas(found, times.astype(float), "nominal") == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "people", "labels", "reason"),
+    [
+        ([], [], [], NOT_TWO_LABELS),
+        ([0, 1], [0, 1], [0, 1], NOT_TWO_LABELS),
+        ([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1] * 6, NO_VARIATION),
+        ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 1], NOT_THREE_ANNOTATORS),
+        ([0, 0, 1, 1], [0, 1, 1, 2], [0, 0, 1, 1], ALL_AGREE),
+    ],
+)
+def test_undefined_by_name(
+    pairs: list[int], people: list[int], labels: list[int], reason: str
+) -> None:
+    found = annotator_interval(label_pairs(pairs, people, labels), rng=np.random.default_rng(0))
+    assert (found.low, found.high, found.undefined) == (None, None, reason)
+
+
+PREVALENCE = 0.15
+
+
+def simulated(rng: np.random.Generator, *, differ: bool) -> tuple[Ints, Ints, Ints]:
+    """2,000 pairs by two of 40 annotators each, who see 85 % of what is relevant and call 4 % of
+    the rest relevant; on average, if they differ."""
+    n, people = 2000, 40
+    hits, alarms = np.full(people, 0.85), np.full(people, 0.04)
+    if differ:
+        hits, alarms = rng.beta(8.5, 1.5, people), rng.beta(0.4, 9.6, people)
+    truth = rng.random(n) < PREVALENCE
+    one = rng.integers(0, people, n)
+    other = (one + rng.integers(1, people, n)) % people
+    who = np.concatenate([one, other])
+    chance = np.where(np.tile(truth, 2), hits[who], alarms[who])
+    return np.tile(np.arange(n), 2), who, (rng.random(2 * n) < chance).astype(np.int64)
+
+
+def true_alpha() -> float:
+    share = PREVALENCE * 0.85 + (1 - PREVALENCE) * 0.04
+    observed = 2 * (PREVALENCE * 0.85 * 0.15 + (1 - PREVALENCE) * 0.04 * 0.96)
+    return 1 - observed / (2 * share * (1 - share))
+
+
+def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
+    """Coverage with pairs resampled and with annotators resampled, and how much wider the latter
+    are in the mean."""
+    rng = np.random.default_rng(5)
+    inside, width = np.zeros(2), np.zeros(2)
+    for _ in range(times):
+        pairs, people, labels = simulated(rng, differ=differ)
+        found = (
+            alpha_interval(count_labels(pairs, labels, 2000), 300, rng=rng),
+            annotator_interval(label_pairs(pairs, people, labels), 300, rng=rng),
+        )
+        for place, one in enumerate(found):
+            assert one.low is not None
+            assert one.high is not None
+            inside[place] += one.low <= true_alpha() <= one.high
+            width[place] += one.high - one.low
+    return float(inside[0] / times), float(inside[1] / times), float(width[1] / width[0])
+
+
+def test_it_covers_other_annotators_where_they_differ() -> None:
+    by_pairs, by_annotators, wider = coverages(differ=True, times=200)
+    assert by_pairs < 0.75
+    assert 0.92 <= by_annotators <= 0.98
+    assert wider > 1.7
+
+
+def test_it_is_conservative_where_they_do_not() -> None:
+    by_pairs, by_annotators, wider = coverages(differ=False, times=100)
+    assert 0.9 <= by_pairs <= 0.98
+    assert by_annotators >= 0.97
+    assert 1.4 < wider < 1.8

@@ -1,0 +1,209 @@
+"""Estimates against all outcomes, one by one, and where their assumption holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.core.pools import expectations
+from evaluation.core.pools.bounds import bound_scores
+from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
+from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
+from evaluation.core.pools.leave_out import PooledLabels, gather_pool
+from evaluation.core.relevance.judged import Judged, look_up_gains, with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.resampling import mean_interval
+from tests.evaluation.core.pools.test_bounds import (
+    HAND_LABELS,
+    HAND_RANKED,
+    N_VIDEOS,
+    Ranked,
+    parse,
+    single_queries,
+    stack,
+)
+from tests.evaluation.core.pools.test_leave_out import make_judged
+
+ESTIMATED = [
+    parse_measure(name)
+    for name in (
+        "C@1 C@3 P@1 P@3 P@9 R@1 R@3 RR RR@2 AP AP@2 AP(found) AP(found)@2 AP@9 AP(found)@9"
+    ).split()
+]
+
+
+def outcomes(ranked: Ranked, labels: Judged, gain: int) -> Iterator[tuple[list[int], Judged]]:
+    """All outcomes of the unjudged videos of a single list: the relevant ranks, and the labels."""
+    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
+    for relevant in product([False, True], repeat=len(unjudged)):
+        found = {
+            (0, int(ranked[0, column])): gain * is_relevant
+            for column, is_relevant in zip(unjudged, relevant, strict=True)
+        }
+        ranks = [int(column) for column in unjudged[np.array(relevant, dtype=np.bool_)]]
+        yield ranks, with_positives(labels, make_judged(found, 1, N_VIDEOS))
+
+
+@given(
+    single_queries(),
+    st.integers(1, 2),
+    st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.8, 1.0]), min_size=12, max_size=12),
+)
+def test_expected_scores_are_the_mean_of_all_outcomes(
+    case: tuple[Ranked, Judged], rel: int, shares: list[float]
+) -> None:
+    ranked, labels = case
+    chances = np.array(shares).reshape(2, 6)
+    holds = (look_up_gains(ranked, labels)[0] >= rel).any()
+    chance = chances[int(holds)]
+    unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
+    expected = dict.fromkeys(ESTIMATED, 0.0)
+    for relevant, judged in outcomes(ranked, labels, rel):
+        weight = np.prod([chance[r] if r in relevant else 1 - chance[r] for r in unjudged])
+        scores = score_run(ranked, judged, ESTIMATED, rel)
+        for measure in ESTIMATED:
+            expected[measure] += float(weight * scores.per_query(measure)[0])
+    found = expect_scores(ranked, labels, chances, ESTIMATED, rel)
+    assert {measure: float(values[0]) for measure, values in found.items()} == pytest.approx(
+        expected, abs=1e-12
+    )
+
+
+@given(st.lists(single_queries(), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1))
+def test_expected_scores_are_within_the_bounds(
+    cases: list[tuple[Ranked, Judged]], few: float, many: float
+) -> None:
+    ranked, labels = stack(cases)
+    result = bound_scores(ranked, labels, ESTIMATED)
+    chances = np.repeat([[few], [many]], 5, axis=1)
+    for measure, values in expect_scores(ranked, labels, chances, ESTIMATED).items():
+        assert (result.lower.per_query(measure) <= values + 1e-12).all()
+        assert (values <= result.upper.per_query(measure) + 1e-12).all()
+
+
+def test_many_positives_outside_of_the_list_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expected AP of one unjudged video at rank 1: chance / (positives outside + 1)."""
+    labels = Judged.from_pairs(
+        np.repeat(np.arange(40), 300),
+        np.tile(np.arange(1, 301), 40),
+        (np.arange(300) < 7 * np.arange(40)[:, None]).astype(np.int64).reshape(-1),
+        n_queries=40,
+        n_videos=301,
+    )
+    ranked = np.zeros((40, 1), dtype=np.int32)
+    monkeypatch.setattr(expectations, "_BLOCK_QUERIES", 7)
+    (ap,) = parse("AP")
+    values = expect_scores(ranked, labels, np.array([[0.25], [0.5]]), [ap])[ap]
+    np.testing.assert_allclose(values, 0.25 / (7 * np.arange(40) + 1), rtol=0, atol=1e-12)
+
+
+def test_expect_scores_refuses_what_it_cannot_estimate() -> None:
+    chances = np.full((2, 4), 0.5)
+    for name in ("nDCG", "nDCG(exp)@3", "MedR", "MeanR", "Judged@3"):
+        with pytest.raises(ValueError, match="cannot be estimated; C, P, R, RR, AP, AP"):
+            expect_scores(HAND_RANKED, HAND_LABELS, chances, parse(name))
+    for wrong in (chances[0], chances[:1], chances + 1, -chances):
+        with pytest.raises(ValueError, match="chances must be two rows of shares"):
+            expect_scores(HAND_RANKED, HAND_LABELS, wrong, parse("AP"))
+    with pytest.raises(ValueError, match="the lists are deeper than the chances: cut them"):
+        expect_scores(HAND_RANKED, HAND_LABELS, chances[:, :3], parse("AP"))
+
+
+def test_pool_chances_by_hand() -> None:
+    # Without a, the list of query 0 holds an original positive and that of query 1 holds none, and
+    # the videos that it alone found are relevant, not relevant, relevant. The same for b and query
+    # 2: nothing held, relevant. Both found (2, 5), which does not count.
+    runs = {
+        "a": np.array([[0, 1, 9], [2, 3, 9], [5, -1, -1]], dtype=np.int32),
+        "b": np.array([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], dtype=np.int32),
+    }
+    judged = make_judged({(0, 1): 1, (1, 2): 0, (1, 3): 2, (2, 4): 1, (2, 5): 0}, 3, 10)
+    pool = gather_pool(runs, 2, judged, make_judged({(0, 0): 1}, 3, 10))
+    # Row 1 knows nothing of rank 1 and takes its share over all ranks.
+    assert pool_chances(pool).tolist() == [[1 / 2, 1], [1, 1]]
+    # At rel = 2 no list holds a positive, so row 1 takes the share of row 0: one of four.
+    assert pool_chances(pool, rel=2).tolist() == [[0, 1 / 2], [1 / 4, 1 / 4]]
+    with pytest.raises(ValueError, match="no pair was judged that one system alone brought"):
+        pool_chances(pool.only([]))
+
+
+def simulated_pool(rng: np.random.Generator, chance: float) -> PooledLabels:
+    """Three systems that choose among videos by lot, each relevant with the same chance."""
+    n_queries, n_videos = 3000, 60
+    runs = {
+        name: np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :4].astype(np.int32)
+        for name in "abc"
+    }
+    pooled = np.zeros((n_queries, n_videos), dtype=np.bool_)
+    for ranked in runs.values():
+        np.put_along_axis(pooled, ranked, True, axis=1)
+    query, video = np.nonzero(pooled)
+    gains = (rng.random(len(query)) < chance).astype(np.int64)
+    judged = Judged.from_pairs(query, video, gains, n_queries=n_queries, n_videos=n_videos)
+    return gather_pool(runs, 4, judged, make_judged({}, n_queries, n_videos))
+
+
+def test_estimates_are_right_where_their_assumption_holds() -> None:
+    rng = np.random.default_rng(11)
+    measures = parse("C@1 C@4 P@4 AP RR R@4")
+    pool = simulated_pool(rng, 0.3)
+    checks = check_expectations(pool, measures)
+    assert [check.system for check in checks] == ["a", "b", "c"]
+    for check in checks:
+        others = pool.without(check.system)
+        ranked = pool.runs[check.system]
+        values = expect_scores(ranked, others.labels, pool_chances(others), measures)
+        for measure in measures:
+            truth, known, expected = (
+                side[measure].value for side in (check.truth, check.known, check.expected)
+            )
+            assert expected == values[measure].mean()
+            assert truth == score_run(ranked, pool.labels, measures).mean(measure).value
+            assert known == score_run(ranked, others.labels, measures).mean(measure).value
+            # C@1 of 3,000 queries has a standard error of 0.008.
+            assert expected == pytest.approx(truth, abs=0.025)
+            if measure.name in {"C", "P", "RR"}:
+                assert truth - known > 0.1
+            interval = mean_interval(values[measure], 200, rng=np.random.default_rng(1))
+            assert interval.low < expected < interval.high
+
+
+def test_a_benchmark_without_queries() -> None:
+    nothing, ranked = make_judged({}, 0, 0), np.empty((0, 3), np.int32)
+    (ap,) = parse("AP")
+    assert expect_scores(ranked, nothing, np.full((2, 3), 0.5), [ap])[ap].shape == (0,)
+
+
+def test_without_results_and_without_positives() -> None:
+    """Query 0 is not in the run, query 1 has no positive, query 2 has nothing judged, and the list
+    of query 3 misses the only positive."""
+    ranked = np.array([[-1, -1], [0, 1], [0, 1], [0, 1]], dtype=np.int32)
+    labels = make_judged({(0, 3): 1, (1, 0): 0, (1, 1): 0, (3, 0): 0, (3, 2): 1}, 4, 4)
+    assert bpref(ranked, labels).tolist() == [0, 0, 0, 0]
+    assert inferred_ap(ranked, labels, 2).tolist() == [0, 0, 0, 0]
+    assert condense(ranked, labels).tolist() == [[-1, -1], [0, 1], [-1, -1], [0, -1]]
+    found = bound_scores(ranked, labels, parse("C@1 R@2 P@2 AP RR"))
+    # With all unjudged relevant, query 2 has two of two, and query 3 one of two, at rank 2.
+    most = {
+        "C@1": [0, 0, 1, 0],
+        "R@2": [0, 0, 1, 1 / 2],
+        "P@2": [0, 0, 1, 1 / 2],
+        "AP": [0, 0, 1, 1 / 4],
+        "RR": [0, 0, 1, 1 / 2],
+    }
+    for name, values in most.items():
+        assert found.upper.per_query(parse_measure(name)).tolist() == values, name
+        assert found.lower.per_query(parse_measure(name)).tolist() == [0, 0, 0, 0], name
+    # An unjudged video is relevant with chance 1/2: query 2 has (1/2, 1/2), query 3 only rank 2.
+    expected = expect_scores(ranked, labels, np.full((2, 2), 1 / 2), parse("C@1 P@2 AP"))
+    by_name = {str(measure): values.tolist() for measure, values in expected.items()}
+    assert by_name["C@1"] == pytest.approx([0, 0, 1 / 2, 0])
+    assert by_name["P@2"] == pytest.approx([0, 0, 1 / 2, 1 / 4])
+    # AP of query 2: both 1, the first 1, the second 1/2, none 0. Of query 3: 1/4 or nothing.
+    assert by_name["AP"] == pytest.approx([0, 0, (1 + 1 + 1 / 2) / 4, 1 / 8])

@@ -1,0 +1,196 @@
+"""Corrected scores, on simulated truth. `tests/benchmarks/label_noise.py` does it at full size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.core.people.label_rates import (
+    ErrorRates,
+    RatesEstimate,
+    rates_from_labels,
+    typed_rates,
+)
+from evaluation.core.people.label_table import tabulate_labels
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.label_noise import Resamples, correct_scores, score_change_by_noise
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.noise_relevance import (
+    evidence_from_counts,
+    posterior_relevance,
+    unbiased_relevance,
+)
+from tests.evaluation.core.noise_world import (
+    FALSE_ALARM,
+    MISS,
+    Setting,
+    correct_one,
+    draw_labels,
+    draw_truth,
+    judged_by,
+    lists,
+    noisy_labels,
+    true_scores,
+)
+
+MEASURES = [parse_measure(name) for name in "C@1 C@5 C@10 P@10 AP".split()]
+
+
+def test_corrected_scores_are_unbiased_and_intervals_cover_the_truth() -> None:
+    population = draw_truth(np.random.default_rng(99), Setting(captions=200_000))[1]
+    truth = true_scores(population, MEASURES)
+    covered, errors, raw_errors = [], [], []
+    for seed in range(60):
+        drawn, _, rows = correct_one(seed, Setting(captions=500), MEASURES, 200)
+        own = true_scores(drawn, MEASURES)
+        covered.append(
+            [
+                row.interval[0] <= value <= row.interval[1]
+                for row, value in zip(rows, truth, strict=True)
+                if row.interval
+            ]
+        )
+        errors.append([row.corrected - value for row, value in zip(rows, own, strict=True)])
+        raw_errors.append([row.raw - value for row, value in zip(rows, own, strict=True)])
+    error = np.array(errors)
+    assert (np.abs(error.mean(axis=0)) < 3 * error.std(axis=0) / 60**0.5 + 1e-4).all()
+    # Raw C@10 is 3 points too high.
+    assert np.mean(raw_errors, axis=0)[2] == pytest.approx(0.031, abs=0.003)
+    # 300 intervals of five measures that go together.
+    assert 0.91 <= np.mean(covered) <= 0.985
+
+
+def test_products_of_posteriors_are_worse_than_no_correction() -> None:
+    """Why scores are not corrected by putting the chance of each pair into C@10."""
+    rng = np.random.default_rng(0)
+    setting = Setting(captions=20_000)
+    _, truth = draw_truth(rng, setting)
+    given, relevant = draw_labels(rng, truth, setting)
+    evidence = evidence_from_counts(given, relevant, FALSE_ALARM, MISS)
+    ranks = np.tile(np.arange(truth.shape[1]), len(truth))
+    posterior, _ = posterior_relevance(evidence, ranks)
+    numbers = unbiased_relevance(evidence)
+
+    def c10(values: np.ndarray) -> float:
+        return float((1 - (1 - values.reshape(truth.shape)[:, :10]).prod(axis=1)).mean())
+
+    true = c10(truth.astype(float))
+    assert c10((2 * relevant > given).astype(float)) - true == pytest.approx(0.031, abs=0.003)
+    assert c10(posterior) - true == pytest.approx(0.057, abs=0.004)
+    assert c10(numbers) - true == pytest.approx(0, abs=0.003)
+
+
+def test_the_change_of_one_run_is_that_of_its_corrected_score() -> None:
+    setting = Setting(captions=200)
+    rng = np.random.default_rng(11)
+    _, truth = draw_truth(rng, setting)
+    labels = noisy_labels(*draw_labels(rng, truth, setting))
+    judged, rates = judged_by(labels.is_positive), ErrorRates(FALSE_ALARM, MISS)
+    found = score_change_by_noise(
+        lists(200), judged, labels.codes, labels.relevance(rates), MEASURES
+    )
+    estimate = typed_rates(FALSE_ALARM, MISS, 100)
+    drawn = Resamples(np.arange(200), 100, 0)
+    rows = correct_scores(
+        {"run": lists(200)}, judged, labels.codes, labels.relevance, MEASURES, estimate, drawn
+    )
+    assert found == pytest.approx({row.measure: row.change for row in rows})
+    assert found[parse_measure("C@10")] > 0.02
+
+
+def test_labels_without_errors_change_nothing() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.random((50, 20)) < 0.2
+    judged = Judged(np.arange(1000), labels.reshape(-1).astype(np.int8), 50, 20)
+    given, relevant = np.ones(1000, np.int64), labels.reshape(-1).astype(np.int64)
+    rows = correct_scores(
+        {"run": np.tile(np.arange(10, dtype=np.int32), (50, 1))},
+        judged,
+        judged.codes,
+        lambda rates: unbiased_relevance(evidence_from_counts(given, relevant, *rates.values)),
+        MEASURES,
+        typed_rates(0, 0, 300),
+        Resamples(np.arange(50), 300, 0),
+    )
+    for row in rows:
+        assert row.corrected == pytest.approx(row.raw, abs=1e-12)
+        # Percentiles of resamples, and the interval that all analyses give.
+        assert row.interval == pytest.approx(row.raw_interval, abs=0.04)
+        assert row.change_interval == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_a_score_of_one_is_not_certain() -> None:
+    """Thirty captions that are all right, with one label each."""
+    ones = np.ones(30, np.int64)
+    judged = Judged(np.arange(30), ones.astype(np.int8), 30, 1)
+    (row,) = correct_scores(
+        {"run": np.zeros((30, 1), np.int32)},
+        judged,
+        judged.codes,
+        lambda rates: unbiased_relevance(evidence_from_counts(ones, ones, *rates.values)),
+        [parse_measure("C@1")],
+        typed_rates(0.02, 0.05, 500),
+        Resamples(np.arange(30), 500, 0),
+    )
+    # Wilson's interval of 30 of 30, as the scores have it.
+    assert row.raw_interval == pytest.approx((30 / (30 + 1.959964**2), 1), abs=1e-6)
+    assert row.interval == row.raw_interval
+    assert (row.raw, row.corrected, row.change) == (1, 1, 0)
+    assert row.change_interval == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_the_interval_holds_what_is_unknown_about_the_rates() -> None:
+    """Every video has two captions of four labelled relevant, so that sampling moves nothing."""
+    labels = np.tile([1, 1, 0, 0], 30)
+    judged = Judged(np.arange(120), labels.astype(np.int8), 120, 1)
+    rng = np.random.default_rng(0)
+    draws = np.stack([rng.normal(0.05, 0.01, 4000), rng.normal(0.1, 0.02, 4000)], axis=1)
+    estimate = RatesEstimate(ErrorRates(0.05, 0.1), None, draws, 0, 0)
+    (row,) = correct_scores(
+        {"run": np.zeros((120, 1), np.int32)},
+        judged,
+        judged.codes,
+        lambda rates: unbiased_relevance(evidence_from_counts(labels**0, labels, *rates.values)),
+        [parse_measure("C@1")],
+        estimate,
+        Resamples(np.repeat(np.arange(30), 4), 4000, 0),
+    )
+    at_draws = (0.5 - draws[:, 0]) / (1 - draws.sum(axis=1))
+    assert row.corrected == pytest.approx(0.45 / 0.85)
+    assert row.interval == pytest.approx(np.quantile(at_draws, [0.025, 0.975]), abs=2e-4)
+    assert row.change_interval == pytest.approx(
+        0.5 - np.quantile(at_draws, [0.975, 0.025]), abs=2e-4
+    )
+
+
+def test_few_clusters_have_wider_intervals_and_one_has_none() -> None:
+    setting = Setting(captions=240, per_video=20)  # 12 videos
+    _, _, rows = correct_one(3, setting, MEASURES, 400)
+    for row in rows:
+        assert row.interval is not None
+        assert 0 <= row.interval[0] < row.corrected < row.interval[1] <= 1
+    _, _, rows = correct_one(3, Setting(captions=240, per_video=240), MEASURES, 400)
+    assert {row.interval for row in rows} == {None}
+
+
+def test_resamples_draw_the_same_clusters_at_each_call() -> None:
+    drawn = Resamples(np.array([0, 0, 1, 2]), 50, 7)
+    sums = drawn.by_cluster(np.array([[1.0, 2.0, 4.0, 8.0], [1.0, 1.0, 1.0, 1.0]]))
+    assert sums.tolist() == [[3, 2], [4, 1], [8, 1]]
+    once, again = drawn.sums(sums), drawn.sums(np.ones((3, 1)))
+    assert (again == 3).all()
+    assert once.tolist() == drawn.sums(sums).tolist()
+    assert set(once[:, 0]) <= {
+        a * 3 + b * 4 + (3 - a - b) * 8 for a in range(4) for b in range(4 - a)
+    }
+
+
+def test_rates_are_needed() -> None:
+    zeros = np.zeros(2, np.int64)
+    table = tabulate_labels(np.ones(2, np.int64), zeros, zeros, zeros, 1)
+    estimate = rates_from_labels(table, np.empty((0, 0)))
+    judged = Judged(np.arange(2), np.zeros(2, np.int8), 2, 1)
+    with pytest.raises(ValueError, match="error rates are needed"):
+        correct_scores(
+            {}, judged, judged.codes, lambda _: zeros * 1.0, [], estimate, Resamples(zeros, 5, 0)
+        )

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from config.shared.errors import InvalidInput
+from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
+
+NAMES = (
+    "C@1 C@250 R@7 P@10 AP AP@10 AP(found) AP(found)@10 RR RR@5 nDCG nDCG@3 nDCG(exp) "
+    "nDCG(exp)@20 MedR MeanR Judged@10"
+).split()
+
+
+@pytest.mark.parametrize("name", [*NAMES, *map(str, DEFAULT_MEASURES)])
+def test_name_makes_the_round_trip(name: str) -> None:
+    assert str(parse_measure(name)) == name
+    assert parse_measure(name) == parse_measure(name)
+    assert hash(parse_measure(name)) == hash(parse_measure(name))
+
+
+def test_name_is_read_as_meant() -> None:
+    assert parse_measure("AP(found)@10") == Measure("AP(found)", 10)
+    assert parse_measure("AP") == Measure("AP")
+    assert len({parse_measure(name) for name in NAMES}) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "read"),
+    [("C@5", 20, 5), ("C@30", 20, 20), ("AP", 20, 20), ("AP@10", 20, 10), ("MedR", 7, 7)],
+)
+def test_ranks_that_a_measure_reads(name: str, depth: int, read: int) -> None:
+    assert parse_measure(name).reads(depth) == read
+
+
+KNOWN = (
+    "C@k, R@k, P@k, AP[@k], AP(found)[@k], RR[@k], nDCG[@k], nDCG(exp)[@k], MedR, MeanR, Judged@k"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (text, f"unknown measure {text!r}; known are {KNOWN}")
+        for text in ("", "c@1", "NDCG", "AP (found)", "AP(rel)", "C@", "C@0", "C@01", "C@-1", "C@٣")
+    ]
+    + [
+        (" AP", f"unknown measure ' AP'; known are {KNOWN}"),
+        ("AP\n", f"unknown measure 'AP\\n'; known are {KNOWN}"),
+        ("C@1234567", f"unknown measure 'C@1234567'; known are {KNOWN}"),
+        ("Recall@5", f"unknown measure 'Recall@5'; known are {KNOWN}"),
+        ("C", "measure 'C' needs a cutoff, as in 'C@10'"),
+        ("Judged", "measure 'Judged' needs a cutoff, as in 'Judged@10'"),
+        ("MedR@10", "measure 'MedR' takes no cutoff"),
+    ],
+)
+def test_bad_name_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_measure(text)
+    assert str(refused.value) == reason
+
+
+def test_cutoff_out_of_bounds_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="outside of 1 to 999999"):
+        Measure("AP", 0)

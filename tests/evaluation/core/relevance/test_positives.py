@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.relevance.positives import (
+    at_the_ends,
+    finds_one,
+    length_table,
+    positives_per_query,
+    ranks_by_source,
+    right_by_length,
+)
+
+ORIGINAL = Judged.from_pairs([0, 1], [0, 2], [1, 1], n_queries=3, n_videos=4)
+# Query 0: videos 0 and 3; query 1: video 2, and 1 by a higher grade; query 2: none.
+LABELLED = Judged.from_pairs(
+    [0, 0, 0, 1, 1, 2], [0, 1, 3, 1, 2, 0], [1, 0, 1, 2, 1, 0], n_queries=3, n_videos=4
+)
+RANKED = np.array([[3, 0, 1], [0, 2, -1], [0, 1, 2]], np.int32)
+
+
+def test_positives_per_query() -> None:
+    assert positives_per_query(LABELLED).tolist() == [2, 2, 0]
+    assert positives_per_query(ORIGINAL).tolist() == [1, 1, 0]
+
+
+def test_length_table() -> None:
+    table = length_table(np.array([2, 1, 2, 2]), np.array([0, 1, 3, 0]))
+    assert table.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0], [2, 0, 0, 1]]
+    with pytest.raises(ValueError, match="the same length"):
+        length_table(np.array([1]), np.array([1, 2]))
+
+
+def test_ranks_by_source() -> None:
+    # Original positives above, those that judging brought below.
+    assert ranks_by_source(RANKED, LABELLED, ORIGINAL).tolist() == [[0, 2, 0], [1, 0, 0]]
+
+
+def test_who_is_right_by_length() -> None:
+    first = finds_one(RANKED, LABELLED, 1)
+    second = finds_one(RANKED, LABELLED, 2)
+    assert first.tolist() == [True, False, False]
+    assert second.tolist() == [True, True, False]
+    found = right_by_length(first, second, np.array([4, 4, 9]))
+    assert found.lengths.tolist() == [4, 9]
+    # Neither, only the first, only the second, both.
+    assert found.counts.tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
+    with pytest.raises(ValueError, match="the same length"):
+        right_by_length(first, second, np.array([4]))
+
+
+def test_nothing_at_all() -> None:
+    nothing = np.array([], np.int64)
+    assert length_table(nothing, nothing).tolist() == [[0]]
+    none = np.array([], np.bool_)
+    assert right_by_length(none, none, nothing).counts.shape == (0, 4)
+    assert [part.tolist() for part in at_the_ends(nothing, 0)] == [[], [], []]
+
+
+ENDS = [
+    (0, [[], [], []]),
+    (1, [[1], [2], [3]]),
+    (2, [[1, 4], [4, 2], [0, 3]]),
+    (5, [[1, 4, 2, 0, 3]] * 3),
+]
+
+
+@pytest.mark.parametrize(("count", "expected"), ENDS)
+def test_at_the_ends(count: int, expected: list[list[int]]) -> None:
+    found = at_the_ends(np.array([7, 1, 3, 9, 2]), count)
+    assert [part.tolist() for part in found] == expected

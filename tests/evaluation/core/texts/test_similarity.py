@@ -1,0 +1,394 @@
+"""Similar captions: by hand, from scikit-learn, and against plain Python of the definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.shared.errors import Cancelled
+from evaluation.core.arrays import FloatArray
+from evaluation.core.relevance.judged import Judged
+from evaluation.core.texts import similarity as module
+from evaluation.core.texts.similarity import (
+    NONE,
+    match_captions,
+    normalise,
+    overlap_with_others,
+    overlap_with_train,
+    score_matches,
+)
+
+CAPTIONS = [
+    "a man plays with a trained dog",
+    "a man is playing the guitar",
+    "a boy playing with dog",
+    "the man plays the guitar",
+    "a woman is slicing onions",
+]
+# TfidfVectorizer(analyzer="char", ngram_range=(5, 5)) of scikit-learn 1.9.1, products of all rows.
+AS_SCIKIT_LEARN = [
+    [1.0, 0.0743427606, 0.088534671, 0.2246465028, 0.0],
+    [0.0743427606, 1.0, 0.1841452701, 0.3428758589, 0.107525879],
+    [0.088534671, 0.1841452701, 1.0, 0.0213071548, 0.0],
+    [0.2246465028, 0.3428758589, 0.0213071548, 1.0, 0.0],
+    [0.0, 0.107525879, 0.0, 0.0, 1.0],
+]
+
+
+# --- plain Python ---------------------------------------------------------------------------------
+
+
+def grams_of(text: str) -> Counter[str]:
+    if 0 < len(text) < 5:
+        return Counter([text])
+    return Counter(text[start : start + 5] for start in range(len(text) - 4))
+
+
+def similarities(rows: list[str], others: list[str], counted: list[str]) -> list[list[float]]:
+    """Cosines of all rows with all others, df from the texts counted."""
+    df = Counter(gram for text in counted for gram in set(grams_of(text)))
+    n = len(counted)
+
+    def weigh(text: str) -> dict[str, float]:
+        weights = {g: c * (log((1 + n) / (1 + df[g])) + 1) for g, c in grams_of(text).items()}
+        length = sqrt(sum(weight**2 for weight in weights.values()))
+        return {gram: weight / length for gram, weight in weights.items()}
+
+    columns = [weigh(text) for text in others]
+    return [
+        [sum(w * column.get(gram, 0.0) for gram, w in weigh(text).items()) for column in columns]
+        for text in rows
+    ]
+
+
+def mean_of_highest(values: list[float], count: int) -> float:
+    highest = sorted(values, reverse=True)[:count]
+    return sum(highest) / len(highest)
+
+
+# Few letters, so that texts share grams, some of them short or empty.
+TEXTS = st.lists(st.text("ab ", max_size=12).map(lambda text: " ".join(text.split())), max_size=8)
+NEAREST = st.integers(1, 4)
+
+
+# --- normalised texts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  A Man’s\tT-shirt!\n", "a man s t shirt"),
+        ("$5 + 3…", "5 3"),
+        # Vowel signs are no punctuation, though they are no letters either.
+        ("कुत्ता।", "कुत्ता"),
+        ("ÄRGER, Straße", "ärger straße"),
+        ("?!", ""),
+        ("", ""),
+    ],
+)
+def test_normalise(text: str, expected: str) -> None:
+    assert normalise([text]) == [expected]
+    assert normalise([expected, "ABC"]) == [expected, "abc"]
+
+
+def test_normalise_nothing() -> None:
+    assert normalise([]) == []
+
+
+# --- overlap --------------------------------------------------------------------------------------
+
+
+def test_overlap_with_train_by_hand() -> None:
+    # One gram of "abcdef" is in one of two training texts, the other in none.
+    known, unknown = log(3 / 2) + 1, log(3) + 1
+    expected = known / sqrt(known**2 + unknown**2) / 2
+    overlap = overlap_with_train(["abcdef", "Abcde!", "abcdf", "vwxyz", ""], ["abcde", "abcdf"])
+    assert overlap.mean.dtype == np.float64
+    assert overlap.closest.tolist() == [0, 0, 1, NONE, NONE]
+    assert overlap.similarity.tolist() == pytest.approx([2 * expected, 1, 1, 0, 0], abs=1e-12)
+    assert overlap.mean.tolist() == pytest.approx([expected, 0.5, 0.5, 0, 0], abs=1e-12)
+
+
+def test_a_text_below_five_characters_is_one_gram() -> None:
+    assert overlap_with_train(["dog", "dogs", "a dog"], ["Dog"]).mean.tolist() == [1, 0, 0]
+
+
+def test_overlap_takes_the_nearest_with_their_copies() -> None:
+    train = ["a man sings", "a man sings", "zzzzz"]
+    assert overlap_with_train(["a man sings"], train, nearest=1).mean.tolist() == [1]
+    assert overlap_with_train(["a man sings"], train, nearest=2).mean.tolist() == [1]
+    assert overlap_with_train(["a man sings"], train, nearest=3).mean.tolist() == pytest.approx(
+        [2 / 3]
+    )
+
+
+def test_overlap_with_others_leaves_the_own_group_out() -> None:
+    texts = ["a dog runs", "a dog runs", "a dog runs", "onions"]
+    # Of two neighbours each, the first two texts have a copy and "onions", the third two copies.
+    assert overlap_with_others(texts, [0, 0, 7, 7]).mean.tolist() == [0.5, 0.5, 1, 0]
+    assert overlap_with_others(texts, [0, 0, 0, 1]).mean.tolist() == [0, 0, 0, 0]
+
+
+def test_overlap_refuses_what_it_cannot_compare() -> None:
+    with pytest.raises(ValueError, match="no train texts"):
+        overlap_with_train(["a"], [])
+    with pytest.raises(ValueError, match="nearest must be at least 1"):
+        overlap_with_train(["a"], ["a"], 0)
+    with pytest.raises(ValueError, match="the same length"):
+        overlap_with_others(["a"], [0, 1])
+    for groups in ([], [3, 3]):
+        with pytest.raises(ValueError, match="less than two groups"):
+            overlap_with_others(["a"] * len(groups), groups)
+
+
+def test_nothing_to_test() -> None:
+    assert overlap_with_train([], ["a dog"]).mean.shape == (0,)
+
+
+@given(TEXTS, TEXTS.filter(bool), NEAREST)
+def test_overlap_with_train_equals_its_definition(
+    test: list[str], train: list[str], nearest: int
+) -> None:
+    rows = similarities(test, train, train)
+    overlap = overlap_with_train(test, train, nearest)
+    expected = [mean_of_highest(row, nearest) for row in rows]
+    assert overlap.mean.tolist() == pytest.approx(expected, abs=1e-11)
+    assert np.all((overlap.mean >= 0) & (overlap.mean <= 1))
+    assert overlap.similarity.tolist() == pytest.approx([max(row) for row in rows], abs=1e-11)
+    for row, place in zip(rows, overlap.closest.tolist(), strict=True):
+        assert (place == NONE) == (max(row) == 0)
+        assert place == NONE or row[place] == pytest.approx(max(row), abs=1e-11)
+
+
+@given(TEXTS.filter(lambda texts: len(texts) > 1), st.data(), NEAREST)
+def test_overlap_with_others_equals_its_definition(
+    texts: list[str], data: st.DataObject, nearest: int
+) -> None:
+    size = {"min_size": len(texts), "max_size": len(texts)}
+    several = st.lists(st.integers(0, 2), **size).filter(lambda numbers: len(set(numbers)) > 1)
+    groups = data.draw(several)
+    expected = [
+        mean_of_highest([s for s, g in zip(row, groups, strict=True) if g != own], nearest)
+        for row, own in zip(similarities(texts, texts, texts), groups, strict=True)
+    ]
+    overlap = overlap_with_others(texts, groups, nearest)
+    assert all(groups[c] != own for c, own in zip(overlap.closest, groups, strict=True) if c >= 0)
+    assert overlap.mean.tolist() == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.fixture
+def many_captions() -> list[str]:
+    rng = np.random.default_rng(5)
+    words = "a man woman dog is plays rides guitar horse the with on 人 狗".split()
+    return [" ".join(rng.choice(words, rng.integers(1, 9))) for _ in range(300)]
+
+
+def test_blocks_stripes_and_large_alphabets_change_nothing(
+    many_captions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = np.arange(300) % 90
+    overlap = overlap_with_others(many_captions, groups)
+    rows = similarities(*[normalise(many_captions)] * 3)
+    by_hand = [
+        mean_of_highest([s for other, s in enumerate(row) if other % 90 != own % 90], 10)
+        for own, row in enumerate(rows)
+    ]
+    assert overlap.mean.tolist() == pytest.approx(by_hand, abs=1e-11)
+    for name, value in (("_BLOCK_CELLS", 3_000), ("_STRIPES", 1), ("_HIGHEST_KEY", 1)):
+        monkeypatch.setattr(module, name, value)
+        again = overlap_with_others(many_captions, groups)
+        assert again.mean.tolist() == overlap.mean.tolist()
+        assert again.closest.tolist() == overlap.closest.tolist()
+
+
+def test_comparing_tells_how_far_it_is_and_can_be_ended(
+    many_captions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BLOCK_CELLS", 320 * 120)
+    told: list[tuple[int, int | None]] = []
+
+    def progress(done: int, total: int | None, phase: str = "") -> None:
+        told.append((done, total))
+        if done == 240:
+            raise Cancelled
+
+    overlap_with_train(many_captions[:240], many_captions, progress=progress)
+    assert told == [(0, 240), (120, 240)]
+    with pytest.raises(Cancelled):
+        overlap_with_train(many_captions, many_captions, progress=progress)
+
+
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_sum_of_the_highest_equals_sorting(n: int, deep: int, stripes: int, random: Any) -> None:
+    values = [random.choice([0.0, 0.25, 0.5, random.random()]) for _ in range(n * deep * stripes)]
+    cells = np.array(values).reshape(n, deep, stripes)
+    for count in range(1, stripes + 1):
+        expected = np.sort(cells.reshape(n, -1), axis=1)[:, -count:].sum(axis=1)
+        found = module._sum_highest(cells, count)
+        assert found.tolist() == pytest.approx(expected.tolist())
+
+
+# --- labels from captions -------------------------------------------------------------------------
+
+
+def original_positives(pairs: list[tuple[int, int]], n_queries: int, n_videos: int) -> Judged:
+    queries, videos = [q for q, _ in pairs], [v for _, v in pairs]
+    ones = [1] * len(pairs)
+    return Judged.from_pairs(queries, videos, ones, n_queries=n_queries, n_videos=n_videos)
+
+
+def all_matches(texts: list[str], original: Judged) -> FloatArray:
+    codes = np.arange(original.n_queries * original.n_videos)
+    return match_captions(texts, original, codes).reshape(original.n_queries, original.n_videos)
+
+
+def test_matches_equal_scikit_learn() -> None:
+    original = original_positives([(query, query) for query in range(5)], 5, 6)
+    # A video's only caption is no match for itself, and the sixth video has no caption.
+    expected = np.array(AS_SCIKIT_LEARN) * (1 - np.eye(5))
+    matches = all_matches(CAPTIONS, original)
+    assert matches[:, :5].tolist() == [pytest.approx(row, abs=1e-9) for row in expected.tolist()]
+    assert matches[:, 5].tolist() == [0] * 5
+
+
+def test_equal_captions_match_in_full() -> None:
+    texts = ["A dog runs.", "a  DOG runs", "a dog ran", "?"]
+    original = original_positives([(0, 0), (1, 1), (2, 1), (3, 2)], 4, 3)
+    matches = all_matches(texts, original)
+    assert matches[0, 1] == matches[1, 0] == 1
+    # Its own video has another caption, which is less like it.
+    assert 0 < matches[1, 1] < 1
+    assert matches[:, 2].tolist() == [0] * 4
+
+
+def test_pairs_come_in_any_order_and_twice() -> None:
+    original = original_positives([(query, query % 3) for query in range(5)], 5, 3)
+    expected = all_matches(CAPTIONS, original).reshape(-1)
+    codes = [14, 0, 3, 3, 7, 1, 0]
+    assert match_captions(CAPTIONS, original, codes).tolist() == expected[codes].tolist()
+    assert match_captions(CAPTIONS, original, []).shape == (0,)
+
+
+def test_match_captions_refuses_what_does_not_fit() -> None:
+    original = original_positives([(0, 0)], 2, 3)
+    with pytest.raises(ValueError, match="1 texts for 2 queries"):
+        match_captions(["a"], original, [0])
+    with pytest.raises(ValueError, match="codes: a number is outside of 0 to 5"):
+        match_captions(["a", "b"], original, [6])
+    nothing = Judged.from_pairs([], [], [], n_queries=0, n_videos=0)
+    assert match_captions([], nothing, []).shape == (0,)
+
+
+@st.composite
+def captioned(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int]], int]:
+    """Texts, original positives of any number for a query, and the number of videos."""
+    texts = draw(TEXTS.filter(bool))
+    n_videos = draw(st.integers(1, 4))
+    pairs = st.tuples(st.integers(0, len(texts) - 1), st.integers(0, n_videos - 1))
+    return texts, draw(st.lists(pairs, unique=True)), n_videos
+
+
+@given(captioned())
+def test_matches_equal_their_definition(
+    case: tuple[list[str], list[tuple[int, int]], int],
+) -> None:
+    texts, pairs, n_videos = case
+    rows = similarities(texts, texts, texts)
+    expected = [
+        [
+            max([0.0, *(row[c] for c, of in pairs if of == video and c != query)])
+            for video in range(n_videos)
+        ]
+        for query, row in enumerate(rows)
+    ]
+    matches = all_matches(texts, original_positives(pairs, len(texts), n_videos))
+    assert matches.tolist() == [pytest.approx(row, abs=1e-11) for row in expected]
+
+
+@given(TEXTS.filter(bool))
+def test_similarity_is_symmetric_and_bounded(texts: list[str]) -> None:
+    pairs = [(query, query) for query in range(len(texts))]
+    matches = all_matches(texts, original_positives(pairs, len(texts), len(texts)))
+    assert matches.tolist() == matches.T.tolist()
+    assert np.all((matches >= 0) & (matches <= 1))
+    for first, one in enumerate(texts):
+        for second, other in enumerate(texts):
+            assert matches[first, second] == 1 or one != other or one == "" or first == second
+
+
+def test_blocks_of_pairs_change_nothing(
+    many_captions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = original_positives([(query, query % 20) for query in range(300)], 300, 20)
+    expected = all_matches(many_captions, original)
+    monkeypatch.setattr(module, "_BLOCK_CELLS", 1_000)
+    assert all_matches(many_captions, original).tolist() == expected.tolist()
+
+
+# --- their quality --------------------------------------------------------------------------------
+
+
+def test_score_matches_by_hand() -> None:
+    # Pairs 0 to 5 are judged, 1 and 4 relevant; 5 is no candidate, and 7 nobody judged.
+    judged = Judged.from_pairs([0] * 6, range(6), [0, 1, 0, 0, 2, 1], n_queries=1, n_videos=8)
+    codes, similarity = [4, 7, 0, 1, 2, 3], np.array([0.9, 1.0, 0.9, 0.5, 0.4, 0.0])
+    quality = score_matches(codes, similarity, judged, [0.0, 0.5, 0.9, 1.0])
+    assert (quality.judged, quality.relevant) == (5, 2)
+    assert quality.labelled.tolist() == [5, 3, 2, 0]
+    assert quality.correct.tolist() == [2, 2, 1, 0]
+    assert quality.precision.tolist() == [2 / 5, 2 / 3, 1 / 2, 0]
+    assert quality.recall.tolist() == [1, 1, 1 / 2, 0]
+    assert quality.f1.tolist() == [4 / 7, 4 / 5, 2 / 4, 0]
+    graded = score_matches(codes, similarity, judged, [0.5], rel=2)
+    assert (graded.relevant, graded.correct.tolist()) == (1, [1])
+
+
+def test_score_matches_of_nothing() -> None:
+    judged = Judged.from_pairs([], [], [], n_queries=1, n_videos=8)
+    quality = score_matches([3], np.array([1.0]), judged)
+    assert (quality.judged, quality.relevant, len(quality.thresholds)) == (0, 0, 50)
+    for values in (quality.precision, quality.recall, quality.f1):
+        assert values.tolist() == [0] * 50
+
+
+def test_score_matches_refuses_what_does_not_fit() -> None:
+    judged = Judged.from_pairs([0], [1], [1], n_queries=1, n_videos=2)
+    with pytest.raises(ValueError, match="the same length"):
+        score_matches([0, 1], np.array([1.0]), judged)
+    with pytest.raises(ValueError, match="a pair is given twice"):
+        score_matches([1, 1], np.array([1.0, 0.5]), judged)
+    with pytest.raises(ValueError, match="codes: a number is outside of 0 to 1"):
+        score_matches([2], np.array([1.0]), judged)
+
+
+LABELLED = st.dictionaries(
+    st.integers(0, 11), st.tuples(st.sampled_from([0, 0.3, 0.5, 1]), st.integers(-1, 2))
+)
+
+
+@given(LABELLED)
+def test_score_matches_equals_counting(labels: dict[int, tuple[float, int]]) -> None:
+    """labels: code -> similarity and gain, -1 where nobody judged the pair."""
+    known = {code: gain for code, (_, gain) in labels.items() if gain >= 0}
+    judged = Judged.from_pairs(
+        [0] * len(known), [*known], [*known.values()], n_queries=1, n_videos=12
+    )
+    similarity = np.array([alike for alike, _ in labels.values()])
+    thresholds = [0, 0.3, 0.4, 0.5, 1]
+    quality = score_matches([*labels], similarity, judged, thresholds)
+    relevant = {code for code, gain in known.items() if gain >= 1}
+    for place, threshold in enumerate(thresholds):
+        chosen = {code for code in known if labels[code][0] >= threshold}
+        assert quality.labelled[place] == len(chosen)
+        assert quality.correct[place] == len(chosen & relevant)
+        precision, recall = quality.precision[place], quality.recall[place]
+        assert precision == (len(chosen & relevant) / len(chosen) if chosen else 0)
+        assert recall == (len(chosen & relevant) / len(relevant) if relevant else 0)
+        mean = 2 * precision * recall / (precision + recall) if precision + recall else 0
+        assert quality.f1[place] == pytest.approx(mean)

@@ -1,0 +1,114 @@
+"""Writes the golden tables: what each command has to answer about the golden input.
+
+python -m tests.evaluation.lab.golden.make
+
+Computed by other people's implementations (ir_measures, pytrec_eval, krippendorff, scipy) and,
+where these define nothing, by plain Python that follows the definition; never by Hearth's own code.
+The file names the versions and the input's hashes. `test_golden` holds the commands against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tests.evaluation.lab.golden import positives, resampled, scores, statistic, tables
+from tests.evaluation.lab.golden.world import INPUT, World, read_world
+
+EXPECTED = Path(__file__).parent / "expected.json"
+PEERS = ("ir-measures", "pytrec_eval-terrier", "krippendorff", "scipy", "numpy")
+KEY = "golden"
+DRAWS = ("--resamples", str(resampled.OURS))
+
+Answer = tuple[list[str], dict[str, Any]]
+
+
+def main() -> None:
+    said = {
+        "made_by": "python -m tests.evaluation.lab.golden.make",
+        "peers": {name: version(name) for name in PEERS},
+        "inputs": input_hashes(),
+        "commands": [
+            {"command": command, "answer": answer} for command, answer in answers(read_world())
+        ],
+    }
+    EXPECTED.write_text(
+        json.dumps(said, separators=(",", ":")).replace('{"command"', '\n{"command"') + "\n"
+    )
+
+
+def input_hashes() -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(INPUT.iterdir())
+    }
+
+
+def answers(world: World) -> Iterator[Answer]:
+    """Commands and what they have to say; what is left out of an answer is not compared."""
+    measures = f"{scores.DEFAULT} {scores.FURTHER}"
+    asked = [word for name in measures.split() for word in ("--measure", name)]
+    yield ["evaluate", KEY, *asked], scores.evaluate(world, world.by_labels, measures)
+    alone = scores.evaluate(world, world.by_labels_only, scores.DEFAULT)
+    yield ["evaluate", KEY, "--labels-only"], alone
+    yield ["agreement", KEY, *DRAWS], tables.agreement(world)
+    for command, answer in (*counts(world), *estimates(world)):
+        name, *more = (word.replace(",", " ") for word in command.split())
+        yield ["analyse", KEY, name, *more], answer
+
+
+def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What has one value."""
+    yield "overlap", tables.overlap(world, 10, 0.9)
+    yield "overlap --depth 5 --p 0.5", tables.overlap(world, 5, 0.5)
+    yield "leave-one-out --depth 6", scores.leave_one_out(world, 6, "C@1 C@5 C@10 AP")
+    yield "positives", tables.positives(world)
+    yield "ranks", tables.ranks(world, 10)
+    rejected = positives.originals(world, "C@1 C@5 AP")
+    yield "originals --resamples 100 --measures C@1,C@5,AP", rejected
+    yield "length", tables.length(world, 1)
+    yield "length --cutoff 5", tables.length(world, 5)
+    yield "coverage", tables.coverage(world, 12)
+    yield "history --moments 5 --resamples 100", tables.history(world, 5, "C@5")
+    yield "slices --bins 4 --resamples 100", statistic.slices(world, "C@5", "length", 4)
+    by_positives = statistic.slices(world, "AP", "positives", 5)
+    yield "slices --by positives --measure AP --bins 5 --resamples 100", by_positives
+    yield "wording --resamples 100", statistic.wording(world, "C@5")
+    yield "matching --threshold 0.1", statistic.matching(world, "C@1 C@5 C@10 AP", 0.1)
+    rates = " ".join(f"--{name} {value}" for name, value in statistic.RATES.items())
+    wish = f"--difference 2 --power 0.9 {rates}"
+    yield f"plan --unit captions {wish}", statistic.plan(world, "C@5", 2, 0.9)
+    for measure in ("C@5", "AP"):
+        by_videos = statistic.plan(world, measure, 2, 0.9, by_videos=True)
+        yield f"plan --unit videos --measure {measure} {wish}", by_videos
+
+
+def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What rests on samples, and bounds."""
+    draws = " ".join(DRAWS)
+    yield f"labels {draws}", tables.labels_table(world)
+    by_captions = statistic.intervals(world, "C@1 C@5 AP")
+    yield f"scores --measures C@1,C@5,AP --unit captions {draws}", by_captions
+    by_videos = statistic.intervals(world, "C@1 C@5 AP", by_videos=True)
+    yield f"scores --measures C@1,C@5,AP {draws}", by_videos
+    yield f"significance {draws}", statistic.significance(world, "C@5", by_videos=True)
+    yield f"significance --unit captions {draws}", statistic.significance(world, "C@5")
+    by_captions = statistic.sub_samples(world, "C@5", [60, 240])
+    yield f"bootstrap --unit captions --sizes 60,240 {draws}", by_captions
+    by_videos = statistic.sub_samples(world, "C@5", [60, 240], by_videos=True)
+    yield f"bootstrap --unit videos --sizes 60,240 {draws}", by_videos
+    wanted = ",".join(scores.BOUNDED.split())
+    labelled = scores.bounds(world, world.by_labels, 6)
+    yield (
+        f"bounds --depth 6 --measures {wanted}",
+        labelled | scores.estimates(world, 6, scores.BOUNDED),
+    )
+    original = scores.bounds(world, world.by_original, 6)
+    yield f"bounds --labels original --depth 6 --measures {wanted}", original
+
+
+if __name__ == "__main__":
+    main()

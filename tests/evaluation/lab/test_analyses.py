@@ -1,0 +1,1107 @@
+"""The analyses of a benchmark that is worked by hand, by command, page and API."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from annotation.enums import Priority
+from annotation.selectors.labels import labels_moment
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.jobs.services import run_job
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.version import code_version
+from evaluation.core.statistics.halves import split_in_half
+from evaluation.lab.analyses import KINDS, get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses.base import Column
+from evaluation.lab.analyses.saturation import saturation_warnings
+from evaluation.lab.selectors import measured_rates
+from evaluation.lab.services import KEPT, analyse, begin_analysis, renew_analyses
+from evaluation.models import Analysis, LabelSet
+from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
+from pooling.models import Benchmark, Run, Tag, TrainSplit
+from tests.evaluation.worked import LABELS, make_worked_benchmark
+from tests.factories import (
+    all_pairs,
+    bring_judgments,
+    bring_tags,
+    bring_train_captions,
+    build_pool,
+    claim,
+    import_benchmark,
+    make_annotator,
+    make_benchmark,
+    make_campaign,
+    make_run,
+    make_user,
+    submit,
+    write_captions,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
+    found = analyse(asked=ask(get_kind(kind), benchmark, given))
+    found.refresh_from_db()
+    result: dict[str, Any] = found.result
+    return result
+
+
+# --- By hand ----------------------------------------------------------------------------------
+
+
+def test_positives(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "positives", examples="1")
+    assert result["sources"] == {
+        "original": {"positives": 3, "mean": 1, "median": 1, "most": 1, "without": 0},
+        "labelled": {"positives": 7, "mean": 7 / 3, "median": 2, "most": 3, "without": 0},
+    }
+    assert result["per_caption"] == {"original": [0, 3], "labelled": [0, 0, 2, 1]}
+    # Every caption has one original; with the labels 2, 3 and 2 for 2, 3 and 5 words: of three
+    # pairs of captions one agrees, one disagrees and one ties. The ranks 1.5 3 1.5 and 1 2 3 do
+    # not vary together at all.
+    assert result["correlations"] == {
+        "original": {"spearman": None, "kendall": None},
+        "labelled": {"spearman": pytest.approx(0), "kendall": pytest.approx(0)},
+    }
+    # Words, positives, captions.
+    assert result["by_length"]["labelled"] == [[2, 2, 1], [3, 3, 1], [5, 2, 1]]
+    assert [(one["end"], one["caption_id"], one["labelled"]) for one in result["examples"]] == [
+        ("short", "c0", 2),
+        ("middle", "c1", 3),
+        ("long", "c2", 2),
+    ]
+
+
+def test_ranks(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "ranks")
+    assert result["runs"] == {
+        "A": {"original": [1, 2, 0], "new": [2, 1, 0]},
+        "B": {"original": [1, 0, 2], "new": [2, 1, 1]},
+    }
+    assert KINDS["ranks"].tables(result)[0].rows == [
+        {"run": "A", "original": 3, "new": 3, "share": 1 / 2},
+        {"run": "B", "original": 3, "new": 4, "share": 4 / 7},
+    ]
+
+
+def test_who_is_right_by_length(benchmark: Benchmark) -> None:
+    rows = result_of(benchmark, "length")["rows"]
+    who = ("both", "only_first", "only_second", "neither")
+    assert [(row["by"], row["words"], [row[one] for one in who]) for row in rows] == [
+        ("original", 2, [0, 1, 0, 0]),
+        ("original", 3, [0, 0, 1, 0]),
+        ("original", 5, [0, 0, 0, 1]),
+        ("labelled", 2, [1, 0, 0, 0]),
+        ("labelled", 3, [1, 0, 0, 0]),
+        ("labelled", 5, [1, 0, 0, 0]),
+    ]
+
+
+def test_overlap(benchmark: Benchmark) -> None:
+    (pair,) = result_of(benchmark, "overlap", depth="3", p="0.5")["pairs"]
+    assert pair["runs"] == ["A", "B"]
+    assert pair["overlap"] == pytest.approx(2 / 3)
+    # (1 - p) times the sum of p^(d-1) X_d / d, with X = 0 1 2 twice and 1 1 2.
+    assert pair["rbo"] == pytest.approx((2 * 0.5 * (1 / 4 + 1 / 6) + 0.5 * (1 + 1 / 4 + 1 / 6)) / 3)
+    assert pair["p"] == 0.5
+
+
+def test_leave_one_out(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
+    a, b = result["runs"]["A"], result["runs"]["B"]
+    # Only A has v0 for c1, and only B its v2, and two pairs that are not relevant.
+    assert (a["pairs"], a["positives"], b["pairs"], b["positives"]) == (1, 1, 3, 1)
+    assert a["all"] == {"C@1": 1, "P@2": 1}
+    assert a["left_out"] == {"C@1": pytest.approx(2 / 3), "P@2": pytest.approx(5 / 6)}
+    assert b["all"] == {"C@1": 1, "P@2": pytest.approx(2 / 3)}
+    assert b["left_out"] == {"C@1": 1, "P@2": pytest.approx(1 / 2)}
+    assert [(row["run"], row["pooled"], row["pools"]) for row in result["growth"]] == [
+        ("A", 1, 1),
+        ("B", 1, 1),
+    ]
+    warnings = get_kind("leave-one-out").warnings
+    assert (a["judged"], warnings(result)) == (1, [])
+    (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
+    assert warning.startswith("Only 65.4 % of the top 2 of B is judged.")
+
+
+def test_coverage(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "coverage")
+    # All twelve pairs are judged; of the seven relevant ones rank 1 holds five.
+    assert [
+        (pool["pairs"], pool["judged"], pool["relevant"], pool["unjudged"])
+        for pool in result["pools"]
+    ] == [(5, 5, 5, 0), (9, 9, 7, 0), (12, 12, 7, 0)]
+    assert [row["share"] for row in result["ranks"]] == [1] * 6
+    alone = result_of(benchmark, "coverage", labels="original", runs=["A"], depth="2")
+    assert [(row["judged"], row["share"]) for row in alone["ranks"]] == [(1, 1 / 3), (2, 2 / 3)]
+
+
+def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "labels")
+    assert (result["pairs"], result["labels"], result["relevant"]) == (12, 12, 6)
+    assert (result["several"], result["alpha"], result["alpha_interval"]) == (0, None, None)
+    # Ben agrees about c0 and differs about one of the four pairs of c1.
+    again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
+    again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
+    bring_judgments(tmp_path, benchmark, again)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    result = result_of(benchmark, "labels")
+    assert (result["several"], result["disagreement"]) == (8, 1 / 8)
+    # 16 labels, 9 of them relevant; the two that differ count in both directions.
+    assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
+    assert result["first_labels"]["alpha"] == result["alpha"]
+    # A set of an older version has the counts of its file alone.
+    LabelSet.objects.update(agreement=None)
+    Analysis.objects.all().delete()
+    older = result_of(benchmark, "labels")
+    assert (older["first_labels"], older["first_two_agreement"]) == (None, None)
+    assert older["alpha"] == older["all_labels"]["alpha"] == pytest.approx(result["alpha"])
+    (one, two) = result["by_number"]
+    assert (one["labels"], one["pairs"], two["labels"], two["pairs"]) == (1, 4, 2, 8)
+    assert (two["relevant"], two["irrelevant"], two["undecided"]) == (4, 3, 1)
+
+
+def test_scores(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "scores", measures="C@1 AP", resamples="200")
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    a = rows["A", "C@1"]
+    assert (a["labelled"], a["original"], a["difference"]) == (
+        pytest.approx(1),
+        pytest.approx(1 / 3),
+        pytest.approx(2 / 3),
+    )
+    # Wilson: z^2 / (3 + z^2). Three right captions of three are not certain.
+    assert a["labelled_interval"] == [pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1]
+    assert (a["labelled_method"], a["difference_method"]) == ("wilson", "paired")
+    assert rows["A", "AP"]["labelled_method"] == "t"
+    assert (result["unit"], result["units"]) == ("captions", 3)
+    assert get_kind("scores").warnings(result)[0] == (
+        "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
+        "and depend on each single caption."
+    )
+    # A finds both of c0, two of three of c1 at ranks 1 and 2, and both of c2.
+    assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
+
+
+def test_significance(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="AP", resamples="200")
+    (pair,) = result["comparisons"]
+    # A is better by 1/6 on c0 and on c2, and worse by 1/3 on c1: no difference in the end.
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (2, 0, 1)
+    assert pair["difference"] == pytest.approx(0)
+    assert (pair["p_randomisation"], pair["p_holm"]) == (1, 1)
+    (alone,) = result_of(benchmark, "significance", measure="C@1", labels="original")["comparisons"]
+    # Each is right on one caption where the other is wrong.
+    assert (alone["wins"], alone["ties"], alone["losses"], alone["p_randomisation"]) == (1, 1, 1, 1)
+
+
+def test_bounds(benchmark: Benchmark) -> None:
+    """By the original positives alone, nearly all is unjudged."""
+    result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 P@2")
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    assert (rows["A", "C@1"]["score"], rows["A", "C@1"]["bounds"]) == (
+        pytest.approx(1 / 3),
+        [pytest.approx(1 / 3), 1],
+    )
+    assert rows["B", "P@2"]["bounds"] == [pytest.approx(1 / 6), 1]
+    assert result["judged"][0]["judged"] == pytest.approx(1 / 2)
+
+
+def test_slices(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", bins="3", runs=["A"], resamples="100")
+    assert result["slices"] == ["up to 2", "3–4", "5 and more"]
+    assert [(row["captions"], row["mean"]) for row in result["rows"]] == [(1, 1), (1, 1), (1, 1)]
+
+
+def test_slices_by_tag(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", by="tags", runs=["B"], resamples="100")
+    assert (result["slices"], result["left_out"]) == (["dogs", "running", "still", "no tag"], 0)
+    # B has one of two for c0, two for c1 and one for c2.
+    assert [(row["captions"], row["mean"]) for row in result["rows"]] == [
+        (2, 0.75),
+        (1, 1),
+        (1, 0.5),
+        (1, 0.5),
+    ]
+    assert result["correlations"] == []
+    # One run has no other to be compared with.
+    assert [table.name for table in get_kind("slices").tables(result)] == ["slices"]
+
+
+def test_tags_that_are_too_many_are_left_out(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.lab.analyses.slices.TAGS_MAX", 2)
+    result = result_of(benchmark, "slices", by="tags", resamples="100")
+    assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
+    table = get_kind("slices").tables(result)[0]
+    assert table.note == "The 2 tags of most captions; 1 more are left out."
+
+
+def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+    def keys() -> list[str]:
+        return [ask(get_kind("slices"), benchmark, {"by": by}).key for by in ("tags", "length")]
+
+    before = keys()
+    bring_tags(tmp_path, benchmark, ("c2", "dogs"))
+    assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
+    asked = ask(get_kind("slices"), benchmark, {"by": "tags"})
+    bring_tags(tmp_path, benchmark, ("c1", "dogs"))
+    with pytest.raises(Conflict, match="the tags were replaced at this moment"):
+        analyse(asked=asked)
+    assert not Analysis.objects.exists()
+    Tag.objects.all().delete()
+    with pytest.raises(InvalidInput, match="tiny has no tags yet; a lead brings them"):
+        ask(get_kind("slices"), benchmark, {"by": "tags"})
+
+
+def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
+    # On one pair of c0 two agree, on another they do not; on c2 three agree.
+    again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
+    again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
+    bring_judgments(tmp_path, benchmark, again)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
+    result = result_of(benchmark, "slices", **given)
+    assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
+        # v1 of c0 is in conflict now, and counts as unjudged.
+        ("labels agree", 1, 0.5),
+        ("labels differ on some pair", 1, 0),
+        ("no pair labelled several times", 1, 1),
+    ]
+    with pytest.raises(InvalidInput, match="agreement is that of a label set"):
+        ask(get_kind("slices"), benchmark, {**given, "labels": "original"})
+
+
+def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
+    result = result_of(
+        benchmark, "train-overlap", measure="C@1", labels="original", resamples="100"
+    )
+    assert (result["split"], result["train_captions"]) == ("train", 3)
+    # Of three train captions, one gram is in two, all others are in one; of the 19 grams of c2,
+    # "a dog runs" has five, and no train caption has the others.
+    twice, once, never = (math.log(4 / (1 + df)) + 1 for df in (2, 1, 0))
+    runs = math.hypot(twice, *[once] * 5)
+    like = twice / runs
+    home = 5 * once**2 / runs / math.hypot(*[once] * 5, *[never] * 14)
+    columns = ("overlap", "caption_id", "closest", "similarity")
+    assert [tuple(row[one] for one in columns) for row in result["examples"]] == [
+        (pytest.approx(home / 3), "c2", "a dog runs", pytest.approx(home)),
+        (pytest.approx((1 + like) / 3), "c0", "a dog", 1),
+        (pytest.approx((1 + like) / 3), "c1", "a dog runs", 1),
+    ]
+    assert result["examples"][0]["caption"] == "the black dog runs home"
+    filled = [(row["run"], row["overlap"], row["captions"], row["mean"]) for row in result["rows"]]
+    # By the original positives alone A is right on the first caption, and B on the second.
+    assert [row for row in filled if row[2]] == [
+        ("A", "0.1 to below 0.2", 1, 0),
+        ("A", "0.4 to below 0.5", 2, 0.5),
+        ("B", "0.1 to below 0.2", 1, 0),
+        ("B", "0.4 to below 0.5", 2, 0.5),
+    ]
+    # Ranks of overlap 2.5 2.5 1, of length 1 2 3, of A's scores 3 1.5 1.5, of B's 1.5 3 1.5.
+    assert result["with_length"]["spearman"] == pytest.approx(-1.5 / math.sqrt(1.5 * 2))
+    assert result["with_length"]["kendall"] == pytest.approx(-2 / math.sqrt(2 * 3))
+    assert [row["spearman"] for row in result["correlations"]] == [pytest.approx(0.5)] * 2
+    assert [row["kendall"] for row in result["correlations"]] == [pytest.approx(0.5)] * 2
+    assert [row["spearman"] for row in result["length_correlations"]] == [
+        pytest.approx(-1.5 / math.sqrt(1.5 * 2)),
+        pytest.approx(0),
+    ]
+
+
+def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+    kind = get_kind("train-overlap")
+    before = ask(kind, benchmark, {})
+    assert before.chosen["split"] == "train"
+    split = bring_train_captions(tmp_path, benchmark, "a cat").split
+    # The newest unless another is named.
+    after = ask(kind, benchmark, {})
+    assert (after.chosen["split"], after.chosen["split_sha256"]) == ("train@2", split.sha256)
+    assert ask(kind, benchmark, {"split": "train"}).key == before.key != after.key
+    with pytest.raises(InvalidInput, match="split: Select a valid choice"):
+        ask(kind, benchmark, {"split": "7k"})
+    TrainSplit.objects.all().delete()
+    with pytest.raises(InvalidInput, match="tiny has no train captions yet; a lead brings them"):
+        ask(kind, benchmark, {})
+
+
+def test_wording(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "wording", measure="C@1", labels="original", resamples="100")
+    assert [(row["caption_id"], row["closest"]) for row in result["examples"]] == [
+        ("c2", "a dog runs"),
+        ("c0", "a dog runs"),
+        ("c1", "a dog"),
+    ]
+    # All six grams of c1 are in two captions, "a dog" is one of them.
+    assert result["examples"][1]["overlap"] == pytest.approx(1 / math.sqrt(6) / 2)
+    assert sum(row["captions"] for row in result["rows"]) == 6
+
+
+def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
+    asked = ask(get_kind("plan"), benchmark, {"seconds": "7.2", "money": "10"})
+    # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
+    assert (asked.chosen["pairs"], asked.chosen["disagreement"]) == (4, 0.05)
+    assert asked.chosen["sources"] == {
+        "pairs": "measured",
+        "disagreement": "assumed",
+        "seconds": "chosen",
+    }
+    result = result_of(benchmark, "plan", seconds="7.2", money="10", difference="10")
+    assert result["rates"] == {
+        "pairs_per_caption": 4,
+        "double_share": 0.1,
+        "disagreement": 0.05,
+        "seconds_per_judgment": 7.2,
+        "money_per_hour": 10,
+    }
+    for row in result["rows"]:
+        assert row["pairs"] == row["captions"] * 4
+        assert row["judgments"] == -(-row["pairs"] * 1105 // 1000)
+        assert row["money"] == pytest.approx(10 * row["hours"])
+
+
+@pytest.fixture
+def two_each(tmp_path: Path) -> Benchmark:
+    """Two captions of each of four videos. A is right on those of v0 and v1, B on those of v2."""
+    benchmark = make_benchmark(tmp_path, captions=8, videos=4)
+    first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
+    make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
+    make_run(tmp_path, benchmark, {f"c{n}": [second[n % 4]] for n in range(8)}, system="B")
+    return benchmark
+
+
+def test_plan_by_video(two_each: Benchmark) -> None:
+    kind = get_kind("plan")
+    wish = {"measure": "C@1", "difference": "25", "unit": "videos"}
+    result = result_of(two_each, "plan", **wish)
+    assert (result["unit"], result["sources"]["design_effect"]) == ("videos", "measured")
+    # Differences 1 1, 1 1, -1 -1, 0 0: psi 3/4, mean 1/4. Around it 3/2, 3/2, -5/2 and -1/2 by
+    # video: 11 * 4/3 / 8 over the variance 5.5 / 7.
+    pilot = result["pilots"][0]
+    assert (pilot["design"], pilot["formula"]) == ("paired", "connor")
+    assert (pilot["discordant"], pilot["pilot_difference"]) == (3 / 4, 1 / 4)
+    assert pilot["design_effect"] == pytest.approx(7 / 3)
+    assert (pilot["captions_per_video"], pilot["icc"]) == (2, pytest.approx(4 / 3))
+    # (1.960 √(3/4) + 0.842 √(11/16))² / (1/4)² = 91.8, times 7/3 = 214.2.
+    row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
+    assert (row["captions"], row["videos"], row["single_captions"]) == (215, 108, 92)
+    single = result["single"][0]
+    assert (single["captions"], single["videos"]) == (92, 92)
+    assert single["pairs"] == 92 * result["rates"]["pairs_per_caption"]
+    # Other differences: no share exceeds 1, and psi is not below any.
+    paired = [row for row in result["rows"] if row["design"] == "paired"]
+    assert [(row["difference"], row["discordant"]) for row in paired][-3:] == [
+        (0.5, 0.75),
+        (0.75, 0.75),
+        (1.0, 1.0),
+    ]
+    tables = {table.name: table for table in kind.tables(result)}
+    assert list(tables) == ["plan", "single", "pilot", "differences"]
+    assert "raises it to the difference" in tables["differences"].note
+    assert "discordant" in [column.key for column in tables["differences"].columns]
+    smaller = kind.tables(result_of(two_each, "plan", **wish | {"difference": "15"}))[-1]
+    assert (smaller.name, smaller.note) == ("differences", "")
+    assert "discordant" not in [column.key for column in smaller.columns]
+    (warning,) = kind.warnings(result)
+    assert warning == "The design effect is uncertain: it is measured on only 4 videos."
+
+
+def test_plan_by_caption(two_each: Benchmark) -> None:
+    kind = get_kind("plan")
+    result = result_of(two_each, "plan", measure="C@1", difference="25", unit="captions")
+    assert (result["unit"], result["sources"]["design_effect"]) == ("captions", "assumed")
+    row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
+    assert (row["captions"], row["videos"], row["single_captions"]) == (92, None, None)
+    assert result["single"] == []
+    assert kind.warnings(result) == [
+        "The variance is uncertain: it is measured on only 8 captions."
+    ]
+    tables = {table.name: table for table in kind.tables(result)}
+    assert list(tables) == ["plan", "pilot", "differences"]
+    assert tables["plan"].note.endswith(
+        "Design effect: 1 (assumed, since captions count as independent)."
+    )
+    assert "videos" not in [column.key for column in tables["plan"].columns]
+
+
+def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
+    """Nothing can be planned if no score varies; the page gives the reason."""
+    kind = get_kind("plan")
+    for system, other in (("C", "v1"), ("D", "v2")):
+        wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
+        make_run(tmp_path, two_each, wrong, system=system)
+    result = result_of(two_each, "plan", measure="C@1", unit="videos", runs=["C", "D"])
+    assert result["rows"] == result["pilots"] == kind.warnings(result) == []
+    assert kind.tables(result)[0].note == (
+        "No plan: the scores do not vary, or all captions belong to one video."
+    )
+
+
+def test_sub_samples_by_video(two_each: Benchmark) -> None:
+    kind = get_kind("bootstrap")
+    chosen = {"measure": "C@1", "sizes": "1 4", "resamples": "50000", "unit": "videos"}
+    result = result_of(two_each, "bootstrap", **chosen)
+    assert (result["unit"], result["captions_per_video"]) == ("videos", 2)
+    rows = [row for row in result["rows"] if row["by"] == "original"]
+    assert [(row["run"], row["size"], row["videos"]) for row in rows] == [
+        ("A", 1, 1),
+        ("B", 1, 1),
+        ("A", 4, 2),
+        ("B", 4, 2),
+    ]
+    # A is right on two of four videos, with both of their captions.
+    assert rows[0]["deviation"] == pytest.approx(math.sqrt(1 / 4), abs=0.01)
+    assert rows[2]["deviation"] == pytest.approx(math.sqrt(1 / 4 / 2), abs=0.01)
+    # Differences by video 1, 1, -1, 0: two of them drawn vary by 11/16 / 2, around zero by 12/16.
+    pair = result["pairs"][-1]
+    assert (pair["size"], pair["difference"]) == (4, 1 / 4)
+    assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
+    assert kind.warnings(result) == [
+        "The spread of the samples is uncertain: it is measured on only 4 videos.",
+        "1 caption: no sample is as small, since each holds whole videos of 2.0 captions on "
+        "average.",
+    ]
+    assert "whole videos with 2.0 captions each" in kind.tables(result)[0].note
+
+
+def test_the_plan_is_computed_as_it_was_asked(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.1})
+    asked = ask(get_kind("plan"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.2})
+    run_job(job.pk)
+    assert asked.stored() is not None
+
+
+def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path, captions=6, videos=4)
+    make_run(tmp_path, benchmark, all_pairs(6, 4))
+    assert measured_rates(benchmark) == {}
+    build_pool(benchmark=benchmark, depth=3, sample=2)
+    assert measured_rates(benchmark) == {"pairs": 3}
+
+
+# --- Of all analyses ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Client) -> None:
+    """Its result is JSON; tables hold what their columns name; the page shows all of it."""
+    found = analyse(asked=ask(get_kind(kind), benchmark, {}))
+    json.dumps(found.result, allow_nan=False)
+    tables, charts = get_kind(kind).tables(found.result), get_kind(kind).charts(found.result)
+    names = [part.name for part in (*tables, *charts)]
+    assert len({table.name for table in tables}) == len(tables) > 0
+    assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    page = client.get(f"/benchmarks/tiny/analyses/{kind}/").content.decode()
+    for part in (*tables, *charts):
+        assert f'id="{"table" if part in tables else "chart"}-{part.name}"' in page
+    for table in tables:
+        answer = client.get(f"/benchmarks/tiny/analyses/{kind}/tables/{table.name}/")
+        rows = list(csv.reader(io.StringIO(answer.content.decode())))
+        # An interval takes two columns.
+        heads = [head.removesuffix("_low") for head in rows[0] if not head.endswith("_high")]
+        source = ["label_set", "label_set_sha256", "labels_only"]
+        source += ["runs_sha256", "code_version", "result"]
+        assert heads == [*(column.key for column in table.columns), *source]
+        assert len(rows) == 1 + len(table.rows)
+    for chart in charts:
+        spec = client.get(f"/benchmarks/tiny/analyses/{kind}/charts/{chart.name}/").json()
+        assert spec["$schema"].endswith("/vega-lite/v6.json")
+        assert spec["description"] == chart.text
+
+
+def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
+    first = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    assert analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "latest"})) == first
+    assert first.inputs == {
+        "analysis": "ranks",
+        "benchmark": "tiny",
+        "captions_sha256": benchmark.captions_sha256,
+        "labels": 1,
+        "labels_sha256": benchmark.label_sets.get().sha256,
+        "labels_only": False,
+        "runs": dict(Run.objects.values_list("name", "sha256")),
+        "chosen": {"depth": 10},
+        "code_version": code_version(),
+    }
+    # Another choice, another label set and another run are other questions.
+    analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": "2"}))
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    assert Analysis.objects.count() == 4
+
+
+def test_old_results_make_room(benchmark: Benchmark) -> None:
+    for depth in range(1, KEPT + 3):
+        analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": str(depth)}))
+    kept = Analysis.objects.filter(kind="ranks").order_by("pk")
+    assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, KEPT + 3))
+
+
+def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> None:
+    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    analyse(asked=ask(get_kind("overlap"), benchmark, {"depth": "2"}))
+
+    def age() -> None:
+        """Nothing has come for a while."""
+        long_ago = timezone.now() - SETTLED_FOR
+        Run.objects.update(created_at=long_ago)
+        LabelSet.objects.update(created_at=long_ago)
+
+    assert renew_analyses() == 0
+    age()
+    # An analysis that was opened with options is computed with the defaults. The benchmark's page
+    # shows "originals".
+    assert (renew_analyses(), renew_analyses()) == (2, 0)
+    begun = [job.params["analysis"] for job in Job.objects.order_by("pk")]
+    assert sorted(begun) == ["originals", "overlap"]
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
+    assert renew_analyses() == 0
+    age()
+    assert (renew_analyses(), renew_analyses()) == (3, 0)
+    # Out of date, the first job is done all the same, and finds the new run.
+    for job in Job.objects.all():
+        run_job(job.pk)
+    runs = Analysis.objects.filter(kind="overlap").first()
+    assert runs is not None
+    assert list(runs.inputs["runs"]) == ["A", "B", "C"]
+
+
+def test_a_worker_with_other_code_says_so(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ask(get_kind("ranks"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    monkeypatch.setattr("evaluation.lab.services.code_version", lambda: "0.0.1")
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, Analysis.objects.count()) == (JobState.FAILED, 0)
+    assert "and the worker runs 0.0.1; the one that is older must be started anew" in job.error
+
+
+def test_saturation_is_warned_of(
+    benchmark: Benchmark, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    # Every run is right on every caption within five: nothing is left to gain.
+    given = {"measures": "C@5", "runs": ["A"]}
+    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    assert [(row["gap"], row["saturated_by"]) for row in result["rows"]] == [(0, "interval")]
+    page = client.get("/benchmarks/tiny/analyses/scores/?measures=C@5&runs=A").content.decode()
+    said = (
+        "C@5 of A is saturated: the 0.0 points left to gain lie within the interval of the score."
+    )
+    assert said in page
+    call_command("analyse", "tiny", "scores", "--measures", "C@5", "--run", "A")
+    assert said in capsys.readouterr().out
+
+    # Who labels all pairs again, each the other way round, disagrees on all of them.
+    other = [
+        (caption, video, "ben", 1 - label)
+        for caption, labels in LABELS.items()
+        for video, label in labels.items()
+    ]
+    bring_judgments(tmp_path, benchmark, other)
+    make_draft(benchmark=benchmark)
+    given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
+    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    # All is in conflict, so that the originals alone count: one of three is right.
+    assert result["disagreement"] == 1
+    # Two labels that always differ show no error rates.
+    assert [(row["noise"], row["saturated_by"]) for row in result["rows"]] == [(None, None)]
+
+
+def test_saturation_by_noise_is_warned_of() -> None:
+    row = {"run": "A", "measure": "C@10", "gap": 0.02, "noise": 0.025, "saturated_by": "noise"}
+    assert saturation_warnings([row]) == [
+        "C@10 of A is saturated: the 2.0 points left to gain are no more than the 2.5 points that "
+        "wrong labels may cause."
+    ]
+
+
+def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="C@1", further="P@2 C@1 AP")
+    assert [row["measure"] for row in result["comparisons"]] == ["C@1", "P@2", "AP"]
+    # 1, 1/2 and 1, times three at most.
+    assert [row["p_holm"] for row in result["comparisons"]] == [1, 1, 1]
+    table, ranks = get_kind("significance").tables(result)
+    assert table.note == (
+        "Holm’s correction covers the 3 tests of this table: 1 pair of systems by 3 measures "
+        "(C@1, P@2, AP)."
+    )
+    assert (
+        ranks.note == "There is no ranking: only one system is compared, or all scores are equal."
+    )
+
+
+def test_the_cap_of_rank_resamples_is_on_the_page(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="P@2", resamples="2000")
+    assert result["ranking"]["resamples"] == 1000
+    assert (
+        get_kind("significance")
+        .tables(result)[1]
+        .note.endswith("Ranks use 1,000 resamples; the maximum for ranks is 1,000.")
+    )
+
+
+def test_slices_are_compared_and_corrected_together(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "slices", measure="P@2", by="positives", bins="3")
+    # Only the slice of two captions can be compared: A is better by 1/2 on both.
+    (row,) = result["differences"]
+    assert (row["slice"], row["first"], row["second"]) == ("up to 2", "A", "B")
+    assert (row["difference"], row["p_randomisation"], row["p_holm"]) == (1 / 2, 1 / 2, 1 / 2)
+    table = get_kind("slices").tables(result)[1]
+    assert table.note == (
+        "Holm’s correction covers the 1 test of this table: 1 slice by 1 pair of systems."
+    )
+
+
+def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
+    result = result_of(benchmark, "history", measure="C@1", moments="4", resamples="100")
+    by_run = {
+        name: [row["score"] for row in result["scores"] if row["run"] == name] for name in "AB"
+    }
+    # Three labels at a time: none, those of c0 but one, up to v1 of c1, up to v0 of c2, all.
+    assert by_run["A"] == [pytest.approx(third / 3) for third in (1, 1, 2, 2, 3)]
+    assert by_run["B"] == [pytest.approx(third / 3) for third in (1, 2, 2, 2, 3)]
+    assert [row["labels"] for row in result["agreement"]] == [0, 3, 6, 9, 12]
+    # Only all labels bring A to 1; the order is that of the end, a tie, at six labels already and
+    # again at twelve, but not at nine.
+    assert [(row["what"], row["labels"]) for row in result["settled"]] == [
+        ("within 5 points", 12),
+        ("within 2 points", 12),
+        ("within 1 point", 12),
+        ("same order", 6),
+    ]
+    before = ask(get_kind("history"), benchmark, {})
+    key = before.key
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    now = ask(get_kind("history"), benchmark, {})
+    assert now.key != key
+    # A label that came after the question is in the result, and so in what the result names.
+    found = analyse(asked=before)
+    assert found.result["agreement"][-1]["labels"] == 13
+    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.moment)
+
+
+def test_labels_that_keep_coming_are_not_computed_each(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    def page() -> str:
+        return client.get("/benchmarks/tiny/analyses/history/").content.decode()
+
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    asked = ask(get_kind("history"), benchmark, {})
+    job = begin_analysis(asked=asked, given={}, created_by=None)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    later = ask(get_kind("history"), benchmark, {})
+    assert later.key != asked.key
+    assert begin_analysis(asked=later, given={}, created_by=None) == job
+    assert 'id="job-progress"' in page()
+    run_job(job.pk)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
+    assert "Labels have come in since" in page()
+    assert 'hx-trigger="load"' not in page()
+    Analysis.objects.update(created_at=timezone.now() - SETTLED_FOR)
+    assert 'hx-trigger="load"' in page()
+
+
+def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    asked = ask(get_kind("history"), benchmark, {})
+
+    def judge_meanwhile(done: int, total: int | None, phase: str = "") -> None:
+        if (phase, done) == ("looking back", 0):
+            bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+
+    before = labels_moment(benchmark)
+    found = analyse(asked=asked, progress=judge_meanwhile)
+    assert found.result["agreement"][-1]["labels"] == 12
+    assert found.inputs["moment"] == before != labels_moment(benchmark)
+
+
+def test_labels_from_captions(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "matching", threshold="1", measures="C@1")
+    # Of the twelve judged pairs three are original positives, of the seven relevant ones three.
+    assert (result["pairs"], result["relevant"]) == (9, 4)
+    # No two captions are equal.
+    assert result["curve"][-1]["labelled"] == 0
+    assert [row["matched"] for row in result["scores"]] == [
+        row["original"] for row in result["scores"]
+    ]
+
+
+def test_too_few_pairs_to_choose_a_similarity(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "matching", measures="C@1")
+    assert (result["threshold"], result["choosing"], result["reporting"]) == (1, None, None)
+    (warning,) = KINDS["matching"].warnings(result)
+    assert "The halves of the videos have too few judged pairs." in warning
+
+
+WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl reads"]
+
+
+def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
+    """Twelve videos with two captions each. Two videos have the same texts and match each other;
+    between `misleading` videos, those with other texts match."""
+    captions = [
+        (f"c{video}-{place}", f"the {WORDS[video // 2]} {'today' * place}", f"v{video}")
+        for video in range(12)
+        for place in range(2)
+    ]
+    benchmark = import_benchmark(
+        key="twelve", captions=write_captions(tmp_path, captions)
+    ).benchmark
+    videos = [f"v{video}" for video in range(12)]
+    make_run(tmp_path, benchmark, {caption: videos for caption, _, _ in captions}, system="A")
+    build_pool(benchmark=benchmark, depth=12)
+    labels = [
+        (caption, f"v{other}", "ann", int(alike != ({own, other} <= misleading)))
+        for caption, own in ((key, int(video[1:])) for key, _, video in captions)
+        for other in range(12)
+        for alike in [own // 2 == other // 2]
+    ]
+    bring_judgments(tmp_path, benchmark, labels)
+    publish_label_set(benchmark=benchmark)
+    return benchmark
+
+
+def test_the_reporting_half_has_no_part_in_the_choice(tmp_path: Path) -> None:
+    reported = np.flatnonzero(~split_in_half(12, rng=np.random.default_rng(1)).choosing)
+    twelve_videos = make_couples(tmp_path, {*reported.tolist()})
+    result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
+    # The reporting half would choose the lowest similarity.
+    assert result["choosing"]["f1"] == 1
+    assert result["threshold"] == 0.1
+    assert max(result["curve"], key=lambda row: row["f1"])["threshold"] == 0.02
+    assert result["reporting"]["f1"] < 0.2
+
+
+def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: Path) -> None:
+    twelve_videos = make_couples(tmp_path, set())
+    result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
+    chosen = split_in_half(12, rng=np.random.default_rng(1)).choosing
+    assert chosen.sum() == 6
+    for name, part in (("choosing", chosen), ("reporting", ~chosen)):
+        half = result[name]
+        assert (half["videos"], half["captions"]) == (6, 12)
+        # Each caption with the five other videos of its half; both of a couple match each other.
+        couples = sum(part[video] and part[video + 1] for video in range(0, 12, 2))
+        assert (half["pairs"], half["relevant"]) == (60, 4 * couples)
+        assert couples > 0
+    assert (result["pairs"], result["relevant"]) == (60, result["reporting"]["relevant"])
+    at = next(row for row in result["curve"] if row["threshold"] == result["threshold"])
+    assert {key: at[key] for key in ("precision", "recall", "f1")} == {
+        key: result["reporting"][key] for key in ("precision", "recall", "f1")
+    }
+    # All lists begin with v0: right for the captions of v0 and v1 alone, if they are reported on.
+    (row,) = result["scores"]
+    assert row["labelled"] == pytest.approx(2 * (~chosen)[:2].sum() / 12)
+    assert row["original"] == pytest.approx(2 * (~chosen)[0] / 12)
+    halves, scores, _ = get_kind("matching").tables(result)
+    assert [row["used"] for row in halves.rows] == [
+        "Similarity chosen on this half",
+        "Figures and scores of this half",
+    ]
+    assert scores.note.startswith("Over the 12 captions of the 6 videos that were not used")
+    # Another seed, other halves; an entered similarity needs none.
+    assert result_of(twelve_videos, "matching", seed="2") != result
+    entered = result_of(twelve_videos, "matching", threshold="0.5")
+    assert (entered["choosing"], entered["pairs"]) == (None, 24 * 11)
+    assert get_kind("matching").warnings(entered) == []
+
+
+def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path) -> None:
+    """Three captions leave no room to stop early; the bounds end at the scores."""
+    result = result_of(benchmark, "history", measure="C@1", resamples="100", unit="captions")
+    stopping = result["stopping"]
+    assert (stopping["unit"], stopping["order"], stopping["doubts"]) == (
+        "captions",
+        "drawn",
+        ["imported"],
+    )
+    assert (stopping["units"], stopping["seen"], stopping["labels"]) == (3, 3, 12)
+    first, second, difference = stopping["rows"]
+    for row, run in ((first, "A"), (second, "B")):
+        assert (row["run"], row["other"], row["final"]) == (run, None, 1)
+        assert (row["units"], row["labels"], row["share"]) == (3, 12, 1)
+        assert row["interval"] == [pytest.approx(1), pytest.approx(1)]
+    # Equal scores: no stop, and no label saved.
+    assert (difference["run"], difference["other"], difference["units"]) == ("A", "B", None)
+    assert (difference["labels"], difference["final"]) == (None, 0)
+    kind = get_kind("history")
+    imported = "Imported judgments have the order of their file, which may not be random."
+    warning, consequence, _few_captions = kind.warnings(result)
+    assert warning == imported
+    assert "a random order that is drawn with the seed" in consequence
+    judged = result_of(benchmark, "history", measure="C@1", resamples="100", order="judged")
+    assert judged["stopping"]["order"] == "judged"
+    assert kind.warnings(judged)[1].endswith("may therefore fail more often than stated.")
+    titles = [table.title for table in kind.tables(result)]
+    assert titles[0] == "When scores had settled, by hindsight"
+    assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
+    assert "error rate of 5 %" in kind.tables(result)[1].note
+
+
+def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Path) -> None:
+    """Its order is random: no warning. Captions that wait for labels do not count yet."""
+    campaign = make_campaign(tmp_path, captions=6, videos=2)
+    for assignment in claim(campaign, make_annotator("ann"), 5):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark)
+    given = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
+    result = result_of(campaign.benchmark, "history", **given)
+    stopping = result["stopping"]
+    assert (stopping["order"], stopping["doubts"]) == ("judged", [])
+    (warning,) = get_kind("history").warnings(result)
+    assert warning.startswith("Only 6 captions can be resampled.")
+    # Two pairs for each caption, one caption after another: two are complete after four labels.
+    assert (stopping["units"], stopping["seen"], stopping["labels"]) == (6, 2, 5)
+    assert [row["labels"] for row in stopping["path"]] == [2, 4]
+    (row,) = stopping["rows"]
+    assert (row["units"], row["labels"]) == (None, None)
+    # Four of six captions may still get any value.
+    assert row["interval"] == [pytest.approx(2 / 6), 1]
+
+
+def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
+    for assignment in claim(campaign, make_annotator("ann"), 4):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark)
+    result = result_of(campaign.benchmark, "history", labels="draft", measure="C@1")
+    assert result["stopping"]["doubts"] == ["prioritised"]
+    assert result["stopping"]["order"] == "drawn"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
+        ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
+        ("overlap", {"runs": ["A"]}, "it needs 2 runs or more"),
+        ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
+        ("overlap", {"cutoff": "1"}, "overlap knows no cutoff"),
+        ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
+        ("ranks", {"labels": "original"}, "it needs labels, not the original positives"),
+        ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
+        # The API takes lists, and they may hold anything.
+        ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
+        ("bootstrap", {"sizes": []}, "sizes: This field is required."),
+    ],
+)
+def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        ask(get_kind(kind), benchmark, given)
+    assert str(refused.value).startswith(reason)
+    with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are leaderboard"):
+        get_kind("nothing")
+
+
+# --- By command, page and API -------------------------------------------------------------------
+
+
+def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("analyse", "tiny", "overlap", "--depth", "3", "--p", "0.5", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert said["pairs"][0]["runs"] == ["A", "B"]
+    assert said["inputs"]["chosen"] == {"depth": 3, "p": 0.5}
+    call_command("analyse", "tiny", "ranks", "--run", "B")
+    lines = capsys.readouterr().out.splitlines()
+    sha256 = benchmark.label_sets.get().sha256[:12]
+    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
+    assert lines[2:9] == [
+        "Positives within the depth",
+        "Run  Original positives  From the labels  Of these from the labels, %",
+        "B                     3                4                         57.1",
+        "",
+        "Positives at each rank",
+        "Run  Rank  Original positives  From the labels",
+        "B       1                   1                2",
+    ]
+    with pytest.raises(CommandError, match="ranks knows no cutoff") as refused:
+        call_command("analyse", "tiny", "ranks", "--cutoff", "3")
+    assert refused.value.returncode == 2
+
+
+def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = "/benchmarks/tiny/analyses/ranks/"
+    page = client.get(address, {"depth": "2"}).content.decode()
+    assert 'hx-trigger="load"' in page
+    assert '<input type="hidden" name="depth" value="2">' in page
+    begun = client.post(f"{address}compute/", {"depth": "2"}, headers={"HX-Request": "true"})
+    assert b'id="job-progress"' in begun.content
+    again = client.post(f"{address}compute/", {"depth": "2"})
+    job = Job.objects.get()
+    assert again["Location"] == f"/jobs/{job.pk}/"
+    assert 'id="job-progress"' in client.get(address, {"depth": "2"}).content.decode()
+
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.result["analysis"]) == (JobState.DONE, "ranks")
+    page = client.get(address, {"depth": "2"}).content.decode()
+    assert 'id="table-ranks"' in page
+    exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode().splitlines()
+    found = Analysis.objects.get()
+    runs = "; ".join(f"{run.name} {run.sha256}" for run in Run.objects.order_by("name"))
+    source = f"1,{found.inputs['labels_sha256']},0,{runs},{code_version()},{found.key}"
+    assert exact[0] == (
+        "run,rank,original,new,"
+        "label_set,label_set_sha256,labels_only,runs_sha256,code_version,result"
+    )
+    assert exact[1:] == [
+        f"{cells},{source}" for cells in ("A,1,1,2", "A,2,2,1", "B,1,1,2", "B,2,0,1")
+    ]
+    assert client.get(f"{address}json/", {"depth": "2"}).json()["captions"] == 3
+
+
+def test_what_failed_is_not_begun_again_by_itself(benchmark: Benchmark, client: Client) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    address = "/benchmarks/tiny/analyses/ranks/"
+    client.post(f"{address}compute/")
+    Job.objects.update(state=JobState.FAILED, error="The disk is full.")
+    page = client.get(address).content.decode()
+    assert "The disk is full." in page
+    assert 'hx-trigger="load"' not in page
+
+
+def test_the_api(benchmark: Benchmark) -> None:
+    client = APIClient()
+    client.force_authenticate(make_user("rita", Role.RESEARCHER))
+    address = "/api/v1/benchmarks/tiny/analyses/"
+    listed = client.get(address).json()
+    assert [one["name"] for one in listed] == list(KINDS)
+    assert listed[0]["fields"]["confidence"]["initial"] == 0.95
+    assert client.get(f"{address}ranks/", {"depth": 2}).status_code == 404
+    accepted = client.post(f"{address}ranks/", {"depth": 2}, format="json")
+    assert accepted.status_code == 202
+    run_job(accepted.json()["id"])
+    found = client.get(f"{address}ranks/", {"depth": 2}).json()
+    assert found["runs"]["A"] == {"original": [1, 2], "new": [2, 1]}
+    for depth in (0, 10**400):
+        refused = client.post(f"{address}ranks/", {"depth": depth}, format="json")
+        assert refused.status_code == 400
+    assert client.post(f"{address}ranks/", [1], format="json").status_code == 400
+    assert client.get(f"{address}other/").status_code == 400
+    for odd in ('{"\\ud800": 1}', '{"runs": ["\\ud800"]}', '{"only": "\\u0000"}', '{"only": [[]]}'):
+        refused = client.post(f"{address}ranks/", odd, content_type="application/json")
+        assert (refused.status_code, "can be written" in refused.content.decode()) == (400, True)
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("number", -0.08737, "−0.0874"),
+        ("number", 0.775, "0.7750"),
+        ("number", 0.00012345, "0.0001234"),
+        ("number", 1 - 2**-53, "1"),
+        ("number", -1234.5, "−1,234"),
+        ("points", -0.0025, "− 0.2"),
+        # What somebody chose must not be rounded: steps of a quarter of a point are told apart.
+        ("asked", 0.0025, "0.25"),
+        ("asked", 0.03, "3"),
+    ],
+)
+def test_numbers_as_they_are_written(kind: str, value: float, text: str) -> None:
+    assert Column("key", "Head", kind).written(value) == text
+
+
+def test_matching_has_no_precision_of_nothing() -> None:
+    shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
+    result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
+    result |= {"choosing": None, "reporting": None}
+    kind = get_kind("matching")
+    assert kind.tables(result)[1].rows == [{**curve[0], "precision": None}]
+    values = kind.charts(result)[0].spec["data"]["values"]
+    assert [row["share"] for row in values] == [None, 0.0, 0.0]
+
+
+# --- Resampling by video ------------------------------------------------------------------------
+
+RESAMPLED = [name for name, kind in KINDS.items() if "unit" in kind.form.base_fields]
+
+
+def test_the_default_is_by_caption_if_each_video_has_one(benchmark: Benchmark) -> None:
+    assert ask(get_kind("scores"), benchmark, {}).chosen["unit"] == "captions"
+
+
+@pytest.mark.parametrize("name", RESAMPLED)
+def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_path: Path) -> None:
+    captions = make_benchmark(tmp_path, captions=5, videos=4)
+    lists = {f"c{caption}": ["v0", "v1"] for caption in range(5)}
+    make_run(tmp_path, captions, lists, system="A")
+    make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
+    if get_kind(name).needs_labels:
+        bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
+        publish_label_set(benchmark=captions)
+    bring_train_captions(tmp_path, captions, "a dog")
+    kind = get_kind(name)
+    by_default = ask(kind, captions, {})
+    # The result names the unit, so that both ways of asking find the same stored one.
+    assert by_default.chosen["unit"] == "videos"
+    assert by_default.key == ask(kind, captions, {"unit": "videos"}).key
+    assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]
+    chosen = ask(kind, captions, {"unit": "captions"})
+    assert chosen.chosen["unit"] == "captions"
+    assert chosen.inputs.clusters("captions") is None
+
+
+def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None:
+    captions = make_benchmark(tmp_path, captions=44, videos=22)
+    lists = {f"c{one}": [f"v{one % 22 if one % 3 else 0}"] for one in range(44)}
+    make_run(tmp_path, captions, lists, system="A")
+    result = result_of(captions, "scores", measures="C@1")
+    assert (result["unit"], result["units"]) == ("videos", 22)
+    assert get_kind("scores").warnings(result) == []
+    # Each caption has two words, so that there is one slice.
+    sliced = result_of(captions, "slices", measure="C@1")
+    assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
+    assert get_kind("slices").warnings(sliced) == []
+    bring_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
+    sliced = result_of(captions, "slices", measure="C@1", by="tags")
+    assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
+    assert get_kind("slices").warnings(sliced) == [
+        "1 slice has fewer than 20 videos. The intervals are corrected for this, but they depend "
+        "on each single video."
+    ]
+    small = make_benchmark(tmp_path, captions=20, videos=10, key="small")
+    make_run(tmp_path, small, {f"c{one}": ["v0"] for one in range(20)}, system="A")
+    for name in ("scores", "significance", "leaderboard", "slices", "wording", "bounds", "twins"):
+        found = result_of(small, name)
+        assert get_kind(name).warnings(found)[0] == (
+            "Only 10 videos can be resampled. The intervals are corrected for this, but they are "
+            "wide and depend on each single video."
+        )

@@ -1,0 +1,123 @@
+"""The analysis of bounds: over the listed pairs, over all unjudged pairs, and at which depth."""
+
+from __future__ import annotations
+
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.enums import Scale
+from annotation.models import Campaign
+from evaluation.lab.analyses import get_kind
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark
+from tests.evaluation.lab.test_analyses import result_of
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def near(values: Any) -> Any:
+    return pytest.approx(values, abs=1e-12)
+
+
+def rows_of(result: dict[str, Any], run: str) -> dict[str, dict[str, Any]]:
+    return {row["measure"]: row for row in result["rows"] if row["run"] == run}
+
+
+def test_bounds_over_the_listed_and_over_all_unjudged_pairs(benchmark: Benchmark) -> None:
+    """By the original positives, A has v0 v1, v0 v1 and v3 v2 for v0, v1 and v2."""
+    measures = "C@1 R@1 AP AP(found)"
+    result = result_of(benchmark, "bounds", labels="original", depth="2", measures=measures)
+    rows = rows_of(result, "A")
+    assert {name: row["bounds"] for name, row in rows.items()} == {
+        "C@1": near([1 / 3, 1]),
+        # The video at rank 2 of c0 may take half of the recall, that at rank 1 of the others adds.
+        "R@1": near([1 / 6, (1 + 1 / 2 + 1 / 2) / 3]),
+        "AP": near([2 / 3, 1]),
+        "AP(found)": near([2 / 3, 1]),
+    }
+    # Two more videos of each caption may be relevant, which R and AP then divide by, too.
+    assert {name: row["bounds_all"] for name, row in rows.items()} == {
+        "C@1": near([1 / 3, 1]),
+        "R@1": near([1 / 4 / 3, (1 + 1 / 2 + 1 / 2) / 3]),
+        "AP": near([(1 / 3 + 1 / 6 + 1 / 6) / 3, 1]),
+        "AP(found)": near([2 / 3, 1]),
+    }
+    counts = {key: value for key, value in result["judged"][0].items() if "unlisted" in key}
+    assert counts == {"unjudged_unlisted": 6, "unlisted_per_caption": 2}
+    assert result["judged"][0]["unjudged_listed"] == 3
+
+
+def test_judged_at_the_depth_that_the_measure_reads(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 C@5 AP")
+    shares = {
+        name: (row["judged_depth"], row["judged"]) for name, row in rows_of(result, "A").items()
+    }
+    # One of three first ranks is judged, and one of the two ranks each.
+    assert shares == {"C@1": (1, near(1 / 3)), "C@5": (2, near(1 / 2)), "AP": (2, near(1 / 2))}
+    deeper = result_of(benchmark, "bounds", labels="original", depth="10", measures="AP")
+    row = rows_of(deeper, "A")["AP"]
+    assert (row["judged_depth"], row["judged"]) == (3, near(1 / 3))
+
+
+def test_bounds_are_over_all_grades_of_the_benchmark(benchmark: Benchmark) -> None:
+    asked = {"labels": "original", "depth": "2", "measures": "nDCG"}
+    result = result_of(benchmark, "bounds", **asked)
+    assert result["highest_grade"] == 1
+    assert rows_of(result, "A")["nDCG"]["bounds"][0] == near((1 + 2 / log2(3)) / 3)
+    Campaign.objects.update(scale=Scale.GRADED)
+    result = result_of(benchmark, "bounds", **asked)
+    assert result["highest_grade"] == 3
+    # c0's original v0 at rank 1, gain 1, is worth less if v1 below it has grade 3. The others have
+    # their original at rank 2: nothing above it makes that worse.
+    half = 1 / log2(3)
+    lowest = ((1 + 3 * half) / (3 + half) + 2 * half) / 3
+    assert rows_of(result, "A")["nDCG"]["bounds"] == near([lowest, 1])
+    (table, *_) = get_kind("bounds").tables(result)
+    assert "get any grade from 0 to 3" in table.note
+
+
+def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "bounds", depth="2", measures="C@1 AP")
+
+    def note(unlisted: float, *measures: str) -> str:
+        shown = {
+            **result,
+            "judged": [{**row, "unlisted_per_caption": unlisted} for row in result["judged"]],
+            "rows": [row for row in result["rows"] if row["measure"] in measures],
+        }
+        return get_kind("bounds").tables(shown)[0].note
+
+    assert "close to 0 here: they count all 640 unjudged" in note(640.2, "C@1", "AP")
+    assert "close to 0" not in note(640.2, "C@1")
+    assert "close to 0" not in note(2, "C@1", "AP")
+
+
+def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
+    """All captions are of one video, which alone does not vary."""
+    captions = [(f"c{number}", f"caption {number}", "v0") for number in range(4)]
+    videos = tmp_path / "videos.csv"
+    videos.write_text("video_id\nv0\nv1\nv2\nv3\n")
+    import_benchmark(key="tiny", captions=write_captions(tmp_path, captions), videos=videos)
+    made = Benchmark.objects.get()
+    make_run(tmp_path, made, {f"c{q}": ["v1", "v0"] for q in range(4)}, system="A")
+    make_run(tmp_path, made, {f"c{q}": ["v2", "v3"] for q in range(4)}, system="B")
+    labels = [("c0", "v1", "anna", 1), ("c1", "v1", "anna", 0), ("c2", "v2", "anna", 1)]
+    bring_judgments(tmp_path, made, labels)
+    publish_label_set(benchmark=made)
+    asked = {"depth": "2", "measures": "P@2"}
+    by_captions = rows_of(result_of(made, "bounds", unit="captions", **asked), "A")["P@2"]
+    by_videos = rows_of(result_of(made, "bounds", unit="videos", **asked), "A")["P@2"]
+    assert by_captions["expected"] == by_videos["expected"]
+    low, high = by_captions["expected_interval"]
+    assert low < by_captions["expected"] < high
+    assert by_videos["expected_interval"] is None

@@ -1,0 +1,471 @@
+"""Ranked lists side by side: by page, files, API and command, on the benchmark worked by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from config.accounts.roles import Role
+from config.shared.version import code_version
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.comparison.captions import Comparison, compare_lists
+from evaluation.lab.comparison.form import RUNS_MAX
+from evaluation.lab.services import analyse
+from evaluation.lab.views.comparison import compare_json
+from evaluation.models import LabelSet
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark, Run
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import (
+    all_pairs,
+    bring_judgments,
+    import_benchmark,
+    make_run,
+    make_user,
+    write_captions,
+)
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/benchmarks/tiny/compare/"
+API = "/api/v1/benchmarks/tiny/compare/"
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+@pytest.fixture
+def rita(client: Client) -> Client:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    return client
+
+
+def chosen(client: Client, **query: Any) -> list[str]:
+    """The ids of the captions chosen."""
+    found = client.get(f"{PAGE}json/", query).json()
+    assert found["count"] == len(found["captions"])
+    return [row["caption_id"] for row in found["captions"]]
+
+
+def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
+    """The caption, how many there are, and the lists as video and kind."""
+    context = client.get(PAGE, query).context
+    lists = [[(one.video.key, one.kind) for one in listed.found] for listed in context["lists"]]
+    return context["row"]["caption"], context["total"], lists
+
+
+# --- Which captions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["c0", "c1", "c2"]),
+        # By the original positives A is right on the first caption, and B on the second.
+        ({"labels": "original", "show": "first"}, ["c0"]),
+        ({"labels": "original", "show": "second"}, ["c1"]),
+        ({"labels": "original", "show": "differ"}, ["c0", "c1"]),
+        ({"by": "original", "show": "first"}, ["c0"]),
+        ({"by": "original", "show": "first", "first": "B", "second": "A"}, ["c1"]),
+        # Of three captions all are right by the labels.
+        ({"show": "first"}, []),
+        ({"show": "every"}, ["c0", "c1", "c2"]),
+        ({"labels": "original", "show": "neither"}, ["c2"]),
+        ({"labels": "original", "show": "neither", "cutoff": "2"}, []),
+        # Both filters hold: who was right, and what the labels did.
+        ({"effect": "turned", "by": "original", "show": "first"}, ["c0"]),
+        ({"effect": "turned", "runs": "A", "second": ""}, ["c1", "c2"]),
+        ({"order": "changed", "cutoff": "3"}, ["c1", "c0", "c2"]),
+        ({"order": "long"}, ["c2", "c1", "c0"]),
+        ({"text": "DOG run"}, ["c1", "c2"]),
+        ({"text": "black DOG", "order": "short"}, ["c2"]),
+        ({"least": "3", "most": "4"}, ["c1"]),
+        ({"most": "2"}, ["c0"]),
+        ({"text": "cat"}, []),
+    ],
+)
+def test_captions_chosen(
+    benchmark: Benchmark, rita: Client, query: dict[str, str], expected: list[str]
+) -> None:
+    assert chosen(rita, **query) == expected
+
+
+def test_page_files_api_and_command_choose_the_same(benchmark: Benchmark, rita: Client) -> None:
+    query = {"by": "original", "show": "differ", "order": "long", "least": "2"}
+    expected = ["c1", "c0"]
+    by_page = rita.get(PAGE, query).context
+    assert [row["caption_id"] for _, row in by_page["rows"]] == expected
+    by_csv = csv.DictReader(io.StringIO(rita.get(f"{PAGE}csv/", query).content.decode()))
+    assert [row["caption_id"] for row in by_csv] == expected
+    by_json = rita.get(f"{PAGE}json/", query).json()
+    api = APIClient()
+    api.force_authenticate(make_user("ruth", Role.RESEARCHER))
+    by_api = api.get(API, query).json()
+    by_command = commanded(*(f"--{name}={value}" for name, value in query.items()))
+    assert by_json == by_command
+    assert by_json["captions"] == by_api["results"] == [row for _, row in by_page["rows"]]
+    assert by_json["inputs"] == by_api["inputs"] == by_page["inputs"]
+    assert [row["caption_id"] for row in by_json["captions"]] == expected
+
+
+def test_a_download_is_told_row_by_row(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 27,763 captions and 24 runs all rows at once would take a gigabyte."""
+    told: list[int] = []
+    monkeypatch.setattr(Comparison, "row", lambda _, query: told.append(query) or {})
+    lines = compare_json(compare_lists(benchmark, {}))
+    assert [len(told) for _ in lines] == [0, 1, 2, 3, 3]
+
+
+def commanded(*words: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("compare", "tiny", *words, "--json", stdout=out)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def test_what_is_told_of_a_caption(benchmark: Benchmark, rita: Client) -> None:
+    found = rita.get(f"{PAGE}json/", {"text": "runs", "most": "3", "cutoff": "2"}).json()
+    (row,) = found["captions"]
+    assert row == {
+        "caption_id": "c1",
+        "caption": "a dog runs",
+        "words": 3,
+        # v0 at rank 1 of A, v2 at rank 2 of B.
+        "new": 2,
+        "runs": {
+            "A": {
+                "original": {"rank": 2, "right": True},
+                "labelled": {"rank": 1, "right": True},
+            },
+            "B": {
+                "original": {"rank": 1, "right": True},
+                "labelled": {"rank": 1, "right": True},
+            },
+        },
+    }
+    labels = LabelSet.objects.get()
+    inputs = found["inputs"]
+    assert (inputs["labels"], inputs["labels_sha256"]) == (1, labels.sha256)
+    assert inputs["runs"] == dict(Run.objects.values_list("name", "sha256"))
+    assert (inputs["code_version"], inputs["chosen"]["cutoff"]) == (code_version(), 2)
+    alone = rita.get(f"{PAGE}json/", {"labels": "original", "at": "2"}).json()["captions"][1]
+    assert alone["runs"]["A"] == {"original": {"rank": 2, "right": False}, "labelled": None}
+
+
+def test_csv_is_for_spreadsheets(tmp_path: Path, rita: Client) -> None:
+    rows = [("=c0", '=HYPERLINK("x")', "v0"), ("c1", "a cat", "v1")]
+    benchmark = import_benchmark(key="tiny", captions=write_captions(tmp_path, rows)).benchmark
+    run = make_run(tmp_path, benchmark, {"=c0": ["v1", "v0"]}, system="@A")
+    exact = rita.get(f"{PAGE}csv/").content.decode()
+    tail = f"original,,0,labels=original&runs=%40A&first=%40A,{code_version()}"
+    assert exact.splitlines() == [
+        "caption_id,caption,words,new,'@A rank original,'@A right original,'@A sha256,"
+        "labels,labels_sha256,labels_only,chosen,code",
+        f'\'=c0,"\'=HYPERLINK(""x"")",1,0,2,0,{run.sha256},{tail}',
+        f"c1,a cat,2,0,,0,{run.sha256},{tail}",
+    ]
+
+
+# --- The lists of one -------------------------------------------------------------------------
+
+
+def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
+    assert shown(rita, at="2", depth="2") == (
+        "a dog runs",
+        3,
+        [
+            [("v0", "relevant"), ("v1", "original")],
+            [("v1", "original"), ("v2", "relevant")],
+        ],
+    )
+    third = shown(rita, labels="original", show="neither", depth="1")
+    assert third == ("the black dog runs home", 1, [[("v3", "unjudged")], [("v3", "unjudged")]])
+    assert shown(rita, text="BLACK", depth="3")[2][0][2] == ("v0", "irrelevant")
+    # Past the end is the last one.
+    assert shown(rita, at="99")[0] == "the black dog runs home"
+    # Who is named stands first, ticked or not.
+    assert [one.run.name for one in rita.get(PAGE, {"first": "B"}).context["lists"]] == ["B", "A"]
+    named = rita.get(PAGE, {"runs": "A", "second": "B"}).context["lists"]
+    assert [one.run.name for one in named] == ["A", "B"]
+    alone = rita.get(PAGE, {"runs": "B"}).context["lists"]
+    assert [one.run.name for one in alone] == ["B"]
+
+
+def test_labels_in_conflict_are_not_no_labels(
+    tmp_path: Path, benchmark: Benchmark, rita: Client
+) -> None:
+    bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    (_, _, (_, b)) = shown(rita, at="2", depth="2")
+    assert b == [("v1", "original"), ("v2", "conflict")]
+    told = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
+    assert [(one["kind"], one["label"], one["counts"]) for one in told[:2]] == [
+        ("original", None, True),
+        ("conflict", None, False),
+    ]
+    assert "original positive, labels in conflict" in rita.get(PAGE, {"at": "2"}).content.decode()
+
+
+def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
+    context = rita.get(PAGE, {"caption": "c1", "order": "long"}).context
+    assert (context["row"]["caption_id"], context["place"]) == ("c1", 2)
+    # Also one that is not among those chosen.
+    page = rita.get(PAGE, {"caption": "c1", "text": "black"})
+    assert (page.context["row"]["caption_id"], page.context["place"]) == ("c1", None)
+    assert "This caption is not among the 1 that are chosen." in page.content.decode()
+    unknown = rita.get(PAGE, {"caption": "c9"})
+    assert unknown.status_code == 422
+    assert unknown.context["form"].errors == {"caption": ["tiny has no caption 'c9'"]}
+
+
+def test_one_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
+    query = {"caption": "c1", "depth": "2"}
+    found = rita.get(f"{PAGE}caption/", query).json()
+    assert found["runs"]["A"]["videos"] == [
+        {
+            "rank": 1,
+            "video_id": "v0",
+            "kind": "relevant",
+            "label": 1,
+            "counts": True,
+            "also": {},
+        },
+        {
+            "rank": 2,
+            "video_id": "v1",
+            # People said that it is not relevant; it came with the benchmark.
+            "kind": "original",
+            "label": 0,
+            "counts": True,
+            "also": {"B": 1},
+        },
+    ]
+    assert (found["place"], found["count"]) == (2, 3)
+    api = APIClient()
+    api.force_authenticate(make_user("ruth", Role.RESEARCHER))
+    assert api.get(f"{API}caption/", query).json() == found
+    assert commanded("--caption=c1", "--depth=2") == found
+    alone = rita.get(f"{PAGE}caption/", {**query, "only": "on"}).json()
+    assert alone["runs"]["A"]["videos"][1]["counts"] is False
+    assert alone["runs"]["B"]["labelled"] == {"rank": 2, "right": False}
+
+
+def test_what_people_deny_is_told(benchmark: Benchmark, rita: Client) -> None:
+    page = rita.get(PAGE, {"caption": "c1"}).content.decode()
+    assert "original positive, judged not relevant</span>" in page
+    alone = rita.get(PAGE, {"caption": "c1", "only": "on"}).content.decode()
+    assert "original positive, judged not relevant, does not count</span>" in alone
+
+
+def test_the_link_leads_back_whatever_comes_later(
+    benchmark: Benchmark, rita: Client, tmp_path: Path
+) -> None:
+    query = {"show": "differ", "by": "original", "order": "long", "depth": "2"}
+    before = rita.get(PAGE, query).context
+    assert before["shared"] == "http://testserver/benchmarks/tiny/compare/?" + urlencode(
+        {
+            "labels": "1",
+            "runs": ["A", "B"],
+            "first": "A",
+            "second": "B",
+            "show": "differ",
+            "by": "original",
+            "order": "long",
+            "depth": 2,
+            "caption": "c1",
+        },
+        doseq=True,
+    )
+    make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="0")
+    bring_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    after = rita.get(before["shared"]).context
+    assert (after["row"], after["place"]) == (before["row"], before["place"])
+    assert after["inputs"] == before["inputs"]
+
+
+def test_many_runs(tmp_path: Path, rita: Client) -> None:
+    benchmark = import_benchmark(
+        key="tiny", captions=write_captions(tmp_path, [("c0", "a dog", "v0"), ("c1", "x", "v1")])
+    ).benchmark
+    names = [f"run-{number:02}" for number in range(RUNS_MAX + 2)]
+    for number, name in enumerate(names):
+        lists = {"c0": ["v0", "v1"][: 1 + number % 2], **({"c1": ["v1"]} if number < 26 else {})}
+        run = make_run(tmp_path, benchmark, lists, system=name, depth=number + 1)
+        assert run.name == name
+    page = rita.get(PAGE)
+    assert [one.run.name for one in page.context["lists"]] == names[:RUNS_MAX]
+    assert "2 more runs than fit side by side" in page.content.decode()
+    late = rita.get(PAGE, {"second": names[-1]}).context["lists"]
+    assert [one.run.name for one in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
+    assert rita.get(PAGE, {"runs": names}).status_code == 422
+
+
+def test_pages_ask_as_often_whatever_there_is_to_show(
+    benchmark: Benchmark, rita: Client, tmp_path: Path
+) -> None:
+    def asked(**query: Any) -> int:
+        rita.get(PAGE, query)
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert rita.get(PAGE, query).status_code == 200
+        return len(queries)
+
+    little = asked(runs="A", depth="1", text="black")
+    make_run(
+        tmp_path, benchmark, {f"c{q}": list(v) for q, v in enumerate([["v2"]] * 3)}, system="C"
+    )
+    make_run(tmp_path, benchmark, all_pairs(3, 4), system="D")
+    assert asked(depth="50", effect="new", order="apart") == little
+
+
+# --- Links to it ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("analysis", "given", "keys"),
+    [
+        ("length", {}, ["both", "only_first", "only_second", "neither"]),
+        ("length", {"cutoff": "2"}, ["both", "only_first", "only_second", "neither"]),
+        ("significance", {"measure": "C@1", "resamples": "100"}, ["wins", "losses"]),
+        ("significance", {"measure": "P@2", "resamples": "100"}, []),
+    ],
+)
+def test_a_count_leads_to_the_captions_that_it_counts(
+    benchmark: Benchmark, rita: Client, analysis: str, given: dict[str, str], keys: list[str]
+) -> None:
+    found = analyse(asked=ask(get_kind(analysis), benchmark, given))
+    table = get_kind(analysis).tables(found.result)[0]
+    linked = [column for column in table.columns if column.compared]
+    assert [column.key for column in linked] == keys
+    for column in linked:
+        for row in table.rows:
+            query = column.compared(row)  # type: ignore[misc]
+            assert len(chosen(rita, **query) if query else []) == row[column.key]
+    page = rita.get(f"/benchmarks/tiny/analyses/{analysis}/", given).content.decode()
+    assert page.count(f'href="{PAGE}?labels=1&amp;') == sum(
+        bool(row[column.key]) for column in linked for row in table.rows
+    )
+
+
+def test_results_and_examples_lead_here(benchmark: Benchmark, rita: Client) -> None:
+    analyse(asked=ask(get_kind("positives"), benchmark, {"examples": "1"}))
+    page = rita.get("/benchmarks/tiny/analyses/positives/", {"examples": "1"}).content.decode()
+    assert [part.split('"')[0] for part in page.split(f'href="{PAGE}')[1:]] == [
+        f"?labels=1&amp;caption=c{number}" for number in range(3)
+    ]
+    results = rita.get("/benchmarks/tiny/results/", {"only": "on"}).content.decode()
+    assert f'href="{PAGE}?labels=1&amp;only=on">Compare ranked lists</a>' in results
+
+
+# --- Who may, and what is refused -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", [PAGE, f"{PAGE}csv/", f"{PAGE}json/", f"{PAGE}caption/"])
+def test_annotators_see_none_of_it(benchmark: Benchmark, client: Client, address: str) -> None:
+    client.force_login(make_user("anna", Role.ANNOTATOR))
+    assert client.get(address).status_code == 404
+    nothing = client.get(address.replace("tiny", "nothing"))
+    assert nothing.content == client.get(address).content
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "reason"),
+    [
+        ({"show": "first", "runs": "A"}, "show", "This takes two runs."),
+        ({"order": "apart", "runs": "A"}, "order", "This takes two runs."),
+        ({"first": "A", "second": "A"}, "second", "A and B are one run."),
+        ({"least": "5", "most": "4"}, "most", "Less than the least."),
+        ({"cutoff": "0"}, "cutoff", "Ensure this value is greater than or equal to 1."),
+    ],
+)
+def test_what_is_refused(
+    benchmark: Benchmark, rita: Client, query: dict[str, str], field: str, reason: str
+) -> None:
+    page = rita.get(PAGE, query)
+    assert (page.status_code, page.context["form"].errors[field]) == (422, [reason])
+    api = APIClient()
+    api.force_authenticate(make_user("ruth", Role.RESEARCHER))
+    for address in (API, f"{API}caption/"):
+        answer = api.get(address, query)
+        assert (answer.status_code, answer.json()["detail"]) == (400, f"{field}: {reason}")
+    words = [f"--{name.replace('runs', 'run')}={value}" for name, value in query.items()]
+    with pytest.raises(CommandError, match=f"{field}: {reason}") as refused:
+        call_command("compare", "tiny", *words)
+    assert refused.value.returncode == 2
+
+
+def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
+    assert rita.get(f"{PAGE}xml/").status_code == 404
+    assert rita.get(f"{PAGE}caption/", {"text": "cat"}).status_code == 404
+    assert "No caption is like that." in rita.get(PAGE, {"text": "cat"}).content.decode()
+    api = APIClient()
+    api.force_authenticate(make_user("ruth", Role.RESEARCHER))
+    assert api.get(f"{API}caption/", {"text": "cat"}).status_code == 404
+    assert api.get(f"{API}caption/", {"caption": "c9"}).status_code == 400
+    assert api.get(API, {"cutof": "1"}).json()["detail"] == "the comparison knows no cutof"
+    Run.objects.all().delete()
+    assert "There is no run yet." in rita.get(PAGE).content.decode()
+    assert rita.get(f"{PAGE}json/").json()["captions"] == []
+
+
+def test_the_api_gives_pages_of_a_bounded_size(benchmark: Benchmark) -> None:
+    api = APIClient()
+    api.force_authenticate(make_user("ruth", Role.RESEARCHER))
+    first = api.get(API, {"limit": 2, "order": "long"}).json()
+    assert [row["caption_id"] for row in first["results"]] == ["c2", "c1"]
+    assert (first["count"], first["previous"]) == (3, None)
+    second = api.get(first["next"]).json()
+    assert [row["caption_id"] for row in second["results"]] == ["c0"]
+    assert api.get(API, {"limit": 10**9}).json()["next"] is None
+
+
+def test_the_command_says_it_in_words(benchmark: Benchmark, capsys: Any) -> None:
+    call_command("compare", "tiny", "--order", "long", "--most", "3")
+    lines = capsys.readouterr().out.splitlines()
+    sha256 = benchmark.label_sets.get().sha256[:12]
+    assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
+    assert lines[3:] == [
+        "2 captions; rank of the first positive by run, before → after",
+        "c1  A 2 → 1  B 1 → 1  a dog runs",
+        "c0  A 1 → 1  B 3 → 1  a dog",
+    ]
+    call_command("compare", "tiny", "--caption", "c0", "--depth", "2", "--labels", "original")
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "c0  a dog",
+        "",
+        "A   first positive 1",
+        "   1  v0  original",
+        "   2  v1  unjudged  also B 1",
+        "",
+        "B   first positive 3",
+        "   1  v1  unjudged  also A 2",
+        "   2  v3  unjudged",
+    ]

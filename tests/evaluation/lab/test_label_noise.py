@@ -1,0 +1,259 @@
+"""The analysis of wrong labels: by hand, on simulated people, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotation.enums import GoldUse, JudgmentState
+from annotation.models import Campaign, GoldItem, Judgment
+from annotation.selectors.judgments import judgment_arrays
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.selectors import gold_answers, noisy_labels
+from evaluation.lab.services import analyse
+from evaluation.models import LabelSet
+from evaluation.release.selectors import label_set_labels, original_judged
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import (
+    bring_judgments,
+    claim,
+    make_annotator,
+    make_benchmark,
+    make_campaign_with_gold,
+    make_run,
+    submit,
+)
+
+pytestmark = pytest.mark.django_db
+KIND = get_kind("label-noise")
+TYPED = {"rates": "typed", "false_alarms": "10", "misses": "20"}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
+    found = analyse(asked=ask(KIND, benchmark, given))
+    found.refresh_from_db()
+    result: dict[str, Any] = found.result
+    return result
+
+
+def score(result: dict[str, Any], run: str, measure: str) -> dict[str, Any]:
+    (row,) = (one for one in result["scores"] if (one["run"], one["measure"]) == (run, measure))
+    return row
+
+
+def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, measures="C@1 P@2 P@3", **TYPED)
+    # A relevant label counts (1 - .1) / .7 = 9/7, another one -.1 / .7 = -1/7, an original 1.
+    # B finds v1 v3 | v1 v2 | v3 v1: 9/7 - 1/7, 1 + 9/7, 9/7 - 1/7, of two each.
+    row = score(result, "B", "P@2")
+    assert row["raw"] == pytest.approx(2 / 3)
+    assert row["corrected"] == pytest.approx((8 / 7 + 16 / 7 + 8 / 7) / 6)
+    assert row["change"] == pytest.approx(row["raw"] - row["corrected"])
+    # The third video of B is v0 | v0 | v2: an original, 9/7, an original.
+    third = score(result, "B", "P@3")["corrected"]
+    assert third == pytest.approx(min(1, (15 / 7 + 25 / 7 + 15 / 7) / 9))
+    # No share is above 1: A finds an original, 9/7 and 9/7 at rank 1.
+    assert score(result, "A", "C@1")["corrected"] == 1
+    assert result["used"] == "typed"
+    # A raw C@1 of 1 rests on one label for c1 and c2.
+    deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
+    assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
+    assert "The error rates are assumed." in KIND.warnings(result)[0]
+    assert "One annotator gave all labels." in KIND.warnings(result)[1]
+
+
+def test_labels_alone_correct_original_positives_as_well(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, measures="P@2", only="on", **TYPED)
+    # c1's original v1 was judged not relevant.
+    row = score(result, "B", "P@2")
+    assert row["raw"] == pytest.approx((1 + 1 + 1) / 6)
+    assert row["corrected"] == pytest.approx((8 / 7 + 8 / 7 + 8 / 7) / 6)
+
+
+def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmark) -> None:
+    result = result_of(benchmark)
+    assert (result["used"], result["scores"], result["deciding"]) == (None, [], [])
+    assert [row["undefined"] for row in result["rates"]] == [
+        "no pair has two labels",
+        "fewer than 10 answers to relevant or to not relevant gold pairs",
+        "no pair has two labels",
+    ]
+    (warning,) = KIND.warnings(result)
+    assert warning.startswith("No score is corrected, because no error rates are known")
+    assert KIND.charts(result) == []
+    assert [len(table.rows) for table in KIND.tables(result)] == [0, 3, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"measures": "MedR"}, "MedR is a rank and no share."),
+        ({"measures": "Judged@10"}, "Judged@10 cannot be corrected for label noise."),
+        ({"rates": "typed"}, "Enter both false alarms and misses for “Typed in”."),
+        ({"rates": "typed", "misses": "3"}, "Enter both false alarms and misses for “Typed in”."),
+        ({"misses": "3"}, "Choose “Typed in” to use the rates that you entered."),
+        ({"labels": "original"}, "it needs labels, not the original positives alone"),
+    ],
+)
+def test_refusals(benchmark: Benchmark, given: dict[str, str], reason: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        ask(KIND, benchmark, given)
+    assert reason in str(caught.value)
+
+
+# --- Simulated people ------------------------------------------------------------------------
+
+
+CAPTIONS, VIDEOS, PEOPLE = 60, 20, 4
+
+
+def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
+    """Four people with 5 % false alarms and 10 % misses; half of the pairs are labelled twice, and
+    a third time if the two differ. Also returns the truth, [captions, videos]."""
+    rng = np.random.default_rng(5)
+    benchmark = make_benchmark(folder, captions=CAPTIONS, videos=VIDEOS)
+    truth = rng.random((CAPTIONS, VIDEOS)) < 0.25
+    truth[np.arange(CAPTIONS), np.arange(CAPTIONS) % VIDEOS] = True  # the original positives
+    make_run(
+        folder,
+        benchmark,
+        {f"c{q}": [f"v{v}" for v in rng.permutation(VIDEOS)[:10]] for q in range(CAPTIONS)},
+    )
+    rows = []
+    for caption, video in np.ndindex(CAPTIONS, VIDEOS):
+        is_relevant = truth[caption, video]
+        people = rng.permutation(PEOPLE)[:3]
+        labels = rng.random(3) >= 0.1 if is_relevant else rng.random(3) < 0.05
+        n = 1
+        if rng.random() < 0.5:
+            n = 2 if labels[0] == labels[1] else 3
+        rows += [
+            (f"c{caption}", f"v{video}", f"person {person}", int(label))
+            for person, label in zip(people[:n], labels[:n], strict=True)
+        ]
+    bring_judgments(folder, benchmark, rows)
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    return benchmark, truth
+
+
+def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
+    benchmark, _ = simulated(tmp_path)
+    given = {"measures": "C@1 P@5 AP", "resamples": "100"}
+    for only in ({}, {"only": "on"}):
+        changes = {
+            (row["run"], row["measure"]): abs(row["change"])
+            for row in result_of(benchmark, **given, **only)["scores"]
+        }
+        scores = analyse(asked=ask(get_kind("scores"), benchmark, given | only)).result
+        noise = {(row["run"], row["measure"]): row["noise"] for row in scores["rows"]}
+        assert noise == pytest.approx(changes, abs=1e-12)
+        assert min(noise.values()) > 1e-4
+    asked = ask(get_kind("significance"), benchmark, {"measure": "P@5", "resamples": "100"})
+    (row,) = analyse(asked=asked).result["ranks"]
+    plain = analyse(asked=ask(get_kind("scores"), benchmark, given)).result["rows"]
+    assert [row["noise"]] == [one["noise"] for one in plain if one["measure"] == "P@5"]
+
+
+def test_rates_and_scores_are_near_the_truth(tmp_path: Path) -> None:
+    benchmark, truth = simulated(tmp_path)
+    ask_for = {"measures": "C@10 P@10 AP", "resamples": "300"}
+    by_source = {}
+    for source in ("auto", "dawid-skene"):
+        result = result_of(benchmark, rates=source, **ask_for)
+        by_source[source] = result
+        used = next(row for row in result["rates"] if row["used"])
+        assert used["source"] == ("double" if source == "auto" else source)
+        assert used["false_alarm"] == pytest.approx(0.05, abs=0.02)
+        assert used["miss"] == pytest.approx(0.1, abs=0.05)
+        low, high = used["false_alarm_interval"]
+        assert low < 0.05 < high
+        ranked = ask(KIND, benchmark, {}).inputs.ranked["A"]
+        true = np.take_along_axis(truth, ranked, axis=1).mean()
+        row = score(result, "A", "P@10")
+        assert row["interval"][0] < true < row["interval"][1]
+        assert abs(row["corrected"] - true) < 0.02
+        assert row["change_interval"][0] < row["change"] < row["change_interval"][1]
+    # Annotators err alike here, so that their own rates change little.
+    one, other = (score(found, "A", "C@10") for found in by_source.values())
+    assert one["corrected"] == pytest.approx(other["corrected"], abs=0.01)
+    strata = {row["stratum"]: row for row in by_source["auto"]["labels"]}
+    assert "Rank 1 in a run" in strata
+    for row in strata.values():
+        assert row["if_not"] < row["corrected"] < row["if_relevant"]
+
+
+def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
+    benchmark, _ = simulated(tmp_path)
+    result = result_of(benchmark, measures="C@1 AP", resamples="100", unit="videos")
+    tables = {table.name: table for table in KIND.tables(result)}
+    assert list(tables) == ["scores", "rates", "labels", "deciding"]
+    assert [(row["run"], row["measure"]) for row in tables["scores"].rows] == [
+        ("A", "C@1"),
+        ("A", "AP"),
+    ]
+    assert tables["rates"].rows[0]["source"] == "Pairs with several labels, used here"
+    assert [row["measure"] for row in tables["deciding"].rows] == ["C@1"]
+    (chart,) = KIND.charts(result)
+    assert [(row["measure"], row["labels"]) for row in chart.spec["data"]["values"]] == [
+        ("C@1", "Raw"),
+        ("C@1", "Corrected"),
+        ("AP", "Raw"),
+        ("AP", "Corrected"),
+    ]
+
+
+def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    labels = label_set_labels(LabelSet.objects.latest("version"))
+    judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
+    both = noisy_labels(labels, judgments, known)
+    assert both.codes.tolist() == list(range(12))
+    assert both.is_known.tolist() == [code in (0, 5, 10) for code in range(12)]
+    assert both.given.tolist() == both.in_all.tolist() == [1, 2, 2, *[1] * 9]
+    assert both.relevant.tolist() == [1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1]
+    assert both.each is not None
+    assert len(both.each.relevant) == 14
+    second = Campaign.objects.order_by("pk").last()
+    assert second is not None
+    first = noisy_labels(labels, judgments, known, [second.pk])
+    assert first.given.tolist() == [1] * 12
+    assert first.in_all.tolist() == [1, 2, 2, *[1] * 9]
+
+
+def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path: Path) -> None:
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    labels = label_set_labels(LabelSet.objects.get(version=1))
+    found = noisy_labels(labels, judgment_arrays(benchmark), original_judged(benchmark))
+    assert found.given.tolist() == [1] * 12
+    assert found.relevant[1] == 1
+
+
+def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_path: Path) -> None:
+    campaign = make_campaign_with_gold(tmp_path, gold_share=0.3)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    while handed := claim(campaign, anna):
+        for one in handed:
+            submit(one, 1)
+    answers = Judgment.objects.filter(state=JudgmentState.GOLD)
+    n, wrong = answers.count(), answers.filter(is_right=False).count()
+    assert 0 < wrong < n
+    is_relevant, is_wrong = gold_answers(campaign.benchmark, np.array([anna.pk]))
+    # Every answer is "relevant": it is wrong if the pair is not.
+    assert (len(is_relevant), int(is_wrong.sum())) == (n, wrong)
+    assert (is_relevant == ~is_wrong).all()
+    assert len(gold_answers(campaign.benchmark, np.array([ben.pk]))[0]) == 0
+    GoldItem.objects.update(use=GoldUse.TRAINING)
+    assert len(gold_answers(campaign.benchmark, np.array([anna.pk]))[0]) == 0

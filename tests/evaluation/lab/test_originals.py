@@ -1,0 +1,203 @@
+"""Original positives that people reject: the analysis, and the finding on the benchmark's page."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.jobs.services import enqueue_job, run_job
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from evaluation.lab.services import analyse, analyse_front, renew_analyses
+from evaluation.models import Analysis, LabelSet
+from evaluation.release.services import SETTLED_FOR, publish_label_set
+from pooling.models import Benchmark, Run
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import bring_judgments, make_benchmark, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+@pytest.fixture
+def rita(client: Client) -> Client:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    return client
+
+
+def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
+    result: dict[str, Any] = analyse(asked=ask(get_kind("originals"), benchmark, given)).result
+    return result
+
+
+def front(client: Client, key: str = "tiny") -> str:
+    """The text of the section on the benchmark's page; empty without one."""
+    page = client.get(f"/benchmarks/{key}/").content.decode()
+    found = re.search(r'<section aria-labelledby="originals">.*?</section>', page, re.DOTALL)
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", found[0]).split())) if found else ""
+
+
+def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
+    """Of three original positives c1's is rejected; c1 has other positives, v0 and v2."""
+    result = result_of(benchmark, measures="C@1 AP", resamples="200", unit="captions")
+    assert [result[name] for name in ("known", "judged", "settled", "relevant", "irrelevant")] == [
+        3,
+        3,
+        3,
+        2,
+        1,
+    ]
+    assert (result["share"], result["without"]) == (1 / 3, 0)
+    low, high = result["interval"]
+    assert 0 < low < 1 / 3 < high < 1
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    # B has v1 of c1 first, which is a positive no more.
+    assert (rows["B", "C@1"]["kept"], rows["B", "C@1"]["dropped"]) == (1, pytest.approx(2 / 3))
+    assert rows["B", "C@1"]["difference"] == pytest.approx(-1 / 3)
+    # A lists c1's v0 first and not its v2: 1/2 of the positives in place of 2/3.
+    assert rows["A", "AP"]["kept"] == pytest.approx((1 + 2 / 3 + 1) / 3)
+    assert rows["A", "AP"]["dropped"] == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert result["examples"] == [
+        {
+            "caption_id": "c1",
+            "caption": "a dog runs",
+            "video_id": "v1",
+            "judgments": 1,
+            "relevant": 0,
+        }
+    ]
+
+
+def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
+    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    result = result_of(benchmark, measures="C@1", resamples="100")
+    assert (result["judged"], result["settled"], result["irrelevant"]) == (3, 2, 0)
+    assert result["share"] == 0
+    # A pair in conflict stays positive.
+    assert {row["difference"] for row in result["rows"]} == {0}
+
+
+def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
+    """Without a rejected original positive nothing changes, whatever grade originals have."""
+    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    LabelSet.objects.update(original_grade=3)
+    result = result_of(benchmark, measures="nDCG@3", resamples="100")
+    assert [row["kept"] for row in result["rows"]] == [row["dropped"] for row in result["rows"]]
+    assert result["rows"][0]["kept"] < 1
+
+
+def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    result = result_of(benchmark)
+    assert (result["without"], result["rows"], result["interval"]) == (1, [], None)
+    assert get_kind("originals").charts(result) == []
+
+
+def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
+    with pytest.raises(InvalidInput, match="it needs labels"):
+        ask(get_kind("originals"), benchmark, {"labels": "original"})
+    with pytest.raises(InvalidInput, match="it begins with the original positives"):
+        ask(get_kind("originals"), benchmark, {"only": "on"})
+
+
+# --- On the benchmark's page ----------------------------------------------------------------------
+
+
+def test_the_page_says_what_people_reject(benchmark: Benchmark, rita: Client) -> None:
+    found = analyse_front(benchmark=benchmark)
+    assert found is not None
+    low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
+    text = front(rita)
+    assert (
+        "By label set 1, 3 of the 3 original positives are judged and settled. "
+        "People call 1 of them not relevant: 33.3 % " in text
+    )
+    assert f"(95 % interval {low} to {high} %)" in text
+    assert "C@1, % kept → dropped C@5, % kept → dropped" in text
+    assert text.endswith("B 100.0 → 66.7 100.0 → 100.0 100.0 → 100.0 88.9 → 75.0")
+    page = rita.get("/benchmarks/tiny/").content.decode()
+    assert '<a class="btn btn-outline-secondary" href="/benchmarks/tiny/analyses/originals/"' in (
+        re.sub(r"\s+", " ", page)
+    )
+
+
+def test_the_page_computes_nothing(benchmark: Benchmark, rita: Client) -> None:
+    assert "Not computed for these labels yet." in front(rita)
+    assert not Analysis.objects.exists()
+    assert not Job.objects.exists()
+
+
+def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) -> None:
+    benchmark = make_benchmark(tmp_path)
+    assert front(rita) == ""
+    assert analyse_front(benchmark=benchmark) is None
+
+
+def test_nothing_rejected_needs_no_table(tmp_path: Path, rita: Client) -> None:
+    benchmark = make_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    analyse_front(benchmark=benchmark)
+    assert front(rita).endswith("No original positive is judged and settled yet.")
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    analyse_front(benchmark=benchmark)
+    text = front(rita)
+    assert "By label set 2, 2 of the 3 original positives are judged and settled." in text
+    assert "People call 0 of them not relevant: 0.0 % (95 % interval 0.0 to " in text
+    assert "dropped" not in text
+
+
+def test_earlier_labels_are_named_until_the_newest_are_counted(
+    benchmark: Benchmark, tmp_path: Path, rita: Client
+) -> None:
+    analyse_front(benchmark=benchmark)
+    # A result with other options is not shown in place of it.
+    analyse(asked=ask(get_kind("originals"), benchmark, {"measures": "RR"}))
+    assert "Newer labels are not counted yet." not in front(rita)
+    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    text = front(rita)
+    assert "By label set 1, 3 of the 3" in text
+    assert "Newer labels are not counted yet." in text
+    assert "RR" not in text
+
+
+def test_publishing_computes_it(benchmark: Benchmark) -> None:
+    job = enqueue_job(
+        kind="publish_labels",
+        title="Publish",
+        params={"benchmark": "tiny"},
+        benchmark_key="tiny",
+        created_by=None,
+    )
+    Job.objects.filter(pk=job.pk).update(params={"benchmark": "tiny", "job": str(job.pk)})
+    run_job(job.pk)
+    found = Analysis.objects.get()
+    assert (found.kind, found.inputs["labels"]) == ("originals", 2)
+
+
+def test_it_is_renewed_though_nobody_opened_it(benchmark: Benchmark) -> None:
+    assert renew_analyses() == 0
+    long_ago = timezone.now() - SETTLED_FOR
+    Run.objects.update(created_at=long_ago)
+    LabelSet.objects.update(created_at=long_ago)
+    assert (renew_analyses(), renew_analyses()) == (1, 0)
+    assert Job.objects.get().params["analysis"] == "originals"

@@ -1,0 +1,261 @@
+"""More tables of the worked benchmark by hand, beside those in `test_analyses`.
+
+A ranks v0 v1 v2 | v0 v1 v3 | v3 v2 v0 and B v1 v3 v0 | v1 v2 v0 | v3 v1 v2 for c0, c1, c2; relevant
+are v0 v1 | v0 v1 v2 | v2 v3, and of these v0 | v1 | v2 are original.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from config.shared.errors import InvalidInput
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import ask
+from pooling.models import Benchmark
+from tests.evaluation.lab.test_analyses import result_of
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def near(values: Any) -> Any:
+    return pytest.approx(values, abs=1e-12)
+
+
+def test_bounds_of_what_divides_by_all_positives(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 AP")
+    rows = {(row["run"], row["measure"]): row for row in result["rows"]}
+    # A has the original positive at rank 1, 2 and 2. Were the video above it relevant, too, AP
+    # would be 1; were it not, nothing changes.
+    a, b = rows["A", "AP"], rows["B", "AP"]
+    assert (a["score"], a["bounds"]) == (near(2 / 3), near([2 / 3, 1]))
+    # B has only that of c1, at rank 1. Two more of three positives make AP 2/3 for c0 and c2.
+    assert (b["score"], b["bounds"]) == (near(1 / 3), near([1 / 3, (2 / 3 + 1 + 2 / 3) / 3]))
+    # Without the unjudged videos A begins with a positive everywhere, B's lists of c0 and c2 are
+    # empty.
+    assert [rows[run, "C@1"]["condensed"] for run in "AB"] == near([1, 1 / 3])
+    # Nobody judged a pair not relevant, so that bpref is the share of the positives found.
+    assert [row["bpref"] for row in result["judged"]] == near([1, 1 / 3])
+    # Nor is anything judged above A's positives at rank 2: infAP takes it for relevant or not, even
+    # chances, so that the precision there is (1 + 1/2) / 2.
+    assert [row["infap"] for row in result["judged"]] == near([(1 + 3 / 4 + 3 / 4) / 3, 1 / 3])
+    assert result["checks"] == []
+
+
+def test_estimates(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "bounds", depth="2", measures="C@1")
+    # Both of two, two of three, both of two; and v1, v1 v2, v3 with nothing wrong before them.
+    assert [row["bpref"] for row in result["judged"]] == near(
+        [(1 + 2 / 3 + 1) / 3, (1 / 2 + 2 / 3 + 1 / 2) / 3]
+    )
+    # Without A, its v0 of c1 is unjudged, above the original v1. Of what B alone brought below or
+    # above a known positive there is v2 of c1, which is relevant: so A's v0 is taken to be.
+    a, b = result["checks"]
+    assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
+    # What B alone brought is not at rank 1, or original.
+    assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
+
+
+def test_estimates_are_from_all_runs_whichever_are_shown(benchmark: Benchmark) -> None:
+    of_both = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2")
+    of_one = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2", runs=["B"])
+    assert of_one["rows"] == [row for row in of_both["rows"] if row["run"] == "B"]
+    assert of_one["checks"] == of_both["checks"] != []
+
+
+def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -> None:
+    # c1's original positive v1 was judged not relevant, and all pairs are judged.
+    alone = result_of(benchmark, "bounds", depth="2", measures="P@2", only="on")
+    for row in alone["rows"]:
+        assert row["bounds"] == [row["score"]] * 2 == [near(row["expected"])] * 2
+    # A: v0 v1, v0 and v3 v2 are relevant; B: v1, v2 and v3.
+    assert [row["score"] for row in alone["rows"]] == near([5 / 6, 1 / 2])
+    left = result_of(benchmark, "leave-one-out", depth="2", measures="P@2", only="on")["runs"]
+    assert [left[run]["all"]["P@2"] for run in "AB"] == near([5 / 6, 1 / 2])
+    # A alone found c0's and c1's v0 and c2's v2; B alone c1's v2.
+    assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
+    replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
+    assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
+    with pytest.raises(InvalidInput, match="they cannot be left out"):
+        ask(get_kind("matching"), benchmark, {"only": "on"})
+
+
+def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"], "c2": ["v3"]}, system="C")
+    result = result_of(benchmark, "bounds", depth="2", measures="C@1")
+    assert [row["run"] for row in result["rows"]] == ["A", "B", "C"]
+    assert [row["run"] for row in result["checks"]] == ["A", "B"]
+
+
+# c0's one run of five characters is in c1, too; c1's six are in two captions each; five of c2's 19
+# are in c1. So c1's weights are all alike, and c2's are of two sizes.
+IN_TWO, IN_ONE = log(4 / 3) + 1, log(4 / 2) + 1
+FIRST_TWO = 1 / sqrt(6)
+LAST_TWO = 5 * IN_TWO / (sqrt(6) * sqrt(5 * IN_TWO**2 + 14 * IN_ONE**2))
+
+
+def test_labels_from_captions(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "matching", measures="C@1", threshold="0.02")
+    assert [round(similarity, 3) for similarity in (FIRST_TWO, LAST_TWO)] == [0.408, 0.378]
+    # c0 with v1 and c1 with v0, rightly; c1 with v2, rightly, and c2 with v1, wrongly. Of the other
+    # relevant pairs there is c2 with v3, which has no caption.
+    curve = {row["threshold"]: row for row in result["curve"]}
+    counts = [(curve[at]["labelled"], curve[at]["correct"]) for at in (0.02, 0.36, 0.38, 0.4, 0.42)]
+    assert counts == [(4, 3), (4, 3), (2, 2), (2, 2), (0, 0)]
+    shares = ("precision", "recall", "f1")
+    assert [curve[0.36][key] for key in shares] == near([3 / 4, 3 / 4, 3 / 4])
+    assert [curve[0.38][key] for key in shares] == near([1, 1 / 2, 2 / 3])
+    assert [curve[0.42][key] for key in shares] == [0, 0, 0]
+    assert result["threshold"] == 0.02
+    # A gains c1, B gains c0; both begin with v3 for c2.
+    for row in result["scores"]:
+        by = [row[key] for key in ("original", "matched", "labelled")]
+        assert by == near([1 / 3, 2 / 3, 1]), row["run"]
+
+
+def test_wording(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "wording", measure="P@2", resamples="100")
+    # Means over both other captions: 0.204, 0.393 and 0.189.
+    rows = {
+        (row["run"], row["overlap"]): (row["captions"], row["mean"])
+        for row in result["rows"]
+        if row["captions"]
+    }
+    assert rows == {
+        ("A", "0.1 to below 0.2"): (1, 1),
+        ("A", "0.2 to below 0.3"): (1, 1),
+        ("A", "0.3 to below 0.4"): (1, 1),
+        ("B", "0.1 to below 0.2"): (1, 1 / 2),
+        ("B", "0.2 to below 0.3"): (1, 1 / 2),
+        ("B", "0.3 to below 0.4"): (1, 1),
+    }
+    a, b = result["correlations"]
+    assert (a["spearman"], a["kendall"]) == (None, None)
+    # Ranks 2 3 1 of the overlap, 1½ 3 1½ of B's values; 2 3 1 and 1 2 3 words.
+    assert (b["spearman"], b["kendall"]) == (near(1.5 / sqrt(2 * 1.5)), near(2 / sqrt(3 * 2)))
+    length = result["with_length"]
+    assert (length["spearman"], length["kendall"]) == (near(-1 / 2), near(-1 / 3))
+
+
+def test_slices_by_positives(benchmark: Benchmark) -> None:
+    result = result_of(
+        benchmark, "slices", measure="P@2", by="positives", bins="3", resamples="100"
+    )
+    # Two, three and two positives; B has one of two, two of two, one of two in its top.
+    assert [(row["run"], row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
+        ("A", "up to 2", 2, 1),
+        ("A", "3 and more", 1, 1),
+        ("B", "up to 2", 2, 1 / 2),
+        ("B", "3 and more", 1, 1),
+    ]
+    assert [(row["spearman"], row["kendall"]) for row in result["correlations"]] == [
+        (None, None),
+        (near(1), near(1)),
+    ]
+
+
+def test_effect_size_and_randomisation(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "significance", measure="P@2", resamples="200")
+    (pair,) = result["comparisons"]
+    # A is better by 1/2, 0 and 1/2: mean 1/3, standard deviation 1/sqrt(12). Of the four ways to
+    # give the two halves a sign, two lie as far from 0.
+    assert (pair["difference"], pair["effect"]) == (near(1 / 3), near(sqrt(12) / 3))
+    assert (pair["p_randomisation"], pair["p_holm"]) == (1 / 2, 1 / 2)
+    # By the original positives A has one of two everywhere, B only for c1.
+    assert [(row["original"], row["labelled"]) for row in result["ranks"]] == [(1, 1), (2, 2)]
+    assert result["ranking"]["tau"] == 1
+    # With three captions, the interval of B's 2/3 is all of 0 to 1.
+    assert [row["saturated_by"] for row in result["ranks"]] == ["interval", "interval"]
+
+
+def test_sub_samples(benchmark: Benchmark) -> None:
+    drawn = "100000"
+    result = result_of(benchmark, "bootstrap", measure="C@1", sizes="4", resamples=drawn)
+    by = {(row["run"], row["by"]): row for row in result["rows"]}
+    assert (by["A", "labelled"]["mean"], by["A", "labelled"]["deviation"]) == (1, 0)
+    # By the original positives A has one of three right: four captions drawn are binomial.
+    original = by["A", "original"]
+    assert original["mean"] == pytest.approx(1 / 3, abs=0.003)
+    assert original["deviation"] == pytest.approx(sqrt(1 / 3 * 2 / 3 / 4), abs=0.003)
+    assert (original["histogram"]["first"], original["histogram"]["width"]) == (0, 1 / 4)
+    shares = [count / int(drawn) for count in original["histogram"]["counts"]]
+    assert shares == pytest.approx([one / 81 for one in (16, 32, 24, 8, 1)], abs=0.006)
+    # Both are right once where the other is wrong: differences 1, -1, 0.
+    pair = result["pairs"][1]
+    assert (pair["by"], pair["difference"]) == ("original", 0)
+    assert pair["smallest"] == pytest.approx(1.96 * sqrt(2 / 3 / 4), abs=0.01)
+
+
+def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
+    """Scores halfway between two parts all go to the same one."""
+    drawn = 100_000
+    chosen = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
+    rows = result_of(benchmark, "bootstrap", **chosen)["rows"]
+    histogram = next(row for row in rows if (row["run"], row["by"]) == ("A", "original"))[
+        "histogram"
+    ]
+    assert histogram["width"] == 2 / 500
+    first = round(histogram["first"] / histogram["width"])
+    parts = 2 * (first + np.arange(len(histogram["counts"])))
+    right = binom(500, 1 / 3)
+    shares = np.array(histogram["counts"]) / drawn
+    assert shares == pytest.approx(right.pmf(parts - 1) + right.pmf(parts), abs=0.006)
+
+
+def test_plan(benchmark: Benchmark) -> None:
+    result = result_of(
+        benchmark, "plan", measure="C@1", labels="original", difference="50", seconds="4"
+    )
+    found = {row["design"]: row for row in result["rows"] if row["difference"] == 1 / 2}
+    # Two of three captions are discordant: (1.960 √(2/3) + 0.842 √(2/3 - 1/4))² / (1/2)² = 18.4.
+    # Both shares are 1/3, so 7/12 and 1/12 for each of the two systems, if both have captions of
+    # their own: (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
+    assert [(found[one]["deviation"], found[one]["captions"]) for one in found] == [
+        (1, 19),
+        (near(sqrt(2 / 3)), 26),
+    ]
+    paired = found["paired"]
+    # Four pairs a caption; a tenth twice, of which one in twenty a third time; 15 an hour.
+    assert (paired["pairs"], paired["judgments"]) == (76, 84)
+    assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
+
+
+def test_replay(benchmark: Benchmark) -> None:
+    result = result_of(benchmark, "replay", measure="C@1", depth="1", error="10")
+    # The pool of depth 1 is c0 with v0 v1, c1 with v0 v1, c2 with v3, all relevant: both runs are
+    # right throughout. With the original positives alone each is right once. A, B and A are asked
+    # first for c0, c1 and c2: two original positives, and v3, which both have. The fourth pair
+    # helps one of them.
+    errors = {(row["strategy"], row["pairs"]): row["error"] for row in result["rows"]}
+    for strategy in ("depth", "move-to-front", "max-mean"):
+        found = [errors[strategy, pairs] for pairs in (0, 3, 4, 5)]
+        assert found == near([2 / 3, 1 / 3, 1 / 3, 0])
+    last = {row["strategy"]: row for row in result["rows"] if row["pairs"] == 5}
+    assert {(row["positives"], row["error"], row["share"]) for row in last.values()} == {(5, 0, 1)}
+    enough = {row["strategy"]: row["pairs"] for row in result["enough"]}
+    assert (enough["depth"], enough["move-to-front"], enough["max-mean"]) == (5, 5, 5)
+    # Equal systems have no ranking.
+    assert {row["tau"] for row in result["rows"]} == {None}
+    # Twenty replays: which of two captions has the fourth pair is drawn; the errors are equal.
+    assert result["seeds"] == 20
+    by_depth = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "depth"}
+    assert by_depth[4]["error_band"] == near([1 / 3, 1 / 3])
+    at_random = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "uniform"}
+    # Three of the five pairs help: after four, one or both runs lack one or none of them.
+    assert at_random[4]["error_band"] == near([0, 1 / 3])
+    assert at_random[4]["positives_band"] == [4, 4]
+    once = result_of(benchmark, "replay", measure="C@1", depth="1", seeds="1")
+    assert once["seeds"] == 1
+    assert all(row["error_band"] == [row["error"]] * 2 for row in once["rows"])

@@ -1,0 +1,153 @@
+"""Agreement of benchmarks small enough to work by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.models import Annotator, Judgment
+from config.shared.version import code_version
+from evaluation.monitor.services import compute_agreement
+from tests.factories import (
+    JudgmentRow,
+    bring_judgments,
+    judge,
+    make_annotator,
+    make_benchmark,
+    make_campaign,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def agreement_of(folder: Path, rows: list[JudgmentRow], **options: Any) -> dict[str, Any]:
+    benchmark = make_benchmark(folder, captions=3, videos=3)
+    if rows:
+        bring_judgments(folder, benchmark, rows, **options)
+    report = compute_agreement(benchmark=benchmark, resamples=50)
+    report.refresh_from_db()
+    assert report.code_version == code_version()
+    # What is stored is JSON as everybody reads it: no NaN, no Infinity.
+    json.dumps(report.result, allow_nan=False)
+    result: dict[str, Any] = report.result
+    return result
+
+
+def test_agreement_by_hand(tmp_path: Path) -> None:
+    result = agreement_of(
+        tmp_path,
+        [
+            ("c0", "v0", "a", 1),
+            ("c0", "v0", "b", 1),
+            ("c0", "v1", "a", 1),
+            ("c0", "v1", "b", 0),
+            ("c0", "v1", "c", 0),
+            ("c1", "v0", "a", 0),
+            ("c1", "v0", "c", 1),
+            ("c2", "v2", "a", 0),
+        ],
+    )
+    assert (result["pairs"], result["labels"], result["multiply_labelled"]) == (4, 8, 3)
+    assert (result["resolved"], result["conflicted"], result["relevant"]) == (3, 1, 1)
+    # One of three pairs with several labels is unanimous; of the others, one of three pairs of
+    # labels agrees, and none of one.
+    assert result["agreement"] == pytest.approx(1 / 3, abs=1e-15)
+    assert result["pairwise_agreement"] == pytest.approx((1 + 1 / 3 + 0) / 3, abs=1e-15)
+    # The first two labels in the order of the file: 1 1, 1 0 and 0 1.
+    assert result["first_two_agreement"] == pytest.approx(1 / 3, abs=1e-15)
+    # Observed disagreement 4 of 6 labels, expected 2 * 4 * 2 / 5 of 6.
+    assert result["alpha"] == pytest.approx(1 - 4 / (2 * 4 * 2 / 5), abs=1e-15) == -0.25
+    # Four of all seven are relevant. Observed disagreement: pairs of unequal labels of each item,
+    # twice, over its labels less one: 0 + 4/2 + 2/1 = 4. Expected: 2 * 4 * 3 / (7 - 1).
+    every = result["all_labels"]["alpha"]
+    assert every == pytest.approx(1 - 4 / (2 * 4 * 3 / 6), abs=1e-15) == 0.0
+    low, high = result["alpha_interval"]
+    assert -1 <= low <= result["alpha"] <= high <= 1
+    assert result["undefined"] == {}
+    assert result["by_label_count"] == [
+        {"labels": 1, "pairs": 1, "agreement": None},
+        {"labels": 2, "pairs": 2, "agreement": 0.5},
+        {"labels": 3, "pairs": 1, "agreement": 0.0},
+    ]
+    names = dict(Annotator.objects.values_list("pk", "key"))
+    people = {names[row.pop("annotator")]: row for row in result["annotators"]}
+    # c gave a third label to c0 v1, which is compared in the last two columns only.
+    rows = {
+        "a": (4, 0.5, 3, 1 / 3, 4, 0.25),
+        "b": (2, 0.5, 2, 0.5, 3, 2 / 3),
+        "c": (2, 0.5, 1, 0.0, 3, 1 / 3),
+    }
+    names = ("labels", "relevant", "compared", "agreement")
+    names += ("compared_all_labels", "agreement_all_labels")
+    assert people == {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
+
+
+ALONE = "no pair has two labels"
+
+
+@pytest.mark.parametrize(
+    ("rows", "figures", "reasons"),
+    [
+        ([], (None, None, None), {"agreement": ALONE, "pairwise_agreement": ALONE}),
+        (
+            [("c0", "v0", "a", 1), ("c0", "v1", "a", 0)],
+            (None, None, None),
+            {"agreement": ALONE, "pairwise_agreement": ALONE},
+        ),
+        (
+            [("c0", "v0", "a", 1), ("c0", "v1", "b", 0)],
+            (None, None, None),
+            {"agreement": ALONE, "pairwise_agreement": ALONE},
+        ),
+        ([("c0", "v0", "a", 1), ("c0", "v0", "b", 1)], (1.0, 1.0, None), {}),
+        ([("c0", "v0", "a", 1), ("c0", "v0", "b", 0)], (0.0, 0.0, 0.0), {}),
+    ],
+    ids=["nothing", "one annotator", "no overlap", "one class", "one item"],
+)
+def test_agreement_that_is_undefined_says_why(
+    tmp_path: Path,
+    rows: list[JudgmentRow],
+    figures: tuple[float | None, ...],
+    reasons: dict[str, str],
+) -> None:
+    result = agreement_of(tmp_path, rows)
+    assert tuple(result[name] for name in ("agreement", "pairwise_agreement", "alpha")) == figures
+    undefined = result["undefined"]
+    assert {name: undefined.get(name) for name in reasons} == reasons
+    for name in ("agreement", "pairwise_agreement", "alpha", "alpha_interval"):
+        assert (result[name] is None) == (name in undefined)
+        assert undefined.get(name, "a reason") != ""
+
+
+def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
+    anna, ben = make_annotator("anna"), make_annotator("ben")
+    judge(campaign, anna, {"v0": 1, "v1": 1})
+    judge(campaign, ben, {"v0": 1, "v1": 1})
+    Judgment.objects.filter(annotator=ben, task__pair__video__key="v1").update(
+        state="surplus", slot=None
+    )
+    bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
+    result = compute_agreement(benchmark=campaign.benchmark, resamples=10).result
+
+    # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
+    assert (result["pairs"], result["labels"]) == (2, 5)
+    assert (result["resolved"], result["pending"], result["conflicted"]) == (1, 0, 1)
+    assert (result["agreement"], result["relevant"]) == (0.0, 1)
+    # One of three pairs of labels agrees, and none of one.
+    assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
+
+
+def test_a_person_of_two_campaigns_does_not_agree_with_themself(tmp_path: Path) -> None:
+    benchmark = make_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])
+    result = compute_agreement(benchmark=benchmark, resamples=10).result
+
+    assert (result["pairs"], result["labels"], result["relevant"]) == (2, 4, 1)
+    names = dict(Annotator.objects.values_list("pk", "key"))
+    compared = {names[row["annotator"]]: row["compared"] for row in result["annotators"]}
+    assert compared == {"a": 1, "b": 1}

@@ -1,0 +1,211 @@
+"""Second labels for the positives that decide a score alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.core.consensus import OutcomeCounts
+from annotation.enums import CampaignState, TaskState
+from annotation.models import Assignment, Campaign
+from annotation.selectors.judgments import judgment_arrays
+from annotation.selectors.progress import campaign_progress
+from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
+from annotation.tasks import open_confirmation_job
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.shared.errors import InvalidInput
+from config.shared.progress import no_progress
+from evaluation.models import LabelSet
+from evaluation.monitor.services import compute_agreement
+from evaluation.release.selectors import (
+    benchmark_outcomes,
+    deciding_counts,
+    deciding_pairs,
+    live_labels,
+)
+from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
+from pooling.models import Run
+from tests.factories import claim, make_annotator, make_campaign, make_user, submit
+
+
+@pytest.fixture
+def lead(db: None) -> User:
+    return make_user("lena", Role.LEAD)
+
+
+@pytest.fixture
+def judged(tmp_path: Path, db: None) -> Campaign:
+    """Lists are v0, v1 … for each caption, and original positives c0 v0, c1 v1, c2 v2.
+
+    Anna finds v0 relevant for c1, and v3 for c2.
+    """
+    campaign = make_campaign(tmp_path, captions=3, videos=4)
+    relevant = {("c1", "v0"), ("c2", "v3")}
+    for held in claim(campaign, make_annotator("anna")):
+        submit(held, int((held.task.query.key, held.task.video.key) in relevant))
+    publish_label_set(benchmark=campaign.benchmark)
+    return campaign
+
+
+def confirm(campaign: Campaign, cutoff: int) -> Campaign:
+    benchmark = campaign.benchmark
+    _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
+    return open_confirmation(benchmark=benchmark, codes=codes)
+
+
+def state_of(campaign: Campaign) -> list[Any]:
+    return list(campaign.tasks.values_list("state", "label", "labels_live", "seats_open"))
+
+
+def test_which_positives_decide_alone(judged: Campaign) -> None:
+    run, labels = Run.objects.get(), LabelSet.objects.get()
+    # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
+    count, codes = deciding_pairs(run, labels, 1)
+    assert (count, codes.tolist()) == (2, [4])
+    # At 2: c1 has two positives by then.
+    count, codes = deciding_pairs(run, labels, 2)
+    assert (count, codes.tolist()) == (1, [])
+    assert [(one.cutoff, one.deciding, one.to_confirm) for one in deciding_counts(run, labels)] == [
+        (1, 2, 1)
+    ]
+
+
+def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
+    campaign = confirm(judged, 1)
+    assert (campaign.n_tasks, campaign.confirms) == (1, True)
+    # The label stands until someone answers.
+    assert state_of(campaign) == [(TaskState.OPEN, None, 0, 1)]
+    assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
+    # Not by the same person.
+    anna = judged.tasks.earliest("pk").judgments.get().annotator
+    assert claim(campaign, anna) == []
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 1)
+    assert state_of(campaign) == [(TaskState.RESOLVED, 1, 1, 0)]
+    assert claim(campaign, make_annotator("cara")) == []
+    assert benchmark_outcomes(judged.benchmark).counts == OutcomeCounts(resolved=12)
+
+
+def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 0)
+    assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
+    assert campaign_progress(campaign).outcomes == OutcomeCounts(pending=1)
+    # The pair itself is pending: its label of before does not stand any more.
+    expected = OutcomeCounts(resolved=11, pending=1)
+    assert live_labels(judged.benchmark)[1].outcomes == expected
+    assert benchmark_outcomes(judged.benchmark).counts == expected
+
+    (held,) = claim(campaign, make_annotator("cara"))
+    submit(held, 0)
+
+    assert state_of(campaign) == [(TaskState.RESOLVED, 0, 2, 0)]
+    assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
+    before, after = (
+        publish_label_set(benchmark=judged.benchmark) if new else LabelSet.objects.get()
+        for new in (False, True)
+    )
+    assert (before.n_relevant, after.n_relevant) == (2, 1)
+    scores = [
+        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"]).runs[0].labelled
+        for version in ("1", "2")
+    ]
+    assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
+
+
+def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 0)
+    assert int(judgment_arrays(judged.benchmark).is_first.sum()) == 12
+    result = compute_agreement(benchmark=judged.benchmark, resamples=10).result
+    assert (result["labels"], result["multiply_labelled"]) == (13, 1)
+    # The second label was requested because of the first one.
+    assert result["first_two_agreement"] is None
+    assert result["undefined"]["alpha"] == "no pair has two labels"
+
+
+def test_closing_a_confirmation_settles_by_what_there_is(judged: Campaign, lead: User) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 0)
+    set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
+    assert state_of(campaign) == [(TaskState.CONFLICTED, None, 1, 0)]
+    counts = OutcomeCounts(resolved=11, conflicted=1)
+    assert live_labels(judged.benchmark)[1].outcomes == counts
+    assert benchmark_outcomes(judged.benchmark).counts == counts
+
+
+def test_an_unanswered_confirmation_changes_no_count(judged: Campaign) -> None:
+    before = benchmark_outcomes(judged.benchmark)
+    confirm(judged, 1)
+    assert benchmark_outcomes(judged.benchmark) == before
+
+
+def test_a_correction_of_the_first_label_reaches_the_confirmation(judged: Campaign) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 1)
+    assert state_of(campaign) == [(TaskState.RESOLVED, 1, 1, 0)]
+    first = Assignment.objects.get(task__campaign=judged, task__pair=held.task.pair)
+    submit(first, 0)
+    # Now they differ: a third person decides, and the pair waits.
+    assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
+    assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=11, pending=1)
+    (third,) = claim(campaign, make_annotator("cara"))
+    submit(third, 1)
+    assert state_of(campaign) == [(TaskState.RESOLVED, 1, 2, 0)]
+    assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
+
+
+def test_a_first_label_that_is_taken_back_leaves_the_second(judged: Campaign, lead: User) -> None:
+    campaign = confirm(judged, 1)
+    (held,) = claim(campaign, make_annotator("ben"))
+    submit(held, 0)
+    first = Assignment.objects.get(task__campaign=judged, task__pair=held.task.pair)
+    reopen_judgments(campaign=judged, annotator=first.annotator, by=lead)
+    assert state_of(campaign) == [(TaskState.RESOLVED, 0, 1, 0)]
+    assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=1)
+
+
+def test_nothing_is_confirmed_twice(judged: Campaign) -> None:
+    confirm(judged, 1)
+    with pytest.raises(InvalidInput, match="none of these pairs is a positive"):
+        confirm(judged, 1)
+    with pytest.raises(InvalidInput, match="none of these pairs is a positive"):
+        confirm(judged, 2)
+
+
+def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, lead: User) -> None:
+    evaluate_runs(benchmark=judged.benchmark)
+    run = Run.objects.get()
+    address = f"/benchmarks/tiny/runs/{run.pk}/"
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    assert "Scores that rest on a single positive" in client.get(address).content.decode()
+    assert "deciding positive" not in client.get(address).content.decode()
+    assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
+    client.force_login(lead)
+    assert "Confirm 1 deciding positive<" in client.get(address).content.decode()
+    assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
+    assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
+    job = Job.objects.get()
+    assert (job.kind, job.params["codes"]) == ("open_confirmation", [4])
+    done = open_confirmation_job(job.params, no_progress)
+    assert done["tasks"] == 1
+    # Annotators read the name, so that it names neither the run nor the purpose.
+    assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"
+
+
+def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
+    assert capsys.readouterr().out.endswith(
+        "(Again)\nsecond labels requested: 1\ncaptions with a single positive: 2\n"
+    )

@@ -1,0 +1,334 @@
+"""A label set in the formats that others read."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.services import import_judgments
+from config.shared.errors import InvalidInput
+from evaluation.models import LabelSet
+from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark
+from tests.factories import (
+    JudgmentRow,
+    bring_judgments,
+    build_pool,
+    import_benchmark,
+    make_run,
+    write_captions,
+)
+
+pytestmark = pytest.mark.django_db
+
+CAPTIONS = [
+    ("q0", "a “red” shape, with a comma", "v0"),
+    ("q1", "größer", "v1"),
+    ("q2", "never judged", "v2"),
+]
+ROWS: list[JudgmentRow] = [
+    ("q0", "v0", "Zoë", 0),  # the original positive, judged not relevant
+    ("q0", "v1", "Zoë", 1),
+    ("q0", "v1", "Al, B.", 1),
+    ("q0", "v1", "Cem", 0),
+    ("q1", "v0", "Al, B.", 1),
+    ("q1", "v0", "Zoë", 0),
+    ("q1", "v2", "Cem", 0),  # found by no system
+]
+
+
+def make_msvd(folder: Path) -> Benchmark:
+    benchmark = import_benchmark(
+        key="MSVD", captions=write_captions(folder, CAPTIONS), licence="CC BY 4.0"
+    ).benchmark
+    make_run(folder, benchmark, {"q0": ["v1", "v0"], "q1": ["v0"]}, system="CLIP4CLIP")
+    make_run(folder, benchmark, {"q0": ["v0", "v1"], "q1": ["v1", "v0"]}, system="SSB")
+    make_run(folder, benchmark, {"q0": ["v2", "v0", "v1"]}, system="CE")
+    build_pool(benchmark=benchmark, depth=2)
+    return benchmark
+
+
+@pytest.fixture
+def label_set(tmp_path: Path, settings: Any) -> LabelSet:
+    settings.PUBLISHER_EMAIL = "labels@example.org"
+    settings.PUBLISHER_NAME = "Example"
+    settings.PUBLISHER_WEBSITE = "https://example.org"
+    benchmark = make_msvd(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    return publish_label_set(benchmark=benchmark, allow_pending=True)
+
+
+def export(label_set: LabelSet, format: str) -> bytes:
+    return b"".join(open_export(label_set, format))
+
+
+# --- FIRE -------------------------------------------------------------------------------------
+
+LABELS = {"relevant", "irrelevant"}
+MODELS = {"CLIP4CLIP", "SSB", "CE"}
+DATASETS = {"MSVD", "MSRVTT"}
+TOP_LEVEL = {
+    "annotations": list,
+    "disagreements": list,
+    "source_ds": str,
+    "source_data_md5": str,
+    "source_annotator_map_md5": str,
+    "created_ds": str,
+    "email": str,
+    "creator": str,
+    "website": str,
+    "license": str,
+    "datasets": list,
+}
+
+
+def check_list(values: Any, kind: type, length: int) -> None:
+    assert type(values) is list
+    assert len(values) == length
+    assert {type(value) for value in values} <= {kind}
+
+
+def check_entry(entry: dict[str, Any], *, agreed: bool) -> None:
+    """What the published loader's types and enumerations ask for, and Hearth's own keys."""
+    fields = {"annotator_ids", "video_id", "query", "annotator_labels", "response_ids"}
+    fields |= {"queue_ids", "models", "pooled_by", "dataset"}
+    assert set(entry) == fields | ({"label"} if agreed else set())
+    responses = len(entry["annotator_ids"])
+    assert responses >= 1
+    for name in ("annotator_ids", "response_ids", "queue_ids"):
+        check_list(entry[name], int, responses)
+    check_list(entry["annotator_labels"], str, responses)
+    assert set(entry["annotator_labels"]) <= LABELS
+    assert type(entry["video_id"]) is type(entry["query"]) is str
+    assert not agreed or entry["label"] in LABELS
+    assert entry["models"] == [] or len(entry["models"]) == responses
+    assert set(entry["models"]) <= MODELS
+    assert entry["dataset"] in DATASETS
+
+
+def test_fire_file_has_the_published_shape(label_set: LabelSet) -> None:
+    text = export(label_set, "fire")
+    found = json.loads(text)
+
+    assert set(found) == set(TOP_LEVEL)
+    assert {name: type(found[name]) for name in found} == TOP_LEVEL
+    for name in ("source_data_md5", "source_annotator_map_md5"):
+        assert re.fullmatch("[0-9a-f]{32}", found[name])
+    for name in ("source_ds", "created_ds"):
+        assert found[name] == label_set.created_at.date().isoformat()
+    assert found["datasets"] == ["MSVD"]
+    assert (found["email"], found["creator"]) == ("labels@example.org", "Example")
+    assert (found["website"], found["license"]) == ("https://example.org", "CC BY 4.0")
+    for entry in found["annotations"]:
+        check_entry(entry, agreed=True)
+    for entry in found["disagreements"]:
+        check_entry(entry, agreed=False)
+
+
+def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
+    found = json.loads(export(label_set, "fire"))
+    annotations = [
+        (entry["query"], entry["video_id"], entry["label"], entry["models"])
+        for entry in found["annotations"]
+    ]
+    red, larger = CAPTIONS[0][1], CAPTIONS[1][1]
+    # The system with the best rank; of equal ranks, the first by the name of the run.
+    assert annotations == [
+        (red, "v0", "irrelevant", ["SSB"]),
+        (red, "v1", "relevant", ["CLIP4CLIP"] * 3),
+        (larger, "v2", "irrelevant", []),
+    ]
+    pooled_by = [entry["pooled_by"] for entry in found["annotations"]]
+    assert pooled_by == [["SSB", "CE", "CLIP4CLIP"], ["CLIP4CLIP", "SSB"], []]
+    (disputed,) = found["disagreements"]
+    assert (disputed["query"], disputed["video_id"]) == (larger, "v0")
+    assert sorted(disputed["annotator_labels"]) == ["irrelevant", "relevant"]
+    assert (disputed["models"], disputed["pooled_by"]) == (["CLIP4CLIP"] * 2, ["CLIP4CLIP", "SSB"])
+
+    entries = found["annotations"] + found["disagreements"]
+    responses = sorted(number for entry in entries for number in entry["response_ids"])
+    assert responses == list(range(1, len(ROWS) + 1))
+    people = {person for entry in entries for person in entry["annotator_ids"]}
+    assert len(people) == 3
+    majority = next(entry for entry in entries if entry["video_id"] == "v1")
+    assert sorted(majority["annotator_labels"]) == ["irrelevant", "relevant", "relevant"]
+
+
+def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
+    """Read the annotations in the manner of the published loader: by text and video, once each."""
+    found: dict[tuple[str, str], bool] = {}
+    for entry in json.loads(text)["annotations"]:
+        check_entry(entry, agreed=True)
+        key = entry["query"], entry["video_id"]
+        assert key not in found
+        found[key] = entry["label"] == "relevant"
+    return found
+
+
+EQUAL = [
+    ("q0", "a dog", "v0"),
+    ("q1", "a dog", "v1"),
+    ("q2", "A dog.", "v2"),  # another text for the loader
+]
+
+
+def test_fire_loader_reads_the_labels_of_the_label_set(label_set: LabelSet) -> None:
+    rows = csv.DictReader(io.StringIO(export(label_set, "csv").decode()))
+    texts = {key: text for key, text, _ in CAPTIONS}
+    labels = {
+        (texts[row["caption_id"]], row["video_id"]): row["label"] == "1"
+        for row in rows
+        if row["label"]
+    }
+    assert load_as_fire_does(export(label_set, "fire")) == labels
+
+
+def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, EQUAL)).benchmark
+    make_run(tmp_path, benchmark, {"q0": ["v1"], "q1": ["v2", "v1"]}, system="CE")
+    build_pool(benchmark=benchmark, depth=2)
+    judged: list[JudgmentRow] = [
+        ("q0", "v1", "Zoë", 1),
+        ("q1", "v1", "Cem", 1),
+        ("q2", "v1", "Cem", 0),
+        ("q0", "v2", "Zoë", 0),
+        ("q1", "v2", "Cem", 1),
+    ]
+    bring_judgments(tmp_path, benchmark, judged)
+    text = export(publish_label_set(benchmark=benchmark), "fire")
+    assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
+    found = json.loads(text)
+    entry = found["annotations"][0]
+    assert (entry["annotator_labels"], entry["models"]) == (["relevant"] * 2, ["CE"] * 2)
+    # Captions that contradict each other: the loader is given no label.
+    (disputed,) = found["disagreements"]
+    assert (disputed["query"], disputed["video_id"]) == ("a dog", "v2")
+    assert (disputed["annotator_labels"], disputed["models"]) == (
+        ["irrelevant", "relevant"],
+        ["CE", "CE"],
+    )
+
+
+def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
+    found = json.loads(export(publish_label_set(benchmark=benchmark), "fire"))
+    entries = found["annotations"] + found["disagreements"]
+    return {(entry["query"], entry["video_id"]): entry["pooled_by"] for entry in entries}
+
+
+def test_only_runs_of_pools_are_named(tmp_path: Path) -> None:
+    """A run that no pool has, and ranks below the pool's depth, bring no pair."""
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    make_run(tmp_path, benchmark, {"q0": ["v0", "v1"]}, system="CE")
+    make_run(tmp_path, benchmark, {"q0": ["v1", "v0"]}, system="SSB")
+    build_pool(benchmark=benchmark, depth=1, run_names=["CE"])
+    bring_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1), ("q0", "v1", "Zoë", 1)])
+    red = CAPTIONS[0][1]
+    assert pooled_by(benchmark) == {(red, "v0"): ["CE"], (red, "v1"): []}
+
+
+def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
+    benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    make_run(tmp_path, benchmark, {key: ["v0"] for key, _, _ in CAPTIONS}, system="CE")
+    pool = build_pool(benchmark=benchmark, depth=1, sample=1, seed=3).pool
+    (drawn,) = pool.pairs.values_list("query__text", flat=True)
+    bring_judgments(tmp_path, benchmark, [(key, "v0", "Zoë", 0) for key, _, _ in CAPTIONS])
+    assert pooled_by(benchmark) == {
+        (text, "v0"): ["CE"] if text == drawn else [] for _, text, _ in CAPTIONS
+    }
+
+
+def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path) -> None:
+    def licence(**options: str) -> str:
+        path = tmp_path / "fire.json"
+        write_export(label_set, "fire", path, **options)
+        found: str = json.loads(path.read_bytes())["license"]
+        return found
+
+    assert licence() == "CC BY 4.0"  # the benchmark's
+    assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
+    with pytest.raises(InvalidInput, match="the format csv states no licence; only fire does"):
+        open_export(label_set, "csv", licence="CC0")
+
+
+# --- The others -------------------------------------------------------------------------------
+
+
+def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
+    text = export(label_set, "csv")
+    assert hashlib.sha256(text).hexdigest() == label_set.sha256
+    assert text.decode() == (
+        "caption_id,video_id,label,source,judgments,relevant\n"
+        "q0,v0,0,majority,1,0\n"
+        "q0,v1,1,majority,3,2\n"
+        "q1,v0,,conflict,2,1\n"
+        "q1,v2,0,majority,1,0\n"
+    )
+
+
+def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> None:
+    # q1 v0 is in conflict, which is unjudged; q0 v0 was judged not relevant but is original.
+    assert export(label_set, "qrels").decode() == (
+        "q0 0 v0 1\nq0 0 v1 1\nq1 0 v1 1\nq1 0 v2 0\nq2 0 v2 1\n"
+    )
+
+
+def test_single_judgments_come_under_pseudonyms(label_set: LabelSet) -> None:
+    text = export(label_set, "judgments")
+    assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
+    rows = list(csv.DictReader(io.StringIO(text.decode())))
+    given = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
+    assert given == sorted((query, video, str(label)) for query, video, _, label in ROWS)
+    assert {row["queue"] for row in rows} == {"1"}
+    by_person: dict[str, set[tuple[str, str]]] = {}
+    for row in rows:
+        by_person.setdefault(row["annotator"], set()).add((row["caption_id"], row["video_id"]))
+    people = {name: {(q, v) for q, v, who, _ in ROWS if who == name} for _, _, name, _ in ROWS}
+    assert sorted(by_person.values(), key=sorted) == sorted(people.values(), key=sorted)
+    assert not set(by_person) & set(people)
+
+
+def test_exported_judgments_make_the_same_label_set_elsewhere(
+    label_set: LabelSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "judgments.csv"
+    write_export(label_set, "judgments", path)
+    copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
+    done = import_judgments(benchmark=copy, path=path)
+    assert (done.judgments, done.pairs) == (7, 4)
+    again = publish_label_set(benchmark=copy, allow_pending=True)
+    assert again.sha256 == label_set.sha256
+    # Its own pseudonyms: the two cannot be linked but by what was judged.
+    assert again.judgments_sha256 != label_set.judgments_sha256
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_the_same_bytes_again(
+    label_set: LabelSet, tmp_path: Path, format: str
+) -> None:
+    first = export(label_set, format)
+    bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
+    publish_label_set(benchmark=label_set.benchmark, allow_pending=True)
+
+    path = tmp_path / "again"
+    assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)
+    assert path.read_bytes() == first
+    assert [entry.name for entry in tmp_path.glob(".again*")] == []
+
+
+def test_an_unknown_format_is_refused_and_writes_nothing(
+    label_set: LabelSet, tmp_path: Path
+) -> None:
+    path = tmp_path / "labels.xls"
+    with pytest.raises(InvalidInput) as refused:
+        write_export(label_set, "xls", path)
+    assert str(refused.value) == "no export format 'xls'; there are: csv, judgments, qrels, fire"
+    assert not path.exists()
+    assert file_stem(label_set) == "MSVD-labels-v1"

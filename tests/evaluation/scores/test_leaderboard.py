@@ -1,0 +1,289 @@
+"""From an uploaded run to its scores and its place, without a second button."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation.models import Assignment, Judgment, JudgmentTask
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.jobs.services import run_job
+from evaluation.lab.analyses import get_kind
+from evaluation.lab.analyses.asked import Asked, ask
+from evaluation.lab.services import analyse
+from evaluation.models import Evaluation
+from evaluation.release.services import make_draft, publish_label_set
+from evaluation.scores.services import evaluate_runs
+from pooling.models import Benchmark, Pair, Run
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import bring_judgments, import_run, make_run, make_user, write_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+def test_an_uploaded_run_is_scored_and_ranked(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    evaluate_runs(benchmark=benchmark)
+    rita = make_user("rita", Role.RESEARCHER)
+    client.force_login(rita)
+    # Two of three originals in its top ten; two more positives by the labels, and one wrong.
+    lists = {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}
+    run = SimpleUploadedFile("c.run", write_run(tmp_path / "c.run", lists).read_bytes())
+    client.post("/benchmarks/tiny/runs/new/", {"file": run, "system": "C", "format": "auto"})
+    upload = Job.objects.get()
+    run_job(upload.pk)
+    scoring = Job.objects.get(kind="evaluate")
+    assert (scoring.created_by, scoring.params["runs"]) == (rita, ["C"])
+    run_job(scoring.pk)
+    assert Evaluation.objects.filter(run__name="C").count() == 2
+
+    context = client.get("/benchmarks/tiny/results/", {"sort": "-C@1"}).context
+    # By the original positives C is first with two of three right; by the labels A and B have all.
+    assert {row.run.name: (row.rank_before, row.rank) for row in context["rows"]} == {
+        "A": (2, 1),
+        "B": (2, 1),
+        "C": (1, 3),
+    }
+    page = client.get("/benchmarks/tiny/results/").content.decode()
+    assert "1 → <strong>3</strong>" in " ".join(page.split())
+    assert "is being scored" in client.get(f"/jobs/{upload.pk}/").content.decode()
+
+
+def test_a_run_is_announced_in_the_transaction_that_stores_it(
+    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the service, so that every way in has the same effects; a run is never left unscored."""
+    rita = make_user("rita", Role.RESEARCHER)
+    path = write_run(tmp_path / "c.run", {"c0": ["v0"]})
+    done = import_run(benchmark=benchmark, path=path, system="C", by=rita)
+    job = Job.objects.get()
+    assert done.jobs == (job,)
+    assert (job.kind, job.created_by, job.params["runs"]) == ("evaluate", rita, ["C"])
+    again = import_run(benchmark=benchmark, path=path, system="C", by=rita)
+    assert (again.created, again.jobs) == (False, ())
+
+    def fails(**_: object) -> None:
+        raise OSError("no room for a job")
+
+    monkeypatch.setattr("evaluation.scores.services.begin_scoring", fails)
+    with pytest.raises(OSError, match="no room"):
+        import_run(
+            benchmark=benchmark, path=write_run(tmp_path / "d.run", {"c0": ["v1"]}), system="D"
+        )
+    assert not Run.objects.filter(name="D").exists()
+
+
+def test_a_rank_is_among_the_scored_runs(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    """A and B are scored by the labels; C and D are not, and C is first by the originals."""
+    make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v1"], "c2": ["v2"]}, system="C")
+    make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="D")
+    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, run_names=["A"])
+    client.force_login(make_user("rita", Role.RESEARCHER))
+
+    def rank(name: str) -> tuple[int | None, int | None, int]:
+        run = Run.objects.get(name=name)
+        line = client.get(f"/benchmarks/tiny/runs/{run.pk}/").context["lines"][0]
+        return line.rank_before, line.rank, line.n_ranked
+
+    def shown(name: str) -> str:
+        run = Run.objects.get(name=name)
+        return text_of(client.get(f"/benchmarks/tiny/runs/{run.pk}/").content.decode())
+
+    assert {name: rank(name) for name in "ACD"} == {
+        "A": (1, 1, 1),
+        "C": (None, None, 1),
+        "D": (None, None, 1),
+    }
+    assert "C@1 100.0 (33.3 + 66.7) 100.0 @1 100.0 to 100.0 1 of 1" in shown("A")
+    assert "3 runs are not scored yet and not ranked: score them." in shown("A")
+    unscored = "This run is not scored yet by label set 1, so it has no score and no rank."
+    assert unscored in shown("C")
+    assert " of 4" not in shown("A") + shown("C")
+
+    evaluate_runs(benchmark=benchmark, run_names=["B", "C"])
+    assert {name: rank(name) for name in "ABCD"} == {
+        "A": (2, 1, 3),
+        "B": (2, 1, 3),
+        "C": (1, 1, 3),
+        "D": (None, None, 3),
+    }
+    assert "2 → 1 of 3" in shown("A")
+    assert "1 run is not scored yet and not ranked" in shown("A")
+    rows = client.get("/benchmarks/tiny/results/").context["rows"]
+    assert {row.run.name: row.rank for row in rows} == {"A": 1, "B": 1, "C": 1, "D": None}
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub("<.*?>", " ", page, flags=re.DOTALL).split()).replace(" .", ".")
+
+
+def test_the_page_of_a_run_tells_its_place_and_what_is_open(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    # As if nobody had been asked about v3 for c0, with which a list of C goes on.
+    pair = Pair.objects.get(query__key="c0", video__key="v3")
+    for rows in (Judgment, Assignment, JudgmentTask):
+        path = "pair" if rows is JudgmentTask else "task__pair"
+        rows._default_manager.filter(**{path: pair}).delete()
+    pair.delete()
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    lists = {"c0": ["v2", "v3"], "c1": ["v3"], "c2": ["v2"]}
+    run = make_run(tmp_path, benchmark, lists, system="C")
+    address = f"/benchmarks/tiny/runs/{run.pk}/"
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    assert "This run is not scored yet by label set 2" in client.get(address).content.decode()
+
+    evaluate_runs(benchmark=benchmark)
+    shown = client.get(address)
+    lines = {
+        line.cell.measure: (
+            line.cell.main.number,
+            line.bounds and tuple(end.number for end in line.bounds),
+            (line.rank_before, line.rank),
+        )
+        for line in shown.context["lines"]
+    }
+    third = pytest.approx(1 / 3)
+    assert lines["C@1"] == (third, (third, third), (1, 3))
+    # The one pair that is not judged may be right.
+    assert lines["C@5"] == (third, (third, pytest.approx(2 / 3)), (3, 3))
+    assert lines["AP"][1] is None
+    # C@1 reads one rank, C@5 the two that the lists have; all but v3 of c0 are judged.
+    shares = {
+        line.cell.measure: (line.cell.read, line.cell.judged.number)
+        for line in shown.context["lines"]
+    }
+    assert (shares["C@1"], shares["C@5"]) == ((1, 1), (2, pytest.approx(5 / 6)))
+    assert shares["AP"] == shares["C@10"] == shares["C@5"]
+    assert shown.context["row"].evaluation.judged.keys() == {"1", "2"}
+    assert shown.context["row"].evaluation.unjudged == 1
+    page = " ".join(shown.content.decode().split())
+    assert "33.3 to 66.7" in page
+    assert '83.3 <span class="muted">@2</span>' in page
+    assert "Send its unjudged pairs to the pool" in page
+
+    assert client.post(f"{address}pool/").status_code == 302
+    job = Job.objects.get(kind="build_pool")
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.result["pairs"], job.result["new_pairs"]) == (4, 1)
+    page = client.get(address).content.decode()
+    assert "A lead opens a campaign" in page
+    assert "Send its unjudged pairs" not in page
+    client.force_login(make_user("lea", Role.LEAD))
+    assert "/benchmarks/tiny/campaigns/new/" in client.get(address).content.decode()
+
+
+def test_the_same_file_again_is_not_scored_again(
+    benchmark: Benchmark, client: Client, tmp_path: Path
+) -> None:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    content = write_run(tmp_path / "c.run", {"c0": ["v0"]}).read_bytes()
+    for _ in range(2):
+        run = SimpleUploadedFile("c.run", content)
+        client.post("/benchmarks/tiny/runs/new/", {"file": run, "system": "C", "format": "auto"})
+        run_job(Job.objects.filter(kind="import_run").latest("created_at").pk)
+    assert Job.objects.filter(kind="evaluate").count() == 1
+
+
+def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
+    make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
+    # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    asked = ask(get_kind("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"})
+    assert [name for name, _ in asked.chosen["releases"]] == [1, 2]
+    result = analyse(asked=asked).result
+
+    # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
+    # v1, v2; release 1 adds v1 of c0, v0 and v2 of c1, v3 of c2; release 2 takes v1 of c0 back.
+    scores = {
+        (row["labels"], row["run"]): (round(3 * row["score"]), row["rank"])
+        for row in result["releases"]
+    }
+    assert scores == {
+        ("original", "A"): (1, 2),
+        ("original", "B"): (1, 2),
+        ("original", "C"): (2, 1),
+        (1, "A"): (3, 1),
+        (1, "B"): (3, 1),
+        (1, "C"): (2, 3),
+        (2, "A"): (3, 1),
+        (2, "B"): (2, 2),
+        (2, "C"): (2, 2),
+    }
+    board = [
+        (row["run"], row["rank"], row["original_rank"], row["score"], row["bounds"], row["judged"])
+        for row in result["board"]
+    ]
+    # The pair in conflict, v1 of c0, is unjudged and may be relevant: B has it at rank 1, A at 2.
+    # C@1 reads one rank.
+    assert board == [
+        ("A", 1, 2, 1, [1, 1], 1),
+        ("B", 2, 2, pytest.approx(2 / 3), [pytest.approx(2 / 3), 1], pytest.approx(2 / 3)),
+        ("C", 2, 1, pytest.approx(2 / 3), [pytest.approx(2 / 3)] * 2, 1),
+    ]
+    by_ap = ask(get_kind("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"})
+    # AP reads the whole lists. A: 1, 2/3 and 1, whichever v1 of c0 is. B: 1/3 or (1 + 2/3) / 2,
+    # 1 and (1 + 2/3) / 2. C does not list v1 for c0; its list of c1 ends after rank 2.
+    assert [
+        (row["run"], row["bounds"], row["judged_depth"], row["judged"])
+        for row in analyse(asked=by_ap).result["board"]
+    ] == [
+        ("A", [pytest.approx(8 / 9)] * 2, 3, pytest.approx(8 / 9)),
+        ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
+        ("C", [pytest.approx(5 / 9)] * 2, 2, 1),
+    ]
+    # Ranks 2 2 1 against 1 1 3: of three pairs of runs two are turned around, one ties in both.
+    # Then 1 1 3 against 1 2 2: one agrees, each ties another.
+    assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
+        ("original", 1, -1),
+        (1, 2, pytest.approx(1 / 2)),
+    ]
+
+
+def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
+    def asked() -> Asked:
+        return ask(get_kind("leaderboard"), benchmark, {"labels": "1"})
+
+    before = asked().key
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    assert asked().key != before
+    # The draft has a place in it where it is what was asked for. A later one is the same question.
+    make_draft(benchmark=benchmark)
+    drafted = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
+    first = analyse(asked=drafted)
+    assert drafted.chosen["releases"] == asked().chosen["releases"]
+    assert [name for name, _ in asked().chosen["releases"]] == [1, 2]
+    names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
+    assert names == ["original", 1, 2, "draft"]
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
+    make_draft(benchmark=benchmark)
+    again = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
+    assert (again.stored(), again.earlier()) == (None, first)
+
+
+def test_a_release_of_the_meantime_is_none_of_those_named(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    asked = ask(get_kind("leaderboard"), benchmark, {})
+    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    publish_label_set(benchmark=benchmark, allow_pending=True)
+    found = analyse(asked=asked)
+    assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]
+    assert {row["labels"] for row in found.result["releases"]} == {"original", 1}
