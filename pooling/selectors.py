@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
-from pooling.core.equal_texts import first_equal, unit_codes
+from pooling.core.equal_texts import first_equal, text_pair_codes
 from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
@@ -179,7 +179,7 @@ def equal_text_counts(benchmark: Benchmark) -> list[EqualTextCount]:
     for rule in EqualTexts:
         first = _first_equal(benchmark.pk, benchmark.captions_sha256, rule)
         texts = int((first == np.arange(len(first))).sum())
-        tasks = len(union_codes([unit_codes(codes, first, benchmark.n_videos)]))
+        tasks = len(union_codes([text_pair_codes(codes, first, benchmark.pair_space)]))
         rows.append(EqualTextCount(rule, texts, len(codes), tasks, rule == benchmark.equal_texts))
     return rows
 

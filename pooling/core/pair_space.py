@@ -44,8 +44,8 @@ class PairSpace:
         """
         if isinstance(queries, int) and isinstance(videos, int):
             return queries * self.n_videos + videos
-        rows = np.asarray(queries, dtype=np.int64)
-        codes: Int64s = rows * self.n_videos + np.asarray(videos, dtype=np.int64)
+        # The sum is int64 as well, without a copy of `videos`.
+        codes: Int64s = np.asarray(queries, dtype=np.int64) * self.n_videos + videos
         return codes
 
     @overload

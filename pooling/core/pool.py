@@ -8,19 +8,22 @@ import numpy as np
 
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.hashing import lowest
+from pooling.core.pair_space import PairSpace
 
 NOT_RANKED = int(np.iinfo(np.int32).max)
 
 
-def pair_codes(ranked: Int32s, depth: int, n_videos: int, queries: Int32s | None = None) -> Int64s:
-    """Codes of the pairs in the first `depth` columns, sorted, each once.
+def pair_codes(
+    ranked: Int32s, depth: int, space: PairSpace, queries: Int32s | None = None
+) -> Int64s:
+    """Return the sorted codes of the pairs in the first `depth` columns, without repetition.
 
-    `ranked` int32 [n, d] holds video numbers, -1 where a list has ended. Row i is the caption i, or
-    `queries[i]` where `queries` is given.
+    `ranked` is int32 [n, d] with video numbers, padded with -1. Row i belongs to the query
+    `queries[i]`, or to query i if `queries` is None.
     """
     top = ranked[:, :depth]
-    rows = np.arange(len(ranked)) if queries is None else queries.astype(np.int64)
-    codes = rows[:, None] * n_videos + top
+    rows = np.arange(len(ranked)) if queries is None else queries
+    codes = space.encode(rows[:, None], top)
     return _sorted_once(codes[top >= 0])
 
 
@@ -38,21 +41,21 @@ def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
     return fresh
 
 
-def ranks_of_pairs(ranked: Int32s, codes: Int64s, n_videos: int) -> Int32s:
-    """int32 [n]: the place from 0 at which a run has each pair, NOT_RANKED where it has not.
+def ranks_of_pairs(ranked: Int32s, codes: Int64s, space: PairSpace) -> Int32s:
+    """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
 
-    `ranked` int32 [n_queries, depth] as in `pair_codes`; `codes` in any order.
+    `ranked` is int32 [n_queries, depth] as in `pair_codes`. `codes` can be in any order.
     """
-    listed = np.arange(len(ranked))[:, None] * n_videos + ranked
-    places = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
-    there = ranked >= 0
-    order = np.argsort(listed[there], kind="stable")
-    known, place_of = listed[there][order], places[there][order]
+    listed = space.encode(np.arange(len(ranked))[:, None], ranked)
+    columns = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
+    is_video = ranked >= 0
+    order = np.argsort(listed[is_video], kind="stable")
+    ranked_codes, rank_of = listed[is_video][order], columns[is_video][order]
     ranks = np.full(len(codes), NOT_RANKED, dtype=np.int32)
-    if len(known):
-        at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        found = known[at] == codes
-        ranks[found] = place_of[at[found]]
+    if len(ranked_codes):
+        at = np.minimum(np.searchsorted(ranked_codes, codes), len(ranked_codes) - 1)
+        is_ranked = ranked_codes[at] == codes
+        ranks[is_ranked] = rank_of[at[is_ranked]]
     return ranks
 
 

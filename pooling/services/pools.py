@@ -13,7 +13,7 @@ from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
 from pooling.enums import PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
@@ -133,14 +133,14 @@ def _pooled_codes(
         ranked = ranked_matrix(run, depth)
         if drawn is not None:
             ranked = ranked[drawn]
-        found.append(pair_codes(ranked, depth, benchmark.n_videos, drawn))
+        found.append(pair_codes(ranked, depth, benchmark.pair_space, drawn))
     return union_codes(found)
 
 
 def _count_tasks(benchmark: Benchmark, codes: Int64Array) -> int:
     """Return the number of tasks for the pairs: one for each caption text and video."""
-    units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
-    return len(union_codes([units]))
+    text_pairs = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
+    return len(union_codes([text_pairs]))
 
 
 def recount_tasks(benchmark: Benchmark) -> None:

@@ -57,6 +57,7 @@ from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.statistics.slices import kendall_tau_b
+from pooling.core.pair_space import PairSpace
 
 Draw: TypeAlias = Callable[[np.random.Generator], IntArray]
 """rng -> the place of each pooled pair in the order of judging, a permutation of 0 … N - 1, int64
@@ -208,7 +209,7 @@ class _States:
         self._positives = np.flatnonzero(pool.labels.gains[rows] >= rel)
         self._rows = rows[self._varies]
         self._fixed = np.flatnonzero(counts & pool.is_original)
-        self._query = pool.labels.codes[self._rows] // pool.labels.n_videos
+        self._query = pool.labels.space.queries(pool.labels.codes[self._rows])
         n_states = np.bincount(self._query, minlength=pool.labels.n_queries) + 1
         self._ends = np.cumsum(n_states)
         self._starts = self._ends - n_states
@@ -263,7 +264,7 @@ class _States:
         """Return the known labels in each of these states; states take the place of queries."""
         labels = self._pool.labels
         revealed, query = self._rows[sequence], self._query[sequence]
-        of_fixed = labels.codes[self._fixed] // labels.n_videos
+        of_fixed = labels.space.queries(labels.codes[self._fixed])
         # The n-th revealed pair of a query is known from its n-th state on. Each earlier query has
         # one state more than pairs.
         first = np.concatenate([self._starts[of_fixed], np.arange(len(query)) + query + 1])
@@ -274,7 +275,8 @@ class _States:
         number[scored] = np.arange(len(scored))
         state, kept = number[state], number[state] >= 0
         state, rows = state[kept], rows[kept]
-        codes = state * labels.n_videos + labels.codes[rows] % labels.n_videos
+        states = PairSpace(len(scored), labels.n_videos)
+        codes = states.encode(state, labels.space.videos(labels.codes[rows]))
         # Sorting one key is several times as fast as sorting by several.
         codes, gains = np.divmod(np.sort(codes * _GAINS + labels.gains[rows]), _GAINS)
         return Judged(codes, gains.astype(np.int8), len(scored), labels.n_videos)
@@ -398,7 +400,8 @@ def _by_steps(pool: PooledLabels, steps: IntArray) -> Draw:
     steps: int64 [J], none twice in a query.
     """
     rows, n_queries = pooled_rows(pool), pool.labels.n_queries
-    query, first_seat = pool.labels.codes[rows] // pool.labels.n_videos, steps[rows] * n_queries
+    query = pool.labels.space.queries(pool.labels.codes[rows])
+    first_seat = steps[rows] * n_queries
     n_seats = int(first_seat.max(initial=0)) + n_queries
 
     def draw(rng: np.random.Generator) -> IntArray:
@@ -521,7 +524,7 @@ def _cells(pool: PooledLabels, start: int, stop: int) -> IntArray:
     ranked = ranked[(query + np.arange(n_runs)[:, None]) % max(1, n_runs), query - start]
     known = labels.rows_of(start, stop)
     codes = labels.codes[known]
-    wanted = query[:, None] * labels.n_videos + ranked
+    wanted = labels.space.encode(query[:, None], ranked)
     place = np.searchsorted(codes, wanted)
     missing = (ranked < 0) | (np.append(codes, -1)[place] != wanted)
     cells = np.where(missing, len(labels.codes), known.start + place)

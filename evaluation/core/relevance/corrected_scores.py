@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.measures import Measure
+from pooling.core.pair_space import PairSpace
 
 CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
@@ -51,10 +52,14 @@ class JudgedLists:
     def n_queries(self) -> int:
         return int(self.places.shape[1])
 
+    @property
+    def space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
+
 
 def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLists:
     """Look up ranked lists [n_queries, depth] among ascending pair codes."""
-    wanted = np.arange(len(ranked))[:, None] * n_videos + ranked.astype(np.int64)
+    wanted = PairSpace(len(ranked), n_videos).encode(np.arange(len(ranked))[:, None], ranked)
     place = np.searchsorted(codes, wanted)
     found = place < len(codes)
     found[found] = codes[place[found]] == wanted[found]
@@ -206,7 +211,7 @@ class _Groups:
 
     @classmethod
     def of(cls, lists: JudgedLists, relevance: FloatArray) -> _Groups:
-        query = lists.codes // max(1, lists.n_videos)
+        query = lists.space.queries(lists.codes)
         sizes = np.bincount(query, minlength=lists.n_queries)
         values = np.unique(relevance)
         counts: FloatArray | None = None

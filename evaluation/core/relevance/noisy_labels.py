@@ -27,6 +27,7 @@ from evaluation.core.relevance.noise_relevance import (
     posterior_relevance,
     unbiased_relevance,
 )
+from pooling.core.pair_space import PairSpace
 
 # An annotator's own rates are combined with this number of labels at the rates of all.
 _SHRINKAGE: Final = 50
@@ -59,7 +60,7 @@ class AnnotatorRates:
 class NoisyLabels:
     """All pairs with a label, a ruling or known truth, [n_pairs] each, ascending by code.
 
-    codes: int64, query number * n_videos + video number.
+    codes: int64, codes of pairs in `space`.
     given, relevant: int64, labels of the pair and those among them that say relevant. ruled: int8,
     a lead's ruling (0 or 1), -1 without one; it counts as the truth. is_known: original positives
     that count as relevant whatever their labels say. in_all: int64, labels of the pair with those
@@ -68,7 +69,7 @@ class NoisyLabels:
     """
 
     codes: IntArray
-    n_videos: int
+    space: PairSpace
     given: IntArray
     relevant: IntArray
     ruled: GainArray
@@ -91,7 +92,7 @@ class NoisyLabels:
         Original positives that are known do not count.
         """
         positive = self.is_positive & ~self.is_known
-        query = self.codes // max(1, self.n_videos)
+        query = self.space.queries(self.codes)
         return np.asarray(np.bincount(query, weights=positive)[query] - positive == 0)
 
     def table(self, strata: IntArray, clusters: IntArray, n_clusters: int) -> LabelTable:

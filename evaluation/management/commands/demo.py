@@ -183,7 +183,7 @@ def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     if latest_guideline(benchmark) is not None:
         return
     codes = pair_arrays(benchmark).codes.tolist()
-    pooled = {divmod(code, benchmark.n_videos) for code in codes}
+    pooled = {benchmark.pair_space.decode(code) for code in codes}
     gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
     for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)

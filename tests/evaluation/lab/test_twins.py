@@ -50,7 +50,7 @@ def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
 
 def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
     found = original_with_twins(benchmark, rule).codes
-    return [divmod(code, benchmark.n_videos) for code in found.tolist()]
+    return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 
 def test_which_texts_are_equal_is_a_rule(benchmark: Benchmark) -> None:

@@ -18,6 +18,7 @@ from pooling.core.pool import (
 )
 
 N_VIDEOS = 7
+SPACE = PairSpace(6, N_VIDEOS)
 
 
 @st.composite
@@ -36,7 +37,7 @@ def as_set(ranked: Int32s, depth: int) -> set[int]:
 
 @given(st.lists(ranked_lists(), min_size=1, max_size=4), st.integers(1, 6))
 def test_union_equals_that_of_sets(runs: list[Int32s], depth: int) -> None:
-    codes = union_codes([pair_codes(ranked, depth, N_VIDEOS) for ranked in runs])
+    codes = union_codes([pair_codes(ranked, depth, SPACE) for ranked in runs])
 
     assert codes.tolist() == sorted(set().union(*(as_set(ranked, depth) for ranked in runs)))
 
@@ -45,28 +46,28 @@ def test_union_equals_that_of_sets(runs: list[Int32s], depth: int) -> None:
 def test_pool_built_run_by_run_equals_pool_of_all_runs(runs: list[Int32s], depth: int) -> None:
     pool = union_codes([])
     for ranked in runs:
-        codes = pair_codes(ranked, depth, N_VIDEOS)
+        codes = pair_codes(ranked, depth, SPACE)
         fresh = new_codes(codes, pool)
         assert set(fresh.tolist()) == set(codes.tolist()) - set(pool.tolist())
         pool = union_codes([pool, fresh])
 
-    at_once = union_codes([pair_codes(ranked, depth, N_VIDEOS) for ranked in runs])
+    at_once = union_codes([pair_codes(ranked, depth, SPACE) for ranked in runs])
     assert pool.tolist() == at_once.tolist()
 
 
 def test_rows_can_be_a_selection_of_captions() -> None:
     ranked = np.array([[3, -1], [0, 6]], dtype=np.int32)
-    codes = pair_codes(ranked, 2, N_VIDEOS, queries=np.array([5, 2], dtype=np.int32))
+    codes = pair_codes(ranked, 2, SPACE, queries=np.array([5, 2], dtype=np.int32))
 
     assert codes.tolist() == [14, 20, 38]
-    queries, videos = PairSpace(6, N_VIDEOS).decode(codes)
+    queries, videos = SPACE.decode(codes)
     assert (queries.tolist(), videos.tolist()) == ([2, 2, 5], [0, 6, 3])
 
 
 def test_codes_do_not_overflow_32_bits() -> None:
     ranked = np.array([[99_999]], dtype=np.int32)
     queries = np.array([99_999], dtype=np.int32)
-    assert pair_codes(ranked, 1, 100_000, queries).tolist() == [9_999_999_999]
+    assert pair_codes(ranked, 1, PairSpace(100_000, 100_000), queries).tolist() == [9_999_999_999]
 
 
 def test_samples_are_pinned_and_nested() -> None:
@@ -78,6 +79,6 @@ def test_samples_are_pinned_and_nested() -> None:
 def test_ranks_of_pairs_by_hand() -> None:
     ranked = np.array([[2, 0, -1], [1, 2, 0]], dtype=np.int32)
     codes = np.array([0, 1, 2, 3, 4, 5])
-    assert ranks_of_pairs(ranked, codes, 3).tolist() == [1, NOT_RANKED, 0, 2, 0, 1]
+    assert ranks_of_pairs(ranked, codes, PairSpace(2, 3)).tolist() == [1, NOT_RANKED, 0, 2, 0, 1]
     nothing = np.full((2, 3), -1, dtype=np.int32)
-    assert ranks_of_pairs(nothing, codes, 3).tolist() == [NOT_RANKED] * 6
+    assert ranks_of_pairs(nothing, codes, PairSpace(2, 3)).tolist() == [NOT_RANKED] * 6
