@@ -9,7 +9,7 @@ from pooling.models import Benchmark, Pool, Run, System, Tag, TrainSplit, Video
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(admin.ModelAdmin):
+class BenchmarkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "name", "n_queries", "n_videos", "licence"]
     readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos", "created_by"]
 
@@ -18,7 +18,7 @@ class BenchmarkAdmin(admin.ModelAdmin):
 
 
 @admin.register(System)
-class SystemAdmin(admin.ModelAdmin):
+class SystemAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "name", "paper"]
 
 
@@ -64,7 +64,7 @@ class PoolAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Video)
-class VideoAdmin(admin.ModelAdmin):
+class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "benchmark", "state", "duration"]
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]

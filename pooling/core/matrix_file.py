@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ _DTYPES = frozenset(order + kind for order in "<>" for kind in ("f2", "f4", "f8"
 @dataclass(frozen=True, slots=True)
 class _Header:
     dtype: np.dtype[Any]
-    order: Any  # "C" or "F"
+    order: Literal["C", "F"]
     shape: tuple[int, int]
     data_start: int
 
