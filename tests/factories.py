@@ -160,7 +160,7 @@ def pairs_of(benchmark: Benchmark) -> set[tuple[str, str]]:
 
 
 def make_user(username: str, *roles: Role) -> User:
-    return create_user(username=username, password=PASSWORD, roles=roles)
+    return create_user(username=username, password=PASSWORD, roles=roles, by=OPERATOR)
 
 
 def make_annotator(username: str) -> Annotator:

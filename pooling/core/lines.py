@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from config.shared.errors import InvalidInput
+from config.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes read and the size of the file. It may raise to cancel."""
@@ -110,9 +111,12 @@ class TextBlocks:
             yield from io.StringIO(block.decode(), newline="\n")
 
     def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
-        head = file.read(2)
+        head = file.read(HEAD_BYTES)
         file.seek(0)
-        if head != _GZIP:
+        kind = describe_binary(head)
+        if kind not in (None, ZIP):
+            self._refuse(f"this is {kind}; a text file such as CSV or JSON is expected")
+        if not head.startswith(_GZIP):
             while piece := file.read(BLOCK_BYTES):
                 yield piece
             return

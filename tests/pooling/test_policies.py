@@ -161,7 +161,7 @@ def test_the_right_is_checked_again_when_the_job_runs(benchmark: Benchmark) -> N
         title="Pool",
         params={"benchmark": "tiny", "depth": 2, "runs": [], "sample": None, "seed": 0},
         benchmark_key="tiny",
-        created_by=make_user("rosa", Role.RESEARCHER),
+        by=make_user("rosa", Role.RESEARCHER),
     )
     run_job(job.pk)
     job.refresh_from_db()
