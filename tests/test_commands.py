@@ -425,7 +425,7 @@ def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> No
         (
             "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
             ("import_benchmark", "other", "--captions", bad),
-            "line 3: caption 'c0' has another text here than in line 2",
+            "line 3: caption 'c0' has a different text in line 2",
         ),
         (
             "caption\na dog\n \n",
