@@ -116,6 +116,10 @@ test-postgresql: install-dev
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
 		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
 
+# Not part of `make test`: tracing each line makes the tests slower.
+coverage: install-dev  ## Run all tests on SQLite and show the lines that none of them runs
+	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
+
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
 BENCHMARKS ?= scoring commands sqlite-commands lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
@@ -172,5 +176,5 @@ format: install-dev  ## Put the code into its form
 	@$(PY) -m djlint templates --reformat --quiet
 
 clean:  ## Remove what was installed and cached; data in var/ stays
-	rm -rf $(VENV) staticfiles test-results .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .coverage staticfiles test-results .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

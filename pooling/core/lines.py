@@ -263,16 +263,3 @@ def sha256_of_file(path: Path, source: str | None = None) -> str:
     """Return the SHA-256 of the bytes of a file."""
     with open_binary(path, source or str(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_of_content(path: Path, source: str | None = None) -> str:
-    """Return the SHA-256 that importing the file computes.
-
-    It is the hash of the text content, or of all bytes of a .npy file.
-    """
-    if peek(path, source or str(path), 6) == b"\x93NUMPY":
-        return sha256_of_file(path, source)
-    blocks = TextBlocks(path, source=source, max_line=None)
-    for _ in blocks:
-        pass
-    return blocks.sha256

@@ -165,7 +165,7 @@ def test_all_figures(campaign: Campaign) -> None:
             "hours": 0,
             "earliest": None,
             "latest": None,
-            "undefined": "nobody has judged for two days",
+            "undefined": "no answers for two days",
         },
         "agreement": figures["agreement"],
         "gold": 0,
