@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, cast
 from urllib.parse import quote
 
 from django.urls import reverse
@@ -16,24 +16,30 @@ from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
 from pooling import services
 from pooling.selectors import get_benchmark
+from pooling.services import PoolReport, RunReport, TagsReport, TrainSplitReport
 
 
-def _url_of_run(job: Job) -> str:
-    # Results that older versions stored have no key of the run.
-    if "pk" not in job.result:
+class StoredRunReport(RunReport):
+    """The result of a job that imports a run."""
+
+    pk: NotRequired[int]  # missing in results of older versions
+
+
+def _url_of_run(job: Job, report: StoredRunReport) -> str:
+    if "pk" not in report:
         return reverse("results", args=[job.benchmark_key])
-    return reverse("run", args=[job.benchmark_key, job.result["pk"]])
+    return reverse("run", args=[job.benchmark_key, report["pk"]])
 
 
 def run_imported(job: Job) -> Outcome:
-    made = job.result
+    made = cast(StoredRunReport, job.result)
     text = "This file is already stored as run <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     if made["created"]:
         text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. It is being scored."
     size = f"{counted(made['queries'], 'caption')} with a list, depth {made['depth']}"
     return Outcome(
         text=format_html(text, made["run"], size, short_sha(made["sha256"])),
-        url=_url_of_run(job),
+        url=_url_of_run(job, made),
         link="To the scores of the run",
         notes=tuple(made["warnings"]),
     )
@@ -58,19 +64,11 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
             by=_actor_of_job(params),
             progress=progress,
         )
-    return {
-        "run": done.run.name,
-        "pk": done.run.pk,
-        "queries": done.run.n_queries,
-        "depth": done.run.depth,
-        "sha256": done.run.sha256,
-        "created": done.created,
-        "warnings": done.run.warnings,
-    }
+    return {**done.report(), "pk": done.run.pk}
 
 
 def train_captions_imported(job: Job) -> Outcome:
-    made = job.result
+    made = cast(TrainSplitReport, job.result)
     text = (
         "This file is already stored as train split <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
     )
@@ -101,17 +99,11 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
             by=_actor_of_job(params),
             progress=progress,
         )
-    return {
-        "split": done.split.name,
-        "captions": done.split.n_captions,
-        "sha256": done.split.sha256,
-        "created": done.created,
-        "notes": list(done.notes),
-    }
+    return {**done.report()}
 
 
 def tags_imported(job: Job) -> Outcome:
-    made = job.result
+    made = cast(TagsReport, job.result)
     tags, captions = counted(made["tags"], "tag"), counted(made["captions"], "caption")
     return Outcome(
         text=f"{tags} of {captions} {'is' if made['tags'] == 1 else 'are'} stored.",
@@ -135,16 +127,17 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
             by=_actor_of_job(params),
             progress=progress,
         )
-    return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
+    return {**done.report()}
 
 
 def pool_built(job: Job) -> Outcome:
-    made = job.result
+    made = cast(PoolReport, job.result)
     text = f"The pool has {counted(made['pairs'], 'pair')}, {made['new_pairs']:,} of them new."
-    if made.get("tasks") and made["tasks"] != made["pairs"]:
+    n_tasks = made.get("tasks")  # missing in results of older versions
+    if n_tasks and n_tasks != made["pairs"]:
         text += (
             " Captions with equal texts are judged once, so the pool makes "
-            f"{counted(made['tasks'], 'task')}."
+            f"{counted(n_tasks, 'task')}."
         )
     url = reverse("benchmark", args=[job.benchmark_key]) + "#pools"
     return Outcome(text=text, url=url, link="To the pools")
@@ -165,12 +158,7 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         by=_actor_of_job(params),
         progress=progress,
     )
-    return {
-        "pool": built.pool.pk,
-        "pairs": built.pool.n_pairs,
-        "new_pairs": built.pool.n_new_pairs if built.created else 0,
-        "tasks": built.pool.n_tasks,
-    }
+    return {**built.report()}
 
 
 def _actor_of_job(params: dict[str, Any]) -> Actor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -24,6 +25,24 @@ from pooling.services.names import check_name, free_name
 TRAIN = "train"
 
 
+class TrainSplitReport(TypedDict):
+    """An imported train split in the result of a job and in the output of `--json`."""
+
+    split: str
+    captions: int
+    sha256: str
+    created: bool
+    notes: list[str]
+
+
+class TagsReport(TypedDict):
+    """Imported tags in the result of a job and in the output of `--json`."""
+
+    tags: int
+    captions: int
+    notes: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedTrainSplit:
     """`created` is False if the same content was already stored."""
@@ -31,6 +50,15 @@ class ImportedTrainSplit:
     split: TrainSplit
     created: bool
     notes: tuple[str, ...]
+
+    def report(self) -> TrainSplitReport:
+        return {
+            "split": self.split.name,
+            "captions": self.split.n_captions,
+            "sha256": self.split.sha256,
+            "created": self.created,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +68,9 @@ class ImportedTags:
     tags: int
     captions: int
     notes: tuple[str, ...]
+
+    def report(self) -> TagsReport:
+        return {"tags": self.tags, "captions": self.captions, "notes": list(self.notes)}
 
 
 def import_train_captions(

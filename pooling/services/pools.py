@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +31,29 @@ from pooling.selectors import (
 Int64Array = npt.NDArray[np.int64]
 
 
+class PoolReport(TypedDict):
+    """A built pool in the result of a job and in the output of `--json`."""
+
+    pool: int
+    pairs: int
+    new_pairs: int
+    tasks: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltPool:
     """`created` is False if the same pool was already stored."""
 
     pool: Pool
     created: bool
+
+    def report(self) -> PoolReport:
+        return {
+            "pool": self.pool.pk,
+            "pairs": self.pool.n_pairs,
+            "new_pairs": self.pool.n_new_pairs if self.created else 0,
+            "tasks": self.pool.n_tasks,
+        }
 
 
 def build_pool(

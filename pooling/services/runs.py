@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -28,6 +28,17 @@ from pooling.services.names import check_name, free_name
 from pooling.signals import run_imported
 
 
+class RunReport(TypedDict):
+    """An imported run in the result of a job and in the output of `--json`."""
+
+    run: str
+    queries: int
+    depth: int
+    sha256: str
+    created: bool
+    warnings: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
     """`created` is False if the same content was already stored.
@@ -38,6 +49,16 @@ class ImportedRun:
     run: Run
     created: bool
     jobs: tuple[Job, ...] = ()
+
+    def report(self) -> RunReport:
+        return {
+            "run": self.run.name,
+            "queries": self.run.n_queries,
+            "depth": self.run.depth,
+            "sha256": self.run.sha256,
+            "created": self.created,
+            "warnings": self.run.warnings,
+        }
 
 
 def import_run(

@@ -43,12 +43,7 @@ class Command(HearthCommand):
             by=OPERATOR,
             progress=self.progress,
         )
-        return {
-            "pairs": built.pool.n_pairs,
-            "new_pairs": built.pool.n_new_pairs if built.created else 0,
-            "tasks": built.pool.n_tasks,
-            "pool": built.pool.pk,
-        }
+        return {**built.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(

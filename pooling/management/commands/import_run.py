@@ -47,14 +47,7 @@ class Command(HearthCommand):
         )
         for sentence in do_jobs(done.jobs):
             self.stderr.write(f"warning: {sentence}")
-        return {
-            "run": done.run.name,
-            "queries": done.run.n_queries,
-            "depth": done.run.depth,
-            "sha256": done.run.sha256,
-            "created": done.created,
-            "warnings": done.run.warnings,
-        }
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(

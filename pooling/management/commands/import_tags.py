@@ -27,7 +27,7 @@ class Command(HearthCommand):
             by=OPERATOR,
             progress=self.progress,
         )
-        return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write("{tags:,} tags of {captions:,} captions".format(**result))

@@ -29,13 +29,7 @@ class Command(HearthCommand):
             by=OPERATOR,
             progress=self.progress,
         )
-        return {
-            "split": done.split.name,
-            "captions": done.split.n_captions,
-            "sha256": done.split.sha256,
-            "created": done.created,
-            "notes": list(done.notes),
-        }
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
