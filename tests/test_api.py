@@ -23,12 +23,12 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Run
-from pooling.services import build_pool
 from tests.accounts.world import make_member
 from tests.conftest import ROOT
 from tests.factories import (
     PASSWORD,
     bring_judgments,
+    build_pool,
     make_benchmark,
     make_run,
     make_user,
