@@ -41,7 +41,7 @@ from pooling.models import Benchmark, Video
 from pooling.services import build_pool
 from tests import factories
 from tests.accounts.world import invited, make_member
-from tests.annotation.test_guidelines import picture as make_picture
+from tests.pictures import picture as make_picture
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
