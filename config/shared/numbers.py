@@ -72,6 +72,11 @@ def number(value: float) -> str:
     return text.replace("-", MINUS)
 
 
+def short(value: float) -> str:
+    """Return a number for the scale of a chart: whole, or with two significant digits below 10."""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
 def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
@@ -117,6 +122,11 @@ class Figure:
     @property
     def is_undefined(self) -> bool:
         return self.value is None
+
+    @property
+    def number(self) -> float | None:
+        """The value if it is a single number, to sort by and to compute with."""
+        return self.value if isinstance(self.value, int | float) else None
 
     @property
     def text(self) -> str:
