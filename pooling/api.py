@@ -148,7 +148,7 @@ class OfBenchmark(generics.GenericAPIView[Any]):
             title=f"{title} ({benchmark.key})",
             params={"benchmark": benchmark.key, **params},
             benchmark_key=benchmark.key,
-            created_by=cast(User, request.user),
+            by=cast(User, request.user),
         )
         return accepted(job)
 

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
+
+from django.urls import reverse
+from django.utils.html import format_html
 
 from config.jobs.models import Job
-from config.jobs.registry import job_kind
+from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
+from config.shared.words import counted, short_sha
 from pooling import services
 from pooling.selectors import get_benchmark
 
 
-@job_kind("import_run")
+def _url_of_run(job: Job) -> str:
+    # Results that older versions stored have no key of the run.
+    if "pk" not in job.result:
+        return reverse("results", args=[job.benchmark_key])
+    return reverse("run", args=[job.benchmark_key, job.result["pk"]])
+
+
+def run_imported(job: Job) -> Outcome:
+    made = job.result
+    text = "This file is already stored as run <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
+    if made["created"]:
+        text = "Run <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}. It is being scored."
+    size = f"{counted(made['queries'], 'caption')} with a list, depth {made['depth']}"
+    return Outcome(
+        text=format_html(text, made["run"], size, short_sha(made["sha256"])),
+        url=_url_of_run(job),
+        link="To the scores of the run",
+        notes=tuple(made["warnings"]),
+    )
+
+
+@job_kind("import_run", outcome=run_imported, retry="run-upload")
 def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
     depth (or null)."""
@@ -40,7 +66,24 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     }
 
 
-@job_kind("import_train_captions")
+def train_captions_imported(job: Job) -> Outcome:
+    made = job.result
+    text = (
+        "This file is already stored as train split <strong><bdi>{}</bdi></strong>: {}, sha256 {}"
+    )
+    if made["created"]:
+        text = "Train split <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}"
+    captions, sha = counted(made["captions"], "caption"), short_sha(made["sha256"])
+    overlap = reverse("analysis", args=[job.benchmark_key, "train-overlap"])
+    return Outcome(
+        text=format_html(text, made["split"], captions, sha),
+        url=f"{overlap}?split={quote(made['split'], safe='')}",
+        link="To the overlap with it",
+        notes=tuple(made["notes"]),
+    )
+
+
+@job_kind("import_train_captions", outcome=train_captions_imported, retry="train-captions-upload")
 def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), upload and source (see `uploaded_file`), name."""
     with uploaded_file(params["upload"]) as path:
@@ -60,7 +103,18 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
     }
 
 
-@job_kind("import_tags")
+def tags_imported(job: Job) -> Outcome:
+    made = job.result
+    tags, captions = counted(made["tags"], "tag"), counted(made["captions"], "caption")
+    return Outcome(
+        text=f"{tags} of {captions} {'is' if made['tags'] == 1 else 'are'} stored.",
+        url=reverse("analysis", args=[job.benchmark_key, "slices"]) + "?by=tags",
+        link="To the scores by tag",
+        notes=tuple(made["notes"]),
+    )
+
+
+@job_kind("import_tags", outcome=tags_imported, retry="tags-upload")
 def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), upload and source (see `uploaded_file`)."""
     with uploaded_file(params["upload"]) as path:
@@ -73,7 +127,19 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
 
 
-@job_kind("build_pool")
+def pool_built(job: Job) -> Outcome:
+    made = job.result
+    text = f"The pool has {counted(made['pairs'], 'pair')}, {made['new_pairs']:,} of them new."
+    if made.get("tasks") and made["tasks"] != made["pairs"]:
+        text += (
+            " Captions with equal texts are judged once, so the pool makes "
+            f"{counted(made['tasks'], 'task')}."
+        )
+    url = reverse("benchmark", args=[job.benchmark_key]) + "#pools"
+    return Outcome(text=text, url=url, link="To the pools")
+
+
+@job_kind("build_pool", outcome=pool_built, retry="pool-build")
 def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), depth, runs (names; empty: all), sample (or null), seed."""
     built = services.build_pool(

@@ -46,6 +46,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
         {"benchmark": benchmark, "heading": "Upload a run", "systems": _known_systems(request)},
         form=RunUploadForm(**form_data(request)),
         kind="import_run",
+        expected="A run in TREC, JSON or .npy format",
         title=f"Import run {name} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )

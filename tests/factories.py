@@ -32,6 +32,7 @@ from annotation.services import (
     open_training,
     submit_judgment,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
@@ -159,7 +160,7 @@ def pairs_of(benchmark: Benchmark) -> set[tuple[str, str]]:
 
 
 def make_user(username: str, *roles: Role) -> User:
-    return create_user(username=username, password=PASSWORD, roles=roles)
+    return create_user(username=username, password=PASSWORD, roles=roles, by=OPERATOR)
 
 
 def make_annotator(username: str) -> Annotator:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import get_resolver, resolve
 from rest_framework.test import APIClient
 
@@ -437,7 +438,7 @@ def test_a_job_is_cancelled_by_who_started_it_or_a_lead(benchmark: Benchmark) ->
     assert Job.objects.get().state == JobState.QUEUED
     assert rosa.post(url).json()["state"] == "cancelled"
     again = client_for(Role.LEAD).post(url)
-    assert (again.status_code, again.json()) == (409, {"detail": "The job has ended already."})
+    assert (again.status_code, again.json()) == (409, {"detail": "The job has already ended."})
 
 
 # --- Files ------------------------------------------------------------------------------------
@@ -477,3 +478,46 @@ def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
     }
     doors = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
     assert len(described) == len(doors)
+
+
+def test_every_operation_of_jobs_and_the_api_itself_are_described(db: None) -> None:
+    schema = client_for(Role.RESEARCHER).get(API + "schema/?format=json").json()
+    assert "## Authentication" in schema["info"]["description"]
+    described = {
+        (path, method): operation.get("description", "").split("\n")[0]
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+        if "/jobs/" in path
+    }
+    assert described == {
+        (
+            "/api/v1/jobs/",
+            "get",
+        ): "List the jobs of the benchmarks that you may see, newest first.",
+        ("/api/v1/jobs/{id}/", "get"): "Return one job.",
+        ("/api/v1/jobs/{id}/cancel/", "post"): "Cancel a job.",
+    }
+
+
+def test_a_public_site_shows_its_documents_to_everyone(db: None, settings: Any) -> None:
+    docs = API + "docs/"
+    assert Client().get(docs)["Location"] == f"/accounts/login/?next={docs}"
+    assert Client().get(API + "schema/").status_code == 401
+    settings.PUBLIC_SITE = True
+    page = Client().get(docs)
+    assert page.status_code == 200
+    assert 'data-schema="/api/v1/schema/"' in page.content.decode()
+    assert Client().get(API + "schema/").status_code == 200
+    assert Client().get(API + "benchmarks/").status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/api/", "/api/v1/", "/api/v1/nothing/", "/api/v2/jobs/"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_unknown_address_is_answered_with_json(db: None, method: str, path: str) -> None:
+    answer = getattr(Client(), method)(path)
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
+    assert answer.json() == {
+        "detail": "The API has no such address. Its documents are at /api/v1/docs/."
+    }
+    assert "no-store" in answer["Cache-Control"]
+    assert "text/html" in Client().get("/nothing/")["Content-Type"]

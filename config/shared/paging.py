@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
-# Beyond what any list holds, and within the whole numbers of both databases.
+# More than any list contains, and within the integers of both databases.
 OFFSET_MAX = 2**31 - 1
 
 

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
-from config.shared.files import written_whole
+from config.shared.files import write_atomically
 from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
@@ -69,7 +69,7 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
 def write_export(label_set: LabelSet, format: str, path: Path, *, licence: str = "") -> int:
     """Write the export to `path`, whole or not at all; returns its bytes."""
     pieces = open_export(label_set, format, licence=licence)
-    with written_whole(path) as out:
+    with write_atomically(path) as out:
         return sum(out.write(piece) for piece in pieces)
 
 

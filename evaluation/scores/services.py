@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from config.accounts.actors import actor_of
 from config.accounts.models import User
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job
@@ -119,7 +120,7 @@ def begin_scoring(*, run: Run, created_by: User | None) -> Job:
             "runs": [run.name],
         },
         benchmark_key=benchmark.key,
-        created_by=created_by,
+        by=actor_of(created_by),
     )
 
 

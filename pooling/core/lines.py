@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from config.shared.errors import InvalidInput
+from config.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes of the file read so far and its size; may raise to cancel."""
@@ -107,9 +108,12 @@ class TextBlocks:
             yield from io.StringIO(block.decode(), newline="\n")
 
     def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
-        head = file.read(2)
+        head = file.read(HEAD_BYTES)
         file.seek(0)
-        if head != _GZIP:
+        kind = describe_binary(head)
+        if kind not in (None, ZIP):
+            self._refuse(f"this is {kind}; a text file such as CSV or JSON is expected")
+        if not head.startswith(_GZIP):
             while piece := file.read(BLOCK_BYTES):
                 yield piece
             return
@@ -256,13 +260,3 @@ def sha256_of_file(path: Path, source: str | None = None) -> str:
     """SHA-256 of the bytes as they lie on disk."""
     with open_binary(path, source or str(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_of_content(path: Path, source: str | None = None) -> str:
-    """The SHA-256 that a parse of the file reports: of the content, or of a .npy's bytes."""
-    if peek(path, source or str(path), 6) == b"\x93NUMPY":
-        return sha256_of_file(path, source)
-    blocks = TextBlocks(path, source=source, max_line=None)
-    for _ in blocks:
-        pass
-    return blocks.sha256

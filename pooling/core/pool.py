@@ -56,12 +56,6 @@ def ranks_of_pairs(ranked: Int32s, codes: Int64s, n_videos: int) -> Int32s:
     return ranks
 
 
-def split_codes(codes: Int64s, n_videos: int) -> tuple[Int32s, Int32s]:
-    """Query numbers and video numbers (int32) of pair codes."""
-    queries, videos = np.divmod(codes, n_videos)
-    return queries.astype(np.int32), videos.astype(np.int32)
-
-
 def sample_queries(n_queries: int, size: int, seed: int) -> Int32s:
     """`size` query numbers, ascending, the same for the same seed on every machine and version.
 

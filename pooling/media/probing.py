@@ -59,11 +59,6 @@ class MediaInfo:
     rotation: int
     broken_packets: int
 
-    @property
-    def has_audio(self) -> bool:
-        """Whether there is a sound track."""
-        return self.audio_codec is not None
-
 
 Watcher: TypeAlias = Callable[[VideoFrame, VideoStream], None]
 

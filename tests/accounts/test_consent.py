@@ -27,14 +27,14 @@ def test_the_newest_text_must_be_agreed_to() -> None:
     anna, ben = (factories.make_user(name, Role.ANNOTATOR) for name in ("anna", "ben"))
     first = consent_text()
     assert (first.version, needs_consent(anna), needs_consent(ben)) == (1, True, True)
-    give_consent(person=anna, version=1)
-    give_consent(person=anna, version=1)
+    give_consent(by=anna, version=1)
+    give_consent(by=anna, version=1)
     assert (needs_consent(anna), needs_consent(ben)) == (False, True)
     consent_text("We also keep how long you looked.")
     assert (needs_consent(anna), needs_consent(ben)) == (True, True)
     with pytest.raises(Conflict):
-        give_consent(person=anna, version=1)
-    give_consent(person=anna, version=2)
+        give_consent(by=anna, version=1)
+    give_consent(by=anna, version=2)
     assert not needs_consent(anna)
     assert list(Consent.objects.values_list("user", "text__version")) == [
         (anna.pk, 2),
@@ -70,7 +70,9 @@ def test_a_text_that_began_with_an_older_one_is_refused() -> None:
     assert write_consent_text(text="First.", after=0, by=admin()).version == 1
     with pytest.raises(Conflict) as refused:
         write_consent_text(text="Mine.", after=0, by=admin())
-    assert str(refused.value) == "Somebody has written version 1 meanwhile; look at that first."
+    assert str(refused.value) == (
+        "Version 1 was written in the meantime. Read it before you save your text."
+    )
     assert write_consent_text(text="Mine.", after=1, by=admin()).version == 2
 
 
@@ -126,7 +128,7 @@ def test_one_goes_on_to_our_own_host_only(goal: str) -> None:
     assert answer["Location"] == "/"
 
 
-def test_a_text_that_changed_meanwhile_is_shown_first() -> None:
+def test_a_text_that_has_changed_is_shown_first() -> None:
     consent_text()
     client = signed_in("anna", Role.ANNOTATOR)
     consent_text("Another.")
@@ -146,7 +148,7 @@ def test_an_admin_writes_the_text_on_a_page() -> None:
     assert (stale.status_code, stale.context["form"]["text"].value()) == (422, "Be brief.")
     twice = client.post("/people/consent/", {"text": "Be kind.", "after": "1"})
     assert twice.status_code == 422
-    assert twice.context["form"].errors["text"] == ["this is the text of version 1 already"]
+    assert twice.context["form"].errors["text"] == ["The text is the same as version 1."]
     page = client.get("/people/consent/").content.decode()
     assert "0 people have agreed" in page
     assert list(ConsentText.objects.values_list("version", "text")) == [(1, "Be kind.")]

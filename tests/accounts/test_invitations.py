@@ -124,7 +124,7 @@ def test_whoever_opens_the_link_makes_an_account_and_is_signed_in() -> None:
         False,
     )
     home = client.get("/").content.decode()
-    assert "Your account is made, and you are signed in." in home
+    assert "Your account is ready, and you are signed in." in home
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_each_role_can_be_invited_to(role: Role, staff: bool) -> None:
         ({"username": ""}, "username", "This field is required."),
         ({"username": "ADA"}, "username", "This user name is taken."),
         ({"username": "erased-0a1b"}, "username", "This user name is taken."),
-        ({"username": "a@b"}, "username", "A user name holds no @."),
+        ({"username": "a@b"}, "username", "A user name must not contain @."),
         ({"username": "a b"}, "username", "Enter a valid username."),
         ({"username": "<i>"}, "username", "Enter a valid username."),
         ({"username": "x" * 151}, "username", "at most 150 characters"),
@@ -183,7 +183,7 @@ def test_whoever_has_an_account_adds_the_role_to_it() -> None:
     made = invited(Role.RESEARCHER, "tiny")
     rosa = factories.make_user("rosa", Role.ANNOTATOR)
     client = opened(made, rosa)
-    assert "this account gets the role" in client.get(PAGE).content.decode()
+    assert "This account gets the role" in client.get(PAGE).content.decode()
     assert client.post(PAGE, JOINING)["Location"] == "/"
     assert client.get(PAGE).status_code == 404
     assert list(rosa.grants.values_list("role", "scope")) == [("researcher", "tiny")]
@@ -250,7 +250,7 @@ def test_the_service_takes_no_such_invitation_either(end: str) -> None:
     with pytest.raises(NotFound):
         come_in(made, "ben")
     with pytest.raises(NotFound):
-        accept_invitation(invitation=made.invitation, person=admin())
+        accept_invitation(invitation=made.invitation, by=admin())
     assert factories.row_counts() == before
 
 

@@ -340,7 +340,7 @@ def test_a_lead_sees_and_revokes_invitations_to_what_they_lead(campaign: Campaig
     for _ in range(2):
         answer = client.post(f"/people/invitations/{of_tiny.pk}/revoke/")
         assert answer["Location"] == "/people/invitations/"
-    assert "The invitation is not open any more." in client.get("/people/").content.decode()
+    assert "The invitation is no longer open." in client.get("/people/").content.decode()
     assert [one.state for one in Invitation.objects.order_by("pk")] == ["revoked"] + ["open"] * 3
 
 

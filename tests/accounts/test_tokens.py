@@ -46,5 +46,5 @@ def test_who_was_shut_out_meanwhile_gets_none() -> None:
     rita = factories.make_user("rita", Role.RESEARCHER)
     User.objects.update(is_active=False)
     with pytest.raises(NotPermitted):
-        make_token(person=rita)
+        make_token(by=rita)
     assert not Token.objects.exists()

@@ -30,6 +30,7 @@ from django.db.models import Count, F  # noqa: E402
 from annotation.enums import JudgmentState  # noqa: E402
 from annotation.models import Judgment, JudgmentTask  # noqa: E402
 from annotation.services import Policy, open_campaign  # noqa: E402
+from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
@@ -86,7 +87,7 @@ def make_pairs(pairs: int) -> Benchmark:
 
 def log_in(username: str, role: Role) -> str:
     """The session key of a new person."""
-    user = create_user(username=username, password=None, roles=[role])
+    user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"

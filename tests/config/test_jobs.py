@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from config.accounts.actors import OPERATOR
 from config.celery import app
 from config.jobs import registry, services
 from config.jobs.models import Job, JobState
@@ -48,8 +49,9 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Registers a function as the job kind "tried"."""
 
     def register(function: registry.JobFunction) -> Job:
-        monkeypatch.setitem(registry._functions, "tried", function)
-        return enqueue_job(kind="tried", title="Tried", params={})
+        kind = registry.JobKind(function, lambda job: registry.Outcome("Tried.", "/", "To it"))
+        monkeypatch.setitem(registry._kinds, "tried", kind)
+        return enqueue_job(kind="tried", title="Tried", params={}, by=OPERATOR)
 
     return register
 
@@ -62,6 +64,7 @@ def import_job(benchmark: Benchmark, content: bytes = GOOD, **params: Any) -> Jo
         title="Run my.run",
         params={**values, "name": "", "format": "auto", "depth": None, **params},
         benchmark_key=benchmark.key,
+        by=OPERATOR,
     )
 
 
@@ -124,7 +127,7 @@ def test_an_error_of_ours_fails_by_its_name(kind: Any, caplog: pytest.LogCapture
 
     job = kind(broken)
     run_job(job.pk)
-    reason = "unexpected KeyError; the worker's log says more"
+    reason = "Unexpected KeyError. The worker's log has the details."
     assert end_of(job) == (JobState.FAILED, None, reason, 1)
     assert f"job {job.pk} (tried) failed" in caplog.text
 
@@ -139,12 +142,12 @@ def test_an_upload_deleted_meanwhile_cancels_the_job(benchmark: Benchmark) -> No
 
 def test_a_queued_job_is_cancelled_at_once(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
-    cancel_job(job_id=job.pk)
+    cancel_job(job=job, by=OPERATOR)
     run_job(job.pk)
     assert end_of(job) == (JobState.CANCELLED, None, "", 0)
     assert sweep_jobs() == (0, 0)
     with pytest.raises(Conflict):
-        cancel_job(job_id=job.pk)
+        cancel_job(job=job, by=OPERATOR)
     assert Run.objects.count() == 0
 
 
@@ -156,7 +159,7 @@ def test_a_running_job_stops_at_its_next_step(kind: Any) -> None:
             progress(step, 5, f"step {step}")
             steps.append(step)
             if step == 2:
-                cancel_job(job_id=uuid.UUID(params["job"]))
+                cancel_job(job=job, by=OPERATOR)
                 assert Job.objects.get().state == JobState.RUNNING
         return {}
 
@@ -168,7 +171,7 @@ def test_a_running_job_stops_at_its_next_step(kind: Any) -> None:
 
 def test_an_unknown_kind_is_refused_before_it_is_written() -> None:
     with pytest.raises(KeyError):
-        enqueue_job(kind="nothing of ours", title="", params={})
+        enqueue_job(kind="nothing of ours", title="", params={}, by=OPERATOR)
     assert Job.objects.count() == 0
 
 
@@ -306,7 +309,7 @@ def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
         JobState.FAILED,
         JobState.RUNNING,
     ]
-    assert now(thrice).error == "The worker died 3 times while doing this."
+    assert now(thrice).error == "The worker died 3 times during this job."
     assert now(thrice).finished_at is not None
     assert sweep_jobs() == (0, 0)
 

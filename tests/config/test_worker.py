@@ -16,6 +16,7 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from config.accounts.actors import OPERATOR
 from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job, sweep_jobs
 from config.shared.uploads import store_upload
@@ -45,6 +46,7 @@ def import_job(benchmark: Benchmark, content: bytes) -> Job:
             "depth": None,
         },
         benchmark_key=benchmark.key,
+        by=OPERATOR,
     )
 
 
@@ -129,10 +131,8 @@ def job_under_way(
     assert not storages["uploads"].exists(job.params["upload"])
 
 
-def lease_ran_out() -> None:
-    Job.objects.filter(state=JobState.RUNNING).update(
-        lease_expires_at=timezone.now() - timedelta(seconds=1)
-    )
+def set_lease(left: timedelta) -> None:
+    Job.objects.filter(state=JobState.RUNNING).update(lease_expires_at=timezone.now() + left)
 
 
 def check_done_once(job: Job, attempts: int) -> None:
@@ -161,10 +161,11 @@ def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
     assert wait_for(lambda: (now := children_of(worker.process.pid)) and child not in now)
     found = Job.objects.get(pk=job.pk)
     assert (found.state, found.attempts) == (JobState.RUNNING, 1)
+    set_lease(timedelta(hours=1))
     assert sweep_jobs() == (0, 0)  # the lease still stands
     assert Run.objects.count() == 0
 
-    lease_ran_out()
+    set_lease(-timedelta(seconds=1))
     assert sweep_jobs() == (1, 0)
     wait_for_job(job, ended, worker)
     check_done_once(job, attempts=2)
@@ -180,7 +181,7 @@ def test_a_job_whose_worker_was_killed_is_done_once_after_a_restart(
     assert Run.objects.count() == 0
 
     again = start_worker()
-    lease_ran_out()
+    set_lease(-timedelta(seconds=1))
     assert sweep_jobs() == (1, 0)
     wait_for_job(job, ended, again)
     check_done_once(job, attempts=2)

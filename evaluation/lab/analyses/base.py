@@ -26,7 +26,7 @@ from evaluation.core.people.alpha import Interval
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
-from evaluation.core.statistics.resampling import why_undefined
+from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.models import DRAFT, Draft, LabelSource
 from evaluation.release.selectors import LATEST, ORIGINAL, label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
@@ -172,7 +172,7 @@ class Inputs:
         Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
         """
         clusters = self.clusters(unit)
-        if unable := why_undefined(self.benchmark.n_queries, clusters):
+        if unable := undefined_reason(self.benchmark.n_queries, clusters):
             raise InvalidInput(unable)
         return clusters
 

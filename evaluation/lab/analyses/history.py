@@ -15,13 +15,13 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
-    Moment,
-    UnitOrder,
-    look_back,
+    Checkpoint,
+    GroupOrder,
+    order_as_judged,
+    order_at_random,
     order_settled_from,
+    replay_labels,
     settled_from,
-    units_as_judged,
-    units_drawn,
 )
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import dense_clusters, mean_interval
@@ -105,7 +105,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     moments = np.unique(np.linspace(0, total, chosen["moments"] + 1).round().astype(np.int64))
     rows, agreement = [], []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
-    for_captions = look_back(
+    for_captions = replay_labels(
         labels.codes,
         labels.pair_of,
         labels.relevant,
@@ -114,7 +114,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         **size,
     )
     arrived = np.argsort(judgments.ids, kind="stable")
-    answered = look_back(
+    answered = replay_labels(
         judgments.codes,
         judgments.pair_of[arrived],
         (judgments.labels[arrived] >= 1).astype(np.int64),
@@ -181,13 +181,13 @@ def _settled(moments: IntArray, rows: list[Result], n_runs: int) -> list[Result]
     return [{"what": what, "labels": at, "share": at / total} for what, at in found]
 
 
-def _counted(moment: Moment, inputs: Inputs) -> Judged:
+def _counted(moment: Checkpoint, inputs: Inputs) -> Judged:
     judged = moment.judged
     return judged if inputs.labels_only else with_positives(judged, inputs.original)
 
 
 def _scores(
-    moment: Moment,
+    moment: Checkpoint,
     values: dict[str, FloatArray],
     inputs: Inputs,
     chosen: dict[str, Any],
@@ -230,7 +230,7 @@ def _stopping(
         "order": order,
         "doubts": doubts,
         "width": chosen["width"],
-        "units": len(found.units),
+        "units": len(found.groups),
         "seen": found.seen,
         "labels": labels.answers,
         "rows": lines.rows(labels.answers),
@@ -257,15 +257,15 @@ def _ordered(
     order: str,
     unit_of_query: IntArray,
     labels: _Arrived,
-) -> UnitOrder:
+) -> GroupOrder:
     unit_of = unit_of_query[labels.codes // inputs.benchmark.n_videos]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True
     if order == JUDGED:
-        found = units_as_judged(labels.pair_of, unit_of, waiting)
+        found = order_as_judged(labels.pair_of, unit_of, waiting)
         return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
     rng = np.random.default_rng(chosen["seed"])
-    return units_drawn(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
+    return order_at_random(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
 
 
 def _waiting_queries(inputs: Inputs) -> IntArray:
@@ -296,15 +296,16 @@ class _Lines:
         self,
         values: dict[str, FloatArray],
         unit_of_query: IntArray,
-        order: UnitOrder,
+        order: GroupOrder,
         chosen: dict[str, Any],
     ) -> None:
         self._order, self._width = order, chosen["width"] / 100
         self._values = values
         self._sums = {
-            run: np.bincount(unit_of_query, weights=own)[order.units] for run, own in values.items()
+            run: np.bincount(unit_of_query, weights=own)[order.groups]
+            for run, own in values.items()
         }
-        self._sizes = np.bincount(unit_of_query)[order.units]
+        self._sizes = np.bincount(unit_of_query)[order.groups]
         self._n_queries = len(unit_of_query)
         self._pairs = list(combinations(values, 2))
         self._alpha = (1 - chosen["confidence"]) / max(1, len(values) + len(self._pairs))
@@ -380,7 +381,7 @@ class _Lines:
         ]
 
 
-def _agreement(moment: Moment, chosen: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(moment: Checkpoint, chosen: dict[str, Any], rng: np.random.Generator) -> Result:
     interval = alpha_interval(
         moment.opinions, chosen["resamples"], rng=rng, confidence=chosen["confidence"]
     )

@@ -157,7 +157,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         **resampled_by(inputs, chosen["unit"]),
         "used": estimates.used,
         "annotators": len(np.unique(labels.each.annotators)) if labels.each else 0,
-        "left_out": int((labels.in_all - labels.given).sum()),
+        "left_out": int((labels.n_all_labels - labels.n_labels).sum()),
         "rates": [
             _rates_row(source, estimate, estimates.used, chosen["confidence"])
             for source, estimate in estimates.by_source.items()
@@ -215,8 +215,8 @@ def _rates_row(source: str, estimate: RatesEstimate, used: str | None, confidenc
         "used": source == used,
         "false_alarm": rates and rates.false_alarm,
         "false_alarm_interval": _ends(estimate.interval(0, confidence)),
-        "alone": rates and rates.alone,
-        "beside": rates and rates.beside,
+        "alone": rates and rates.isolated,
+        "beside": rates and rates.not_isolated,
         "miss": rates and rates.miss,
         "miss_interval": _ends(estimate.interval(1, confidence)),
         "prevalence": estimate.prevalence,
@@ -275,7 +275,7 @@ def _strata_rows(
     chance, shares = labels.posterior(rates, strata, estimates.own)
     positive, rows = labels.is_positive, []
     for stratum in range(n_strata):
-        own = (strata == stratum) & ~labels.is_known & (labels.given > 0)
+        own = (strata == stratum) & ~labels.is_known & (labels.n_labels > 0)
         if own.any():
             rows.append(
                 {

@@ -57,11 +57,11 @@ def noisy_labels(
     return NoisyLabels(
         codes=codes,
         n_videos=known.n_videos,
-        given=given,
+        n_labels=given,
         relevant=relevant,
         ruled=ruled,
         is_known=np.isin(codes, positives),
-        in_all=in_all,
+        n_all_labels=in_all,
         each=EachLabel(own_pair_of, people.astype(np.int64), own_said),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )

@@ -18,6 +18,7 @@ from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.training import find_training_queue
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.services import enqueue_job
@@ -96,7 +97,6 @@ class Command(HearthCommand):
             check_free(options["port"])
         raise_on_signals()
         call_command("migrate", verbosity=0)
-        self.progress.lines = True
         # What an earlier call has built is kept.
         is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
         make_accounts()
@@ -126,7 +126,7 @@ class Command(HearthCommand):
     def serve(self, port: int) -> None:
         gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
         address = f"127.0.0.1:{port}"
-        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2") as server:
+        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2", HEARTH_DEMO="1") as server:
             wait_for_port(port)
             campaign = campaigns_of(Benchmark.objects.get(key=KEY))[0]
             for line in addresses(f"http://{address}", campaign):
@@ -208,7 +208,11 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
 def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:
     """Give a job to the worker and watch its row until it has ended."""
     job = enqueue_job(
-        kind=kind, title=title, params={"benchmark": KEY, **params}, benchmark_key=KEY
+        kind=kind,
+        title=title,
+        params={"benchmark": KEY, **params},
+        benchmark_key=KEY,
+        by=OPERATOR,
     )
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:

@@ -23,7 +23,14 @@ from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
 from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both
 from evaluation.core.people.figures import PersonFigures, flags, people_figures
-from evaluation.core.people.pace import Answers, answer_times, forecast, over_time, span_of, turns
+from evaluation.core.people.pace import (
+    Answers,
+    answer_times,
+    forecast,
+    label_rounds,
+    over_time,
+    timeline_of,
+)
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors.results import (
     Agreement,
@@ -123,7 +130,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
         "surplus": int((~is_counted & ~answers.is_gold).sum()),
         "times": _as_json(answer_times(answers.ms)),
         **figures_over_time(answers),
-        "forecast": _as_json(forecast(answers.at[is_counted], now=now, wanted=needed)),
+        "forecast": _as_json(forecast(answers.at[is_counted], now=now, labels_needed=needed)),
         "agreement": _agreement(campaign, answers),
         "gold": int((answers.gold >= 0).sum()),
         "right": int((answers.gold == 1).sum()),
@@ -133,7 +140,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
 
 def figures_over_time(answers: Answers) -> OwnFigures:
     """Return the periods of the answers; none without answers."""
-    span = span_of(answers.at)
+    span = timeline_of(answers.at)
     periods = over_time(answers, span) if span else ()
     return {
         "span": _as_json(span) if span else None,
@@ -223,7 +230,7 @@ def _task_counts(campaign: Campaign) -> TaskCounts:
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
-        "turns": [_as_json(one) for one in turns(live, required, is_open == 1, n_tasks)],
+        "turns": [_as_json(one) for one in label_rounds(live, required, is_open == 1, n_tasks)],
     }
 
 
@@ -268,7 +275,7 @@ def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:
 def _people(
     campaign: Campaign, annotators: IntArray, rows: Sequence[PersonFigures]
 ) -> list[AnnotatorFigures]:
-    all_flags = flags(rows, gold_bar=float(campaign.gold_bar))
+    all_flags = flags(rows, min_accuracy=float(campaign.gold_bar))
     return [
         {**_as_json(row), "annotator": key, "flags": [str(flag) for flag in row_flags]}
         for key, row, row_flags in zip(annotators.tolist(), rows, all_flags, strict=True)

@@ -18,7 +18,7 @@ from config.shared.downloads import download_csv
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from config.shared.tables import Order, page_of
-from evaluation.core.people.figures import GOLD_ANSWERS, GOLD_BAR, Flag
+from evaluation.core.people.figures import GOLD_ANSWERS, MIN_ACCURACY, Flag
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor.periods import answers_chart, gold_chart, relevant_chart, seconds_chart
 from evaluation.monitor.person_rows import (
@@ -45,7 +45,7 @@ ANSWERS_PER_PAGE = 25
 MEANING = {
     Flag.TOO_FAST: f"5 % or more of the answers took less than {TOO_FAST_MS / 1000} s",
     Flag.LOW_GOLD: f"of {GOLD_ANSWERS} or more control pairs, clearly fewer are correct than the "
-    f"campaign requires, or than {100 * GOLD_BAR:.0f} % if it requires none",
+    f"campaign requires, or than {100 * MIN_ACCURACY:.0f} % if it requires none",
     Flag.LOW_AGREEMENT: "annotators who labelled the same pairs agree clearly less with this "
     "annotator than with each other, and the model of Dawid and Skene also estimates a lower "
     "accuracy",

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from config.shared.files import written_whole
+from config.shared.files import write_atomically
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list
 from pooling.models import RankedList
@@ -31,7 +31,7 @@ class Command(HearthCommand):
             (key, *unpack_list(bytes(videos), bytes(scores)))
             for key, videos, scores in rows.values_list("query__key", "videos", "scores").iterator()
         )
-        with written_whole(options["output"]) as out:
+        with write_atomically(options["output"]) as out:
             for lines in trec_lines(lists, video_keys(benchmark), run.name):
                 out.write(lines.encode())
         return {"run": run.name, "queries": run.n_queries, "output": str(options["output"])}

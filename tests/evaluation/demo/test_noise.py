@@ -55,11 +55,11 @@ def label(
     return NoisyLabels(
         codes=codes,
         n_videos=videos,
-        given=given,
+        n_labels=given,
         relevant=labels[0] + is_doubled * labels[1] + differ * labels[2],
         ruled=np.full(len(codes), -1, np.int8),
         is_known=np.isin(codes, original),
-        in_all=given,
+        n_all_labels=given,
     )
 
 

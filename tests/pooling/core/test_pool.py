@@ -13,7 +13,6 @@ from pooling.core.pool import (
     pair_codes,
     ranks_of_pairs,
     sample_queries,
-    split_codes,
     union_codes,
 )
 
@@ -59,7 +58,7 @@ def test_rows_may_be_some_of_the_captions() -> None:
     codes = pair_codes(ranked, 2, N_VIDEOS, queries=np.array([5, 2], dtype=np.int32))
 
     assert codes.tolist() == [14, 20, 38]
-    queries, videos = split_codes(codes, N_VIDEOS)
+    queries, videos = np.divmod(codes, N_VIDEOS)
     assert (queries.tolist(), videos.tolist()) == ([2, 2, 5], [0, 6, 3])
 
 
