@@ -16,11 +16,6 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def with_noun(number: int, noun: str, plural: str = "") -> str:
-    """Return a number and its noun: `1 label`, `2,500 labels`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def percent(share: float | None) -> str:
     """Return a share in percent to one decimal, without its sign."""
     return UNDEFINED if share is None else f"{100 * share:.1f}"

@@ -8,7 +8,8 @@ from typing import Any
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from config.shared.numbers import Figure, count, ratio, undefined, with_noun, with_percent
+from config.shared.numbers import Figure, count, ratio, undefined, with_percent
+from config.shared.words import counted
 from evaluation.core.people.pace import BREAK_MS, DAY, ONLY_BEGUN, TOO_FAST_MS
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import CampaignFigures, Forecast, LabelCount, LabelRound, Times
@@ -146,7 +147,7 @@ def agreement_rows(agreement: Mapping[str, Any]) -> list[AgreementRow]:
     """
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]
-    people = f"{with_noun(n_people, 'annotator')} resampled"
+    people = f"{counted(n_people, 'annotator')} resampled"
     named = [
         ("pairwise_agreement", EQUAL_PAIRWISE, ""),
         ("agreement", "All labels of a pair equal", ""),
@@ -189,12 +190,12 @@ def _agreement_figure(key: str, figures: Mapping[str, Any]) -> Figure:
 def agreement_note(agreement: Mapping[str, Any]) -> str:
     """Return a sentence about the labels behind the two columns of the agreement table."""
     first = agreement["first_labels"]
-    pairs = with_noun(first["multiply_labelled"], "pair")
+    pairs = counted(first["multiply_labelled"], "pair")
     compared = f"The figures are of {pairs} with two or more labels."
     later = agreement["all_labels"]["labels"] - first["labels"]
     if not later:
         return f"{compared} No label was requested because others differed."
-    further = with_noun(later, "further label was", "further labels were")
+    further = counted(later, "further label was", "further labels were")
     return (
         f"{compared} After the first labels, {further} given. In a campaign, only pairs whose "
         "first labels differ have further labels. In an imported file, any pair may have them."

@@ -10,8 +10,9 @@ from typing import Any, cast
 from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
-from config.shared.numbers import UNDEFINED, Figure, ratio, undefined, with_noun, with_percent
+from config.shared.numbers import UNDEFINED, Figure, ratio, undefined, with_percent
 from config.shared.tables import Column, csv_text
+from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.pace import NOT_TIMED
@@ -233,7 +234,7 @@ def _accuracy(own: PersonFigures) -> Figure:
     if own["accuracy"] is None:
         return undefined(NO_VARIATION if labels else NOTHING_SHARED)
     interval = "" if low is None else f"{100 * low:.1f} to {with_percent(high)}, "
-    note = f"{interval}from {with_noun(labels, 'label')}"
+    note = f"{interval}from {counted(labels, 'label')}"
     return Figure(own["accuracy"], "percent sign", note)
 
 

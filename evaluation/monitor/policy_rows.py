@@ -7,7 +7,8 @@ from typing import Any
 
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
-from config.shared.numbers import exact_percent, with_noun
+from config.shared.numbers import exact_percent
+from config.shared.words import counted
 
 NAMES = {
     "name": "name",
@@ -40,7 +41,7 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     doubled = round(campaign.n_tasks * float(campaign.double_share))
     rows = [
         ("Labels per pair", str(campaign.labels_each)),
-        ("Extra label", f"{percent(campaign.double_share)}, {with_noun(doubled, 'task')}"),
+        ("Extra label", f"{percent(campaign.double_share)}, {counted(doubled, 'task')}"),
         ("Maximum labels", str(campaign.labels_max)),
         ("Scale", _scale(campaign)),
         *_originals(campaign),

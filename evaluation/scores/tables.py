@@ -70,8 +70,9 @@ class Cell:
     @property
     def difference(self) -> float | None:
         """C, or None if A or B is undefined."""
-        original, labelled = self.original.number, self.labelled and self.labelled.number
-        return None if labelled is None or original is None else labelled - original
+        if self.labelled is None or self.labelled.number is None or self.original.number is None:
+            return None
+        return self.labelled.number - self.original.number
 
     @property
     def difference_percent(self) -> str:

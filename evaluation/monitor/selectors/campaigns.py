@@ -277,6 +277,6 @@ def _people(
 ) -> list[AnnotatorFigures]:
     all_flags = flags(rows, min_accuracy=float(campaign.gold_bar))
     return [
-        {**_as_json(row), "annotator": key, "flags": [str(flag) for flag in row_flags]}
+        _as_json(row) | {"annotator": key, "flags": [str(flag) for flag in row_flags]}
         for key, row, row_flags in zip(annotators.tolist(), rows, all_flags, strict=True)
     ]

@@ -97,9 +97,10 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the progress, which htmx requests repeatedly while the campaign is open."""
     found = _get_campaign(request, pk)
-    progress = _progress_context(found, None, may_wait=True)
-    context = {"campaign": found, **_without_excluded(progress, _count_at_desk(found))}
-    context["announce"] = request.GET.get("seen") != str(context["progress"].percent)
+    current = _progress_context(found, None, may_wait=True)
+    shown = _without_excluded(current, _count_at_desk(found))
+    percent = shown["progress"].percent if shown["progress"] else None
+    context = {"campaign": found, **shown, "announce": request.GET.get("seen") != str(percent)}
     response = render(request, "evaluation/monitor/_campaign_progress.html", context)
     if found.state != CampaignState.OPEN and "seen" in request.GET:
         # The campaign was paused or closed meanwhile, so the page needs other buttons.
@@ -195,7 +196,7 @@ def _progress_context(
     if progress is not None:
         return {"progress": progress, "is_live": True}
     if not may_wait and not is_small(found, 0):
-        return {"progress": stored and _stored_progress(stored), "is_live": False}
+        return {"progress": _stored_progress(stored) if stored else None, "is_live": False}
     begin = time.monotonic()
     progress = campaign_progress(found)
     seconds = CACHE_COST_FACTOR * (time.monotonic() - begin)
