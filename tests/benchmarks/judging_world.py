@@ -74,11 +74,12 @@ def make_pairs(pairs: int) -> Benchmark:
     queries, videos = query_ids(benchmark), video_ids(benchmark)
     for start in range(0, pairs, PAIRS_PER_COPY):
         codes = np.arange(start, min(start + PAIRS_PER_COPY, pairs))
+        pair_queries, pair_videos = benchmark.pair_space.decode(codes)
         copy_columns(
             Pair,
             {
-                "query_id": queries[codes // n_videos],
-                "video_id": videos[codes % n_videos],
+                "query_id": queries[pair_queries],
+                "video_id": videos[pair_videos],
                 "pool_id": pool.pk,
             },
         )

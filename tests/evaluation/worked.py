@@ -7,11 +7,11 @@ from pathlib import Path
 from config.accounts.actors import OPERATOR
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
 from tests.factories import (
     bring_judgments,
     bring_tags,
     bring_train_captions,
+    import_benchmark,
     make_run,
     write_captions,
 )
