@@ -26,9 +26,9 @@ from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
-    deciding_counts,
-    deciding_pairs,
     live_labels,
+    sole_positive_counts,
+    unconfirmed_sole_positives,
 )
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -57,7 +57,7 @@ def judged(tmp_path: Path, db: None) -> Campaign:
 
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
-    _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
+    _, codes = unconfirmed_sole_positives(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
     return open_confirmation(benchmark=benchmark, codes=codes)
 
 
@@ -68,14 +68,14 @@ def state_of(campaign: Campaign) -> list[Any]:
 def test_which_positives_decide_alone(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
     # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
-    count, codes = deciding_pairs(run, labels, 1)
+    count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (2, [4])
     # At 2: c1 has two positives by then.
-    count, codes = deciding_pairs(run, labels, 2)
+    count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (1, [])
-    assert [(one.cutoff, one.deciding, one.to_confirm) for one in deciding_counts(run, labels)] == [
-        (1, 2, 1)
-    ]
+    assert [
+        (one.cutoff, one.deciding, one.to_confirm) for one in sole_positive_counts(run, labels)
+    ] == [(1, 2, 1)]
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
