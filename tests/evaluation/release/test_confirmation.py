@@ -194,11 +194,11 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "Scores that rest on a single positive" in client.get(address).content.decode()
-    assert "deciding positive" not in client.get(address).content.decode()
+    assert "Sole positives" in client.get(address).content.decode()
+    assert "sole positive" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
-    assert "Confirm 1 deciding positive<" in client.get(address).content.decode()
+    assert "Confirm 1 sole positive<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
@@ -212,5 +212,5 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
 def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
-        "(Again)\nsecond labels requested: 1\ncaptions with a single positive: 2\n"
+        "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"
     )
