@@ -435,7 +435,7 @@ def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> No
         (
             "caption_id,tag\nc0,food\nc0,food\n",
             ("import_tags", "tiny", bad),
-            "line 3: caption 'c0' has the tag 'food' already in line 2",
+            "line 3: caption 'c0' already has the tag 'food' in line 2",
         ),
         (
             "video_id,file\nv0,../x.mp4\n",
@@ -542,4 +542,4 @@ def test_a_process_says_one_object_or_ends_with_2(folder: Path) -> None:
     assert list(Run.objects.values_list("name", flat=True)) == ["S"]
     empty = process(folder / "a.run", "S", f"sqlite:///{folder}/empty.sqlite3")
     assert (empty.returncode, empty.stdout) == (2, "")
-    assert empty.stderr.endswith("run `manage.py migrate` first\n")
+    assert empty.stderr.endswith("Run `manage.py migrate` first.\n")

@@ -62,13 +62,22 @@ def test_blocks_of_the_last_caption_left_meet() -> None:
 
 def test_positions_follow_from_the_seed_alone() -> None:
     codes = np.arange(0, 300, 3, dtype=np.int64)
-    assert plan_positions(codes, 10, 7).tolist() == plan_positions(codes, 10, 7).tolist()
-    assert plan_positions(codes, 10, 7).tolist() != plan_positions(codes, 10, 8).tolist()
-    assert plan_positions(np.arange(6, dtype=np.int64), 3, 0).tolist() == PINNED_POSITIONS
+    assert (
+        plan_positions(codes, PairSpace(30, 10), 7).tolist()
+        == plan_positions(codes, PairSpace(30, 10), 7).tolist()
+    )
+    assert (
+        plan_positions(codes, PairSpace(30, 10), 7).tolist()
+        != plan_positions(codes, PairSpace(30, 10), 8).tolist()
+    )
+    assert (
+        plan_positions(np.arange(6, dtype=np.int64), PairSpace(2, 3), 0).tolist()
+        == PINNED_POSITIONS
+    )
 
 
 def test_no_pairs_have_no_positions() -> None:
-    assert plan_positions(np.empty(0, np.int64), 3, 0).tolist() == []
+    assert plan_positions(np.empty(0, np.int64), PairSpace(0, 3), 0).tolist() == []
 
 
 @pytest.mark.parametrize(
