@@ -17,6 +17,7 @@ from config.accounts.models import User
 from config.jobs.models import JobState
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
+from config.shared.tables import plain_text as as_text
 from evaluation.lab.analyses import KINDS, SECTIONS, Kind
 from evaluation.lab.analyses.asked import Asked, ask, asked_by, form_given, given_in, stored_result
 from evaluation.lab.analyses.base import AnalysisForm, Chart, Table
@@ -25,7 +26,6 @@ from evaluation.models import Analysis
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import draft_state
 from evaluation.release.services import SETTLED_FOR
-from evaluation.scores.tables import as_text
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
+from config.shared.tables import plain_text as as_text
 from evaluation.core.relevance.compare import LONG, SHORT
 from evaluation.lab.analyses.asked import form_given, given_in
 from evaluation.lab.analyses.base import AnalysisForm, is_chosen
@@ -29,7 +30,6 @@ from evaluation.lab.comparison.captions import (
 from evaluation.lab.comparison.form import RUNS_MAX, CompareForm
 from evaluation.lab.comparison.lists import caption_told, lists_of
 from evaluation.release.policies import can_see_scores
-from evaluation.scores.tables import as_text
 from pooling.policies import benchmarks_seen_by
 
 # So many of the captions chosen stand below the lists.

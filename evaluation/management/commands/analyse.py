@@ -7,12 +7,13 @@ from typing import Any
 from django import forms
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import KINDS, get_kind
 from evaluation.lab.analyses.asked import COMMON, ask, source_line
 from evaluation.lab.analyses.base import Column, Table
 from evaluation.lab.services import analyse
-from evaluation.release.services import draft_if_meant
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40
@@ -51,7 +52,9 @@ class Command(HearthCommand):
         given |= {"runs": options["runs"]} if options["runs"] else {}
         given |= {name: options[name] for name in own_options() if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
         asked = ask(self.kind, benchmark, given)
         found = analyse(asked=asked, progress=self.progress)
         return {**found.result, "inputs": found.inputs}

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses.asked import COMMON, source_line
 from evaluation.lab.analyses.base import UNDEFINED
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import caption_told
-from evaluation.release.services import draft_if_meant
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
 ROWS_SHOWN = 40
@@ -41,7 +42,9 @@ class Command(HearthCommand):
         given |= {"runs": options["runs"]} if options["runs"] else {}
         given |= {name: options[name] for name in OWN if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
         comparison = compare_lists(benchmark, given)
         if options["caption"] is None and options["at"] is None:
             return comparison.told()

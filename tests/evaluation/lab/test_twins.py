@@ -10,12 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_kind
 from evaluation.lab.analyses.asked import ask
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
-from evaluation.release.selectors import original_with_twins
+from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
@@ -39,7 +40,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
     # People judge one of the six pairs that twins add relevant, and one not relevant.
     judged = [("c0", "v2", "anna", 1), ("c1", "v0", "anna", 0), ("c2", "v3", "anna", 0)]
     bring_judgments(tmp_path, found, judged)
-    publish_label_set(benchmark=found)
+    publish_label_set(benchmark=found, by=OPERATOR)
     return found
 
 
@@ -49,7 +50,7 @@ def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
 
 
 def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
-    found = original_with_twins(benchmark, rule).codes
+    found = originals_with_equal_captions(benchmark, rule).codes
     return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 
