@@ -12,8 +12,8 @@ from config.jobs.models import Job
 from config.jobs.registry import job_kind
 from config.shared.progress import Progress
 from evaluation.lab import services as lab
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import JOB_KIND, ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import JOB_KIND, build_question
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST
@@ -59,7 +59,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
         progress=progress,
     )
     scores.evaluate_runs(benchmark=benchmark, progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -90,7 +90,7 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
     draft = release.make_draft(benchmark=benchmark, progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,
@@ -108,8 +108,9 @@ def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
     same with what was filled in), key, question, code_version (of who asked)."""
     lab.check_same_code(params["code_version"])
-    asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
+    benchmark = get_benchmark(params["benchmark"])
+    question = build_question(get_analysis(params["analysis"]), benchmark, params["given"])
     # What was measured to fill it in may be measured otherwise by now.
-    asked = replace(asked, chosen=params["chosen"])
-    analysis = lab.analyse(asked=asked, progress=progress)
+    question = replace(question, options=params["chosen"])
+    analysis = lab.analyse(question=question, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

@@ -11,7 +11,7 @@ import pytest
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.models import Analysis
+from evaluation.models import AnalysisResult
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
@@ -54,7 +54,7 @@ def test_a_researcher_reads_an_analysis(
 
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()
-    key = Analysis.objects.get().key
+    key = AnalysisResult.objects.get().key
     assert saved.value.suggested_filename == f"tiny-ranks-labels1-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
     # On white paper, whatever the page looks like.

@@ -14,8 +14,8 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import KINDS, Kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import ANALYSES, Analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -135,7 +135,10 @@ def test_charts_show_what_there_is(
 ) -> None:
     benchmark = make(tmp_path)
     page = open_page(new_page, live_server.url, page_problems)
-    for kind, chosen in [*((kind, {}) for kind in KINDS.values()), (KINDS["slices"], BY_TAGS)]:
+    for kind, chosen in [
+        *((kind, {}) for kind in ANALYSES.values()),
+        (ANALYSES["slices"], BY_TAGS),
+    ]:
         given = {name: SMALLER[name] for name in kind.form.base_fields if name in SMALLER} | chosen
         address = f"/benchmarks/{benchmark.key}/analyses/{kind.name}/?{urlencode(given)}"
         charts = count_charts(kind, benchmark, given)
@@ -166,10 +169,10 @@ def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Pa
     return page
 
 
-def count_charts(kind: Kind, benchmark: Benchmark, given: dict[str, str]) -> int | str:
+def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) -> int | str:
     """How many charts are to be seen, or why there is nothing to tell."""
     try:
-        return len(kind.charts(analyse(asked=ask(kind, benchmark, given)).result))
+        return len(kind.charts(analyse(question=build_question(kind, benchmark, given)).result))
     except InvalidInput as error:
         return error.reason
 

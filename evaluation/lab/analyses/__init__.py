@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses.base import Inputs, Kind, Result
+from evaluation.lab.analyses.base import Analysis, Inputs, Result
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
 from evaluation.lab.analyses.coverage import COVERAGE
+from evaluation.lab.analyses.equal_captions import EQUAL_CAPTIONS
 from evaluation.lab.analyses.history import HISTORY
 from evaluation.lab.analyses.label_noise import LABEL_NOISE
 from evaluation.lab.analyses.labels import LABELS
@@ -24,14 +25,13 @@ from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES
 from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
-from evaluation.lab.analyses.twins import TWINS
 from evaluation.lab.analyses.wording import WORDING
 
 # In the order in which pages list them, by what they are about.
-SECTIONS: dict[str, tuple[Kind, ...]] = {
+SECTIONS: dict[str, tuple[Analysis, ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Systems side by side": (OVERLAP, LENGTH),
-    "Positives": (POSITIVES, ORIGINALS, TWINS, RANKS),
+    "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
     "How far the labels can be trusted": (
         LABELS,
         LABEL_NOISE,
@@ -42,14 +42,16 @@ SECTIONS: dict[str, tuple[Kind, ...]] = {
     ),
     "How much to annotate": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
-KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
+ANALYSES: dict[str, Analysis] = {
+    analysis.name: analysis for section in SECTIONS.values() for analysis in section
+}
 
 
-def get_kind(name: str) -> Kind:
+def get_analysis(name: str) -> Analysis:
     """Raises `InvalidInput` with the known names."""
-    if name not in KINDS:
-        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(KINDS)}")
-    return KINDS[name]
+    if name not in ANALYSES:
+        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(ANALYSES)}")
+    return ANALYSES[name]
 
 
 __all__ = ["KINDS", "SECTIONS", "Inputs", "Kind", "Result", "get_kind"]

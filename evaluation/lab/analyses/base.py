@@ -46,17 +46,17 @@ NUMBERS_MAX = 12
 CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
 SPLIT, UNIT = "split", "unit"
 # Fields of the forms that are not folded: they decide what the page is about.
-IN_FRONT = ("labels", "measure", "measures", "by")
+MAIN_FIELDS = ("labels", "measure", "measures", "by")
 SEED_MAX = 2**31 - 1
 # Of analyses of pooled lists, beside those that read whole lists.
 CUT = (
     "Lists are cut at the depth: AP divides by all known positives of a caption, and is lower here "
     "than by whole lists, as the results and the analysis scores have it."
 )
-MEASURES_SAID = "C@5: is a positive in the top 5? Also R@5, P@5, AP, RR, nDCG@10."
+MEASURES_HELP = "C@5: is a positive in the top 5? Also R@5, P@5, AP, RR, nDCG@10."
 RANK_MEASURES = ("MedR", "MeanR")
 # More rows than that make a page slow and nobody wiser.
-ROWS_SHOWN = 500
+ROWS_MAX = 500
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Inputs:
     labels_only: bool = False
 
     @cached_property
-    def moment(self) -> list[int]:
+    def fingerprint(self) -> list[int]:
         """Of the judgments: when they were read, or before that when it was first asked for."""
         return labels_moment(self.benchmark)
 
@@ -77,8 +77,8 @@ class Inputs:
     def judgments(self) -> JudgmentArrays:
         """All that count by now, for the kinds that read the judgments themselves."""
         with snapshot():
-            vars(self).pop("moment", None)  # more may have come since
-            _ = self.moment
+            vars(self).pop("fingerprint", None)  # more may have come since
+            _ = self.fingerprint
             return judgment_arrays(self.benchmark)
 
     @cached_property
@@ -105,7 +105,7 @@ class Inputs:
         return original_judged(self.benchmark, self.label_set)
 
     @cached_property
-    def standing(self) -> Judged:
+    def counted_originals(self) -> Judged:
         """The original positives as far as they count: none where the labels stand alone."""
         return self.original.nothing() if self.labels_only else self.original
 
@@ -148,14 +148,14 @@ class Inputs:
         found[queries] = codes[places] % self.benchmark.n_videos
         return found
 
-    def unit(self, chosen: str) -> str:
+    def resampling_unit(self, choice: str) -> str:
         """Return the unit of resampling for a choice.
 
         `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
         `CAPTIONS`.
         """
-        if chosen != AUTO:
-            return chosen
+        if choice != AUTO:
+            return choice
         several = len(np.unique(self.first_videos)) < self.benchmark.n_queries
         return VIDEOS if several else CAPTIONS
 
@@ -164,7 +164,7 @@ class Inputs:
 
         Queries of one cluster are resampled together, and their signs change together.
         """
-        return self.first_videos if self.unit(unit) == VIDEOS else None
+        return self.first_videos if self.resampling_unit(unit) == VIDEOS else None
 
     def varied_clusters(self, unit: str) -> IntArray | None:
         """Return the clusters as `clusters` does.
@@ -213,13 +213,13 @@ class Column:
     def is_number(self) -> bool:
         return self.kind != "text"
 
-    def written(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """As it stands on pages and in terminals; files hold the value itself."""
         if value is None:
             return UNDEFINED
         if isinstance(value, list):  # an interval
-            return f"{self.written(value[0])} to {self.written(value[1])}"
-        return WRITTEN[self.kind](value)
+            return f"{self.format(value[0])} to {self.format(value[1])}"
+        return FORMATTERS[self.kind](value)
 
 
 def _cell(column: Column, row: dict[str, Any]) -> tuple[Column, Any, str, str]:
@@ -227,7 +227,7 @@ def _cell(column: Column, row: dict[str, Any]) -> tuple[Column, Any, str, str]:
     value = row[column.key]
     compared = urlencode(column.compared(row), doseq=True) if column.compared else ""
     sorted_by = value[0] if isinstance(value, list) else value
-    return column, sorted_by, column.written(value), compared
+    return column, sorted_by, column.format(value), compared
 
 
 def _number(value: float) -> str:
@@ -240,7 +240,7 @@ def _number(value: float) -> str:
     return text.replace("-", "−")
 
 
-def _asked(share: float) -> str:
+def _exact_percent(share: float) -> str:
     return f"{100 * share:.4g}"
 
 
@@ -249,13 +249,13 @@ def _points(value: float) -> str:
 
 
 UNDEFINED = "–"
-WRITTEN: dict[str, Callable[[Any], str]] = {
+FORMATTERS: dict[str, Callable[[Any], str]] = {
     "text": str,
     "count": "{:,}".format,
     "number": _number,
     "percent": lambda share: f"{100 * share:.1f}",
     "points": _points,
-    "asked": _asked,
+    "asked": _exact_percent,
     "p": lambda p: f"{p:.3f}" if p >= 0.001 else "< 0.001",
 }
 
@@ -271,18 +271,18 @@ class Table:
     note: str = ""
 
     @property
-    def written_rows(self) -> list[list[tuple[Column, Any, str, str]]]:
+    def formatted_rows(self) -> list[list[tuple[Column, Any, str, str]]]:
         """Column, value to sort by, text of each cell, and where its captions are compared."""
-        return [[_cell(column, row) for column in self.columns] for row in self.shown]
+        return [[_cell(column, row) for column in self.columns] for row in self.visible_rows]
 
     @property
-    def shown(self) -> Sequence[dict[str, Any]]:
-        return self.rows[:ROWS_SHOWN]
+    def visible_rows(self) -> Sequence[dict[str, Any]]:
+        return self.rows[:ROWS_MAX]
 
     @property
-    def left_out(self) -> int:
+    def n_hidden(self) -> int:
         """Rows that a page does not show; files have all."""
-        return max(0, len(self.rows) - ROWS_SHOWN)
+        return max(0, len(self.rows) - ROWS_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ class AnalysisForm(forms.Form):
 
     def __init__(
         self,
-        given: Mapping[str, Any],
+        data: Mapping[str, Any],
         *,
         versions: Sequence[int],
         runs: Sequence[str],
@@ -340,7 +340,7 @@ class AnalysisForm(forms.Form):
             # Without any, the analysis itself says what is missing.
             self.fields[SPLIT].required = bool(splits)
         newest = offered[0][0]
-        self.data = {name: field.initial for name, field in self.fields.items()} | dict(given)
+        self.data = {name: field.initial for name, field in self.fields.items()} | dict(data)
         if self.data["labels"] in (None, "", LATEST):
             self.data["labels"] = newest
         self.is_bound = True
@@ -350,24 +350,24 @@ class AnalysisForm(forms.Form):
         field.choices = choices
 
     @property
-    def front_fields(self) -> list[forms.BoundField]:
+    def main_fields(self) -> list[forms.BoundField]:
         """Return the fields that stand above the result at all times."""
-        return [self[name] for name in self.fields if name in IN_FRONT]
+        return [self[name] for name in self.fields if name in MAIN_FIELDS]
 
     @property
-    def folded_fields(self) -> list[forms.BoundField]:
+    def settings_fields(self) -> list[forms.BoundField]:
         """Return the settings that are folded away, those of the analysis first."""
-        hidden = {*IN_FRONT, *AnalysisForm.base_fields}
+        hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields}
         own = [self[name] for name in self.fields if name not in hidden]
         return [*own, self["only"], self["runs"]]
 
     @property
-    def is_unfolded(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a folded field has an error or a value that is not its usual one."""
-        return any(field.errors or is_chosen(field) for field in self.folded_fields)
+        return any(field.errors or has_changed_value(field) for field in self.settings_fields)
 
 
-def is_chosen(field: forms.BoundField) -> bool:
+def has_changed_value(field: forms.BoundField) -> bool:
     """Return whether a field has a value that is not its initial one."""
     usual = field.field.initial
     return bool(field.data) and field.data != usual and str(field.data) != str(usual)
@@ -382,7 +382,7 @@ class MeasureField(forms.CharField):
                 "label": "Measure",
                 "initial": "C@5",
                 "max_length": 30,
-                "help_text": MEASURES_SAID,
+                "help_text": MEASURES_HELP,
                 **options,
             }
         )
@@ -407,7 +407,7 @@ class MeasuresField(forms.CharField):
                 "label": "Measures",
                 "initial": "C@1 C@5 C@10 AP",
                 "max_length": 300,
-                "help_text": f"Separated by blanks. {MEASURES_SAID}",
+                "help_text": f"Separated by blanks. {MEASURES_HELP}",
                 **options,
             }
         )
@@ -464,7 +464,7 @@ def split_field() -> forms.ChoiceField:
     return forms.ChoiceField(label="Train split")
 
 
-def unit_field() -> forms.ChoiceField:
+def resampling_unit_field() -> forms.ChoiceField:
     """Return the field for the unit of resampling.
 
     Name it `UNIT` in a form: `asked_by` then replaces `AUTO` by the unit that it selects.
@@ -522,15 +522,15 @@ def ends(interval: Interval) -> list[float] | None:
 
 
 Compute = Callable[[Inputs, dict[str, Any], Progress], Result]
-Fill = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
+FillDefaults = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
 
 
-def _as_it_is(_inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    return chosen
+def _unchanged(_inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    return options
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Analysis:
     """One analysis. `source` names what it stands for in the FIRE study; `fill` puts numbers where
     none were chosen, so that a result names all that it was computed from."""
 
@@ -543,7 +543,7 @@ class Kind:
     charts: Callable[[Result], list[Chart]] = lambda _: []
     # What nobody is to overlook, a sentence each.
     warnings: Callable[[Result], list[str]] = lambda _: []
-    fill: Fill = _as_it_is
+    fill_defaults: FillDefaults = _unchanged
     source: str = ""
     # How the numbers are to be read, one paragraph each.
     notes: tuple[str, ...] = ()

@@ -24,19 +24,19 @@ from evaluation.core.statistics.sub_samples import (
 from evaluation.lab.analyses.base import (
     CAPTIONS,
     VIDEOS,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     NumbersField,
     Result,
     ShareMeasureField,
     Table,
     confidence_field,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
 from evaluation.lab.analyses.specs import PERCENT, dashed_lines, name_of, quantity
@@ -48,7 +48,7 @@ BY = {"labelled": "By the labels", "original": "Original positives"}
 
 class BootstrapForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
+    unit = resampling_unit_field()
     sizes = NumbersField(label="Captions drawn", initial="500 1000 3000", highest=1_000_000)
     confidence = confidence_field()
     resamples = resamples_field()
@@ -58,29 +58,29 @@ class BootstrapForm(AnalysisForm):
 Pair = tuple[str, str]
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rows, pairs = [], []
-    rng = np.random.default_rng(chosen["seed"])
-    clusters = inputs.clusters(chosen["unit"])
-    sizes = {size: _videos(size, clusters) for size in chosen["sizes"]}
+    rng = np.random.default_rng(options["seed"])
+    clusters = inputs.clusters(options["unit"])
+    sizes = {size: _videos(size, clusters) for size in options["sizes"]}
     for place, (by, judged) in enumerate(
         (("labelled", inputs.judged), ("original", inputs.original))
     ):
-        values = inputs.values(judged, chosen["measure"])
+        values = inputs.values(judged, options["measure"])
         for number, (size, videos) in enumerate(sizes.items()):
             progress(place * len(sizes) + number, 2 * len(sizes), "drawing")
             common = {"by": by, "size": size, "videos": videos}
-            runs, differences = _draw(values, size, clusters, chosen["resamples"], rng)
-            rows += [{"run": name, **common, **_sampled(runs[name], chosen)} for name in values]
+            runs, differences = _draw(values, size, clusters, options["resamples"], rng)
+            rows += [{"run": name, **common, **_sampled(runs[name], options)} for name in values]
             pairs += [
                 {"first": one, "second": other, **common}
-                | _pair(values[one] - values[other], drawn, chosen)
+                | _pair(values[one] - values[other], drawn, options)
                 for (one, other), drawn in differences.items()
             ]
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "captions_per_video": None
         if clusters is None
         else len(clusters) / len(np.unique(clusters)),
@@ -117,13 +117,13 @@ def _draw(
     return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
 
 
-def _sampled(drawn: SubSamples, chosen: dict[str, Any]) -> Result:
-    tail = (1 - chosen["confidence"]) / 2
+def _sampled(drawn: SubSamples, options: dict[str, Any]) -> Result:
+    tail = (1 - options["confidence"]) / 2
     return {
         "mean": drawn.mean,
         "deviation": drawn.deviation,
         "interval": drawn.quantiles([tail, 1 - tail]).tolist(),
-        "smallest": smallest_independent_difference(drawn, confidence=chosen["confidence"]),
+        "smallest": smallest_independent_difference(drawn, confidence=options["confidence"]),
         "histogram": _histogram(drawn),
     }
 
@@ -139,8 +139,8 @@ def _histogram(drawn: SubSamples) -> Result:
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
 
-def _pair(differences: FloatArray, drawn: SubSamples, chosen: dict[str, Any]) -> Result:
-    smallest = smallest_tested_difference(drawn, differences, confidence=chosen["confidence"])
+def _pair(differences: FloatArray, drawn: SubSamples, options: dict[str, Any]) -> Result:
+    smallest = smallest_tested_difference(drawn, differences, confidence=options["confidence"])
     return {"difference": float(differences.mean()), "smallest": smallest}
 
 
@@ -276,7 +276,7 @@ def _density(histogram: Result) -> list[dict[str, float]]:
     ]
 
 
-BOOTSTRAP = Kind(
+BOOTSTRAP = Analysis(
     name="bootstrap",
     title="Sub-samples of captions",
     question="Which difference between systems can so many captions show?",

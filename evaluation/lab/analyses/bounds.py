@@ -18,19 +18,19 @@ from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.lab.analyses.base import (
     CUT,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
     confidence_field,
     depth_field,
     ends,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
@@ -53,27 +53,27 @@ FOR_MISSING = (
 class BoundsForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
     depth = depth_field()
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     seed = seed_field()
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """Add the scale and all runs: the estimate depends on which of them found a pair."""
     pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
-    return chosen | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
+    return options | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    depth = chosen["depth"]
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    depth = options["depth"]
     # A run may have come since it was asked for.
-    names = sorted({*chosen["pool"], *(run.name for run in inputs.runs)})
-    everybody = find_runs(inputs.benchmark, names)
-    lists = {run.name: ranked_matrix(run)[:, :depth] for run in everybody}
+    names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
+    all_runs = find_runs(inputs.benchmark, names)
+    lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
     runs = {run.name: lists[run.name] for run in inputs.runs}
-    measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(lists, depth, inputs.judged, inputs.standing)
-    grade = max(chosen["highest_grade"], inputs.judged.highest_gain)
+    measures = [parse_measure(name) for name in options["measures"]]
+    pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
+    grade = max(options["highest_grade"], inputs.judged.highest_gain)
     rows, judged = [], []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
@@ -82,13 +82,13 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
         rows += _bounds(name, ranked, inputs, measures, found)
         judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
-    _expect(rows, runs, pool, inputs, chosen)
+    _expect(rows, runs, pool, inputs, options)
     progress(len(runs), len(runs), "checking estimates")
     return {
         "depth": depth,
         "highest_grade": grade,
-        **resampled_by(inputs, chosen["unit"]),
-        "confidence": chosen["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "confidence": options["confidence"],
         "rows": rows,
         "judged": judged,
         "checks": _checks(pool, measures),
@@ -139,7 +139,7 @@ def _expect(
     runs: dict[str, Ranked],
     pool: PooledLabels,
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
@@ -147,8 +147,8 @@ def _expect(
     chances = _chances(pool)
     if chances is None or not wanted:
         return
-    rng = np.random.default_rng(chosen["seed"])
-    drawn = {"confidence": chosen["confidence"], "clusters": inputs.clusters(chosen["unit"])}
+    rng = np.random.default_rng(options["seed"])
+    drawn = {"confidence": options["confidence"], "clusters": inputs.clusters(options["unit"])}
     for name, ranked in runs.items():
         found = expect_scores(ranked, pool.labels, chances, wanted)
         for row in rows:
@@ -215,7 +215,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("condensed", "Unjudged left out, %", "percent"),
             ],
             result["rows"],
-            note=_say_bounds(result),
+            note=_describe_bounds(result),
         ),
         Table(
             "judged",
@@ -249,7 +249,7 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
-def _say_bounds(result: Result) -> str:
+def _describe_bounds(result: Result) -> str:
     highest = result["highest_grade"]
     grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
     text = (
@@ -304,7 +304,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-BOUNDS = Kind(
+BOUNDS = Analysis(
     name="bounds",
     title="Bounds and bias",
     question="How far off may a score be, because not all that a system found was judged?",
@@ -313,7 +313,7 @@ BOUNDS = Kind(
     tables=_tables,
     charts=_charts,
     warnings=few_units_warnings,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     notes=(
         "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
         "outcome goes beyond it.",

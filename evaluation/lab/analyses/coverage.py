@@ -8,11 +8,11 @@ from typing import Any
 from config.shared.progress import Progress
 from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     Table,
     depth_field,
@@ -32,8 +32,8 @@ class CoverageForm(AnalysisForm):
     depth = depth_field(20)
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    runs = {name: ranked[:, : chosen["depth"]] for name, ranked in inputs.ranked.items()}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    runs = {name: ranked[:, : options["depth"]] for name, ranked in inputs.ranked.items()}
     rows = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
@@ -120,7 +120,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-COVERAGE = Kind(
+COVERAGE = Analysis(
     name="coverage",
     title="What is judged",
     question="How much of what systems find is judged, and what would a deeper pool cost?",

@@ -34,26 +34,26 @@ from evaluation.core.statistics.sequential import (
 from evaluation.lab.analyses.base import (
     CAPTIONS,
     VIDEOS,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     ShareMeasureField,
     Table,
     confidence_field,
     ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.specs import BAND, PERCENT, low_high, name_of, quantity, spans
 from pooling.selectors import first_equal_captions
 
 IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"
-DOUBTS = {
+ORDER_WARNINGS = {
     IMPORTED: "Imported judgments have the order of their file, which may not be random.",
     PRIORITISED: "A campaign handed out first what a run ranked high, so its order is not random.",
     SHARED: "Captions with equal texts were judged at once, so they do not come in random order.",
@@ -92,17 +92,17 @@ class HistoryForm(AnalysisForm):
             (DRAWN, "Drawn at random with the seed"),
         ],
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     moments = forms.IntegerField(label="Moments", initial=20, min_value=2, max_value=100)
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     judgments, labels = inputs.judgments, _arrived(inputs)
     total = len(judgments.ids)
-    moments = np.unique(np.linspace(0, total, chosen["moments"] + 1).round().astype(np.int64))
+    moments = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
     rows, agreement = [], []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
     for_captions = look_back(
@@ -124,16 +124,16 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     )
     for number, (known, answers) in enumerate(zip(for_captions, answered, strict=True)):
         progress(number, len(moments), "looking back")
-        rng = np.random.default_rng(chosen["seed"])
+        rng = np.random.default_rng(options["seed"])
         moment = replace(answers, judged=known.judged)
-        values = inputs.values(_counted(moment, inputs), chosen["measure"])
-        rows += _scores(moment, values, inputs, chosen, rng)
-        agreement.append(_agreement(moment, chosen, rng))
+        values = inputs.values(_counted(moment, inputs), options["measure"])
+        rows += _scores(moment, values, inputs, options, rng)
+        agreement.append(_agreement(moment, options, rng))
     return {
-        "stopping": _stopping(inputs, chosen, values, labels),
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "stopping": _stopping(inputs, options, values, labels),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "scores": rows,
         "agreement": agreement,
         "settled": _settled(moments, rows, len(inputs.runs)),
@@ -190,17 +190,17 @@ def _scores(
     moment: Moment,
     values: dict[str, FloatArray],
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     rng: np.random.Generator,
 ) -> list[Result]:
     rows = []
     for run, own in values.items():
         interval = mean_interval(
             own,
-            chosen["resamples"],
+            options["resamples"],
             rng=rng,
-            confidence=chosen["confidence"],
-            clusters=inputs.clusters(chosen["unit"]),
+            confidence=options["confidence"],
+            clusters=inputs.clusters(options["unit"]),
         )
         score = float(own.mean()) if len(own) else None
         rows.append(
@@ -213,23 +213,23 @@ def _scores(
 
 
 def _stopping(
-    inputs: Inputs, chosen: dict[str, Any], values: dict[str, FloatArray], labels: _Arrived
+    inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: _Arrived
 ) -> Result:
     """When each score and each difference would have allowed to stop."""
-    clusters = inputs.clusters(chosen["unit"])
+    clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
     unit_of_query = (
         np.arange(n_queries) if clusters is None else dense_clusters(clusters, n_queries)
     )
-    doubts = _doubts_about_order(inputs)
-    order = chosen["order"] or (DRAWN if doubts else JUDGED)
-    found = _ordered(inputs, chosen, order, unit_of_query, labels)
-    lines = _Lines(values, unit_of_query, found, chosen)
+    doubts = _order_warnings(inputs)
+    order = options["order"] or (DRAWN if doubts else JUDGED)
+    found = _ordered(inputs, options, order, unit_of_query, labels)
+    lines = _Lines(values, unit_of_query, found, options)
     return {
         "unit": CAPTIONS if clusters is None else VIDEOS,
         "order": order,
         "doubts": doubts,
-        "width": chosen["width"],
+        "width": options["width"],
         "units": len(found.units),
         "seen": found.seen,
         "labels": labels.answers,
@@ -238,7 +238,7 @@ def _stopping(
     }
 
 
-def _doubts_about_order(inputs: Inputs) -> list[str]:
+def _order_warnings(inputs: Inputs) -> list[str]:
     """Return the reasons why captions may not have been judged in random order."""
     campaigns = Campaign.objects.filter(pk__in=np.unique(inputs.judgments.campaigns).tolist())
     doubts = []
@@ -253,7 +253,7 @@ def _doubts_about_order(inputs: Inputs) -> list[str]:
 
 def _ordered(
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     order: str,
     unit_of_query: IntArray,
     labels: _Arrived,
@@ -264,7 +264,7 @@ def _ordered(
     if order == JUDGED:
         found = units_as_judged(labels.pair_of, unit_of, waiting)
         return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
-    rng = np.random.default_rng(chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
     return units_drawn(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
 
 
@@ -297,9 +297,9 @@ class _Lines:
         values: dict[str, FloatArray],
         unit_of_query: IntArray,
         order: UnitOrder,
-        chosen: dict[str, Any],
+        options: dict[str, Any],
     ) -> None:
-        self._order, self._width = order, chosen["width"] / 100
+        self._order, self._width = order, options["width"] / 100
         self._values = values
         self._sums = {
             run: np.bincount(unit_of_query, weights=own)[order.units] for run, own in values.items()
@@ -307,7 +307,7 @@ class _Lines:
         self._sizes = np.bincount(unit_of_query)[order.units]
         self._n_queries = len(unit_of_query)
         self._pairs = list(combinations(values, 2))
-        self._alpha = (1 - chosen["confidence"]) / max(1, len(values) + len(self._pairs))
+        self._alpha = (1 - options["confidence"]) / max(1, len(values) + len(self._pairs))
         self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
 
     def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
@@ -380,9 +380,9 @@ class _Lines:
         ]
 
 
-def _agreement(moment: Moment, chosen: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(moment: Moment, options: dict[str, Any], rng: np.random.Generator) -> Result:
     interval = alpha_interval(
-        moment.opinions, chosen["resamples"], rng=rng, confidence=chosen["confidence"]
+        moment.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
     )
     return {
         "labels": moment.labels,
@@ -462,7 +462,7 @@ def _stopping_tables(result: Result) -> list[Table]:
                 Column("final", "Final score, %", "percent"),
             ],
             scores,
-            note=_said_of_order(result),
+            note=_order_note(result),
         ),
         Table(
             "stop-differences",
@@ -481,7 +481,7 @@ def _stopping_tables(result: Result) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _said_of_order(result: Result) -> str:
+def _order_note(result: Result) -> str:
     stopping = result["stopping"]
     rate, unit = 100 * (1 - result["confidence"]), stopping["unit"]
     order = "in the order judged" if stopping["order"] == JUDGED else "in a random order"
@@ -495,7 +495,7 @@ def _said_of_order(result: Result) -> str:
 
 def _warnings(result: Result) -> list[str]:
     stopping, few = result["stopping"], few_units_warnings(result)
-    said = [DOUBTS[doubt] for doubt in stopping["doubts"]]
+    said = [ORDER_WARNINGS[doubt] for doubt in stopping["doubts"]]
     if said:
         said.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
     return said + few
@@ -567,7 +567,7 @@ def _band(
     }
 
 
-HISTORY = Kind(
+HISTORY = Analysis(
     name="history",
     title="While the labels came in",
     question="When could one have stopped judging?",

@@ -33,7 +33,7 @@ def resampled_by(inputs: Inputs, unit: str) -> Result:
     """Return the unit of resampling and the number of units, as a part of a result."""
     clusters = inputs.clusters(unit)
     number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
-    return {"unit": inputs.unit(unit), "units": number}
+    return {"unit": inputs.resampling_unit(unit), "units": number}
 
 
 def method_of(interval: Interval) -> str | None:

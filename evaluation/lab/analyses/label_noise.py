@@ -32,16 +32,16 @@ from evaluation.core.relevance.noisy_labels import (
 )
 from evaluation.core.statistics.resampling import dense_clusters
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     confidence_field,
     mean_of,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.noise_layout import (
@@ -98,7 +98,7 @@ class LabelNoiseForm(AnalysisForm):
         help_text="Share of the relevant pairs that are labelled not relevant. Only for “Typed "
         "in”.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
@@ -134,37 +134,37 @@ class _Estimates:
         return self.annotators if self.used == ANNOTATORS else None
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the kind
     progress(0, 4, "reading judgments")
     labels = noisy_labels(
         label_set_labels(inputs.label_set),
         inputs.judgments,
-        inputs.standing,
+        inputs.counted_originals,
         confirming=confirming_campaigns(inputs.benchmark),
         everywhere=judgments_of_captions(inputs.benchmark, inputs.judgments),
     )
     progress(1, 4, "error rates")
-    clusters = _clusters(inputs, chosen["unit"])
-    resamples = Resamples(clusters, chosen["resamples"], chosen["seed"])
+    clusters = _clusters(inputs, options["unit"])
+    resamples = Resamples(clusters, options["resamples"], options["seed"])
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, n_strata = rank_strata(labels.codes, ranks, inputs.original)
-    estimates = _estimate(inputs, labels, strata, resamples, chosen)
+    estimates = _estimate(inputs, labels, strata, resamples, options)
     progress(2, 4, "correcting scores")
-    measures = [parse_measure(name) for name in chosen["measures"]]
+    measures = [parse_measure(name) for name in options["measures"]]
     return {
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "used": estimates.used,
         "annotators": len(np.unique(labels.each.annotators)) if labels.each else 0,
         "left_out": int((labels.in_all - labels.given).sum()),
         "rates": [
-            _rates_row(source, estimate, estimates.used, chosen["confidence"])
+            _rates_row(source, estimate, estimates.used, options["confidence"])
             for source, estimate in estimates.by_source.items()
         ],
-        "scores": _scores(inputs, labels, estimates, measures, resamples, chosen["confidence"]),
+        "scores": _scores(inputs, labels, estimates, measures, resamples, options["confidence"]),
         "labels": _strata_rows(labels, strata, n_strata, estimates),
-        "deciding": _deciding(inputs, labels, estimates, measures),
+        "deciding": _sole_positives(inputs, labels, estimates, measures),
     }
 
 
@@ -180,18 +180,18 @@ def _estimate(
     labels: NoisyLabels,
     strata: IntArray,
     resamples: Resamples,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
 ) -> _Estimates:
-    number = chosen["resamples"]
-    if chosen["rates"] == TYPED:
-        rates = (chosen["false_alarms"] / 100, chosen["misses"] / 100)
+    number = options["resamples"]
+    if options["rates"] == TYPED:
+        rates = (options["false_alarms"] / 100, options["misses"] / 100)
         return _Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
     of_pairs = resamples.clusters[labels.codes // max(1, inputs.benchmark.n_videos)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
     by_labels = rates_from_labels(table, resamples.sums(table.counts))
     people = inputs.judgments.annotators
     answers = gold_answers(inputs.benchmark, np.unique(people))
-    rng = np.random.default_rng(chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
     own = annotator_rates(labels.each) if labels.each else "no labels"
     by_annotator = (
         RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
@@ -203,7 +203,7 @@ def _estimate(
         GOLD: rates_from_gold(*answers, number, rng=rng),
         ANNOTATORS: by_annotator,
     }
-    wanted = PREFERENCE if chosen["rates"] == AUTO else (chosen["rates"],)
+    wanted = PREFERENCE if options["rates"] == AUTO else (options["rates"],)
     used = next((source for source in wanted if found[source].rates is not None), None)
     return _Estimates(found, None if isinstance(own, str) else own, used)
 
@@ -290,7 +290,7 @@ def _strata_rows(
     return rows
 
 
-def _deciding(
+def _sole_positives(
     inputs: Inputs, labels: NoisyLabels, estimates: _Estimates, measures: list[Measure]
 ) -> list[Result]:
     if estimates.used is None:
@@ -309,7 +309,7 @@ def _deciding(
     ]
 
 
-LABEL_NOISE = Kind(
+LABEL_NOISE = Analysis(
     name="label-noise",
     title="Wrong labels",
     question="How often are labels wrong, and what are the scores without their errors?",

@@ -12,11 +12,11 @@ from evaluation.core.people.agreement import ValueCounts, count_opinions, percen
 from evaluation.core.people.agreement_figures import Resampling, figures_of, figures_stored
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     Table,
     confidence_field,
@@ -43,12 +43,12 @@ class LabelsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the kind
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
-    rng = np.random.default_rng(chosen["seed"])
-    how = Resampling(chosen["resamples"], chosen["confidence"], chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
+    how = Resampling(options["resamples"], options["confidence"], options["seed"])
     rows = []
     for number in np.flatnonzero(np.bincount(judgments)).tolist():
         among = judgments == number
@@ -56,7 +56,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             {
                 "labels": number,
                 **_outcomes(labels[among]),
-                **_agreement(count_opinions(judgments[among], relevant[among]), chosen, rng),
+                **_agreement(count_opinions(judgments[among], relevant[among]), options, rng),
             }
         )
     return {
@@ -65,7 +65,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         "labels": inputs.label_set.n_judgments,
         **_outcomes(labels),
         **_figures(inputs.label_set, count_opinions(judgments, relevant), how),
-        "confidence": chosen["confidence"],
+        "confidence": options["confidence"],
         "by_number": rows,
         "originals": _outcomes(labels[np.isin(counted.codes, inputs.original.codes)])
         | {"known": len(inputs.original.codes)},
@@ -108,9 +108,11 @@ def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Re
     }
 
 
-def _agreement(counts: ValueCounts, chosen: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(counts: ValueCounts, options: dict[str, Any], rng: np.random.Generator) -> Result:
     agreement = percent_agreement(counts).value
-    interval = alpha_interval(counts, chosen["resamples"], rng=rng, confidence=chosen["confidence"])
+    interval = alpha_interval(
+        counts, options["resamples"], rng=rng, confidence=options["confidence"]
+    )
     return {
         "agreement": agreement,
         "disagreement": None if agreement is None else 1 - agreement,
@@ -249,7 +251,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-LABELS = Kind(
+LABELS = Analysis(
     name="labels",
     title="The labels and their agreement",
     question="How many pairs were judged, how do they come out, and do people agree?",

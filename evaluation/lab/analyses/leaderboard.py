@@ -15,19 +15,19 @@ from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     ShareMeasureField,
     Table,
     confidence_field,
     ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.specs import (
@@ -49,73 +49,73 @@ RELEASES_MAX = 12
 
 class LeaderboardForm(AnalysisForm):
     measure = ShareMeasureField(initial="C@1")
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """The label sets that it goes over, from the oldest on, by hash: a further one makes another
     leaderboard. A draft is none of them: as the labels chosen it is named already."""
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
-    return chosen | {
+    return options | {
         "releases": [list(one) for one in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 
 
-def _releases(inputs: Inputs, chosen: dict[str, Any]) -> list[LabelSource]:
+def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
     """The label sets named, and the draft where that is what was asked for."""
-    versions = [version for version, _ in chosen["releases"]]
+    versions = [version for version, _ in options["releases"]]
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
     draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
     return [*sets.order_by("version"), *draft]
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    releases = _releases(inputs, chosen)
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    releases = _releases(inputs, options)
     steps = len(releases) + 2
     names: list[str | int] = [ORIGINAL]
-    values = [_values(inputs, inputs.original, chosen)]
+    values = [_values(inputs, inputs.original, options)]
     for number, release in enumerate(releases, start=1):
         progress(number, steps, "scoring by each release")
         names.append(release.reference)
-        values.append(_values(inputs, inputs.judged_by(release), chosen))
+        values.append(_values(inputs, inputs.judged_by(release), options))
     progress(steps - 1, steps, "ranking")
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
-        "board": _board(inputs, values[0], chosen),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "board": _board(inputs, values[0], options),
         "releases": [
             row
             for name, found in zip(names, values, strict=True)
             for row in _release_rows(name, inputs, found)
         ],
         "moves": [
-            {"before": before, "after": after, **_move(_stability(one, other, inputs, chosen))}
+            {"before": before, "after": after, **_move(_stability(one, other, inputs, options))}
             for (before, one), (after, other) in pairwise(zip(names, values, strict=True))
         ],
     }
 
 
-def _values(inputs: Inputs, judged: Judged, chosen: dict[str, Any]) -> FloatArray:
+def _values(inputs: Inputs, judged: Judged, options: dict[str, Any]) -> FloatArray:
     """[n_runs, n_queries]."""
-    return np.stack(list(inputs.values(judged, chosen["measure"]).values()))
+    return np.stack(list(inputs.values(judged, options["measure"]).values()))
 
 
 def _stability(
-    before: FloatArray, after: FloatArray, inputs: Inputs, chosen: dict[str, Any]
+    before: FloatArray, after: FloatArray, inputs: Inputs, options: dict[str, Any]
 ) -> RankStability:
     return rank_stability(
         before,
         after,
-        chosen["resamples"],
-        rng=np.random.default_rng(chosen["seed"]),
-        confidence=chosen["confidence"],
-        clusters=inputs.varied_clusters(chosen["unit"]),
+        options["resamples"],
+        rng=np.random.default_rng(options["seed"]),
+        confidence=options["confidence"],
+        clusters=inputs.varied_clusters(options["unit"]),
     )
 
 
@@ -137,11 +137,11 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
     ]
 
 
-def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list[Result]:
+def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
     """From the first rank by the chosen labels on."""
-    labelled = _values(inputs, inputs.judged, chosen)
-    ranks = _stability(original, labelled, inputs, chosen).ranks
-    measure = parse_measure(chosen["measure"])
+    labelled = _values(inputs, inputs.judged, options)
+    ranks = _stability(original, labelled, inputs, options).ranks
+    measure = parse_measure(options["measure"])
     rows = [
         {
             "run": run.name,
@@ -150,7 +150,7 @@ def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list
             "original_rank": rank.original,
             "score": float(after.mean()),
             "original": float(before.mean()),
-            **_left_open(inputs.ranked[run.name], inputs.judged, measure, chosen["highest_grade"]),
+            **_left_open(inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]),
         }
         for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
     ]
@@ -266,7 +266,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-LEADERBOARD = Kind(
+LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
     question="Who is first, by which release of the labels, and how sure is that?",
@@ -275,7 +275,7 @@ LEADERBOARD = Kind(
     tables=_tables,
     charts=_charts,
     warnings=few_units_warnings,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     notes=(
         "Ranks are by the selected labels. Equal scores share the better rank, even if they differ "
         "by rounding. The interval of a rank covers its values in resamples of captions or videos.",

@@ -14,11 +14,11 @@ from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
 from evaluation.lab.analyses.base import (
     CUT,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
@@ -39,16 +39,16 @@ class LeaveOneOutForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    depth = chosen["depth"]
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    depth = options["depth"]
     # What lies below the pooled ranks was not judged for any system.
     runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
-    measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(runs, depth, inputs.judged, inputs.standing)
+    measures = [parse_measure(name) for name in options["measures"]]
+    pool = gather_pool(runs, depth, inputs.judged, inputs.counted_originals)
     progress(0, 2, "leaving systems out")
     left = leave_one_out(pool, measures)
     progress(1, 2, "growing pools")
-    grown = grow_pool(pool, measures, rng=np.random.default_rng(chosen["seed"]))
+    grown = grow_pool(pool, measures, rng=np.random.default_rng(options["seed"]))
     return {
         "depth": depth,
         "runs": {
@@ -189,7 +189,7 @@ def _warnings(result: Result) -> list[str]:
     ]
 
 
-LEAVE_ONE_OUT = Kind(
+LEAVE_ONE_OUT = Analysis(
     name="leave-one-out",
     title="Leave one system out",
     question="How much is a system underrated that was not part of the pool?",

@@ -19,7 +19,15 @@ from evaluation.core.relevance.positives import (
     finds_one,
     right_by_length,
 )
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
+from evaluation.lab.analyses.base import (
+    Analysis,
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Result,
+    Table,
+)
 from evaluation.lab.analyses.specs import BARS, PERCENT, name_of, quantity, step
 
 COLUMNS = {"both": BOTH, "only_first": ONLY_FIRST, "only_second": ONLY_SECOND, "neither": NEITHER}
@@ -34,10 +42,10 @@ class LengthForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     names = list(inputs.ranked)[:RUNS_MAX]
     right = {
-        by: {name: finds_one(inputs.ranked[name], judged, chosen["cutoff"]) for name in names}
+        by: {name: finds_one(inputs.ranked[name], judged, options["cutoff"]) for name in names}
         for by, judged in (("original", inputs.original), ("labelled", inputs.judged))
     }
     rows = []
@@ -49,7 +57,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             ):
                 row = {"first": first, "second": second, "by": by, "words": words}
                 rows.append(row | {key: counts[place] for key, place in COLUMNS.items()})
-    return {"cutoff": chosen["cutoff"], "runs": names, "rows": rows}
+    return {"cutoff": options["cutoff"], "runs": names, "rows": rows}
 
 
 def _tables(result: Result) -> list[Table]:
@@ -76,8 +84,8 @@ def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]
         two = {name: row[name] for name in ("first", "second")}
         by = next(name for name, title in BY.items() if title == row["by"])
         words = {"least": row["words"], "most": row["words"]}
-        chosen = {"runs": list(two.values()), "show": show, "by": by}
-        return {**two, **chosen, "cutoff": result["cutoff"], **words}
+        options = {"runs": list(two.values()), "show": show, "by": by}
+        return {**two, **options, "cutoff": result["cutoff"], **words}
 
     return compared
 
@@ -132,7 +140,7 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
     )
 
 
-LENGTH = Kind(
+LENGTH = Analysis(
     name="length",
     title="Who is right, by length",
     question="Are short captions hard because systems fail, or because labels are missing?",

@@ -14,11 +14,11 @@ from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
@@ -55,7 +55,7 @@ class MatchingForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     # Sparse matrices take a tenth of a second to import, which no other page is to wait for.
     from evaluation.core.texts.similarity import match_captions
 
@@ -63,20 +63,20 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     progress(0, 2, "comparing captions")
     similarity = match_captions(inputs.captions, inputs.original, codes)
     progress(1, 2, "scoring runs")
-    if not chosen["threshold"] and (found := _on_halves(inputs, chosen, codes, similarity)):
+    if not options["threshold"] and (found := _on_halves(inputs, options, codes, similarity)):
         return found
-    threshold = chosen["threshold"] or EQUAL
+    threshold = options["threshold"] or EQUAL
     everything = np.ones(inputs.benchmark.n_queries, dtype=np.bool_)
     return _figures(_quality(codes, similarity, inputs), threshold) | {
         "choosing": None,
         "reporting": None,
-        "too_few": not chosen["threshold"],
-        "scores": _scores(inputs, codes, similarity >= threshold, everything, chosen),
+        "too_few": not options["threshold"],
+        "scores": _scores(inputs, codes, similarity >= threshold, everything, options),
     }
 
 
 def _on_halves(
-    inputs: Inputs, chosen: dict[str, Any], codes: IntArray, similarity: FloatArray
+    inputs: Inputs, options: dict[str, Any], codes: IntArray, similarity: FloatArray
 ) -> Result | None:
     """Choose the threshold on half of the videos, and report on the other half.
 
@@ -84,7 +84,7 @@ def _on_halves(
     """
     unit, n_videos = inputs.first_videos, inputs.benchmark.n_videos
     n_units = max(n_videos, int(unit.max(initial=-1)) + 1)
-    halves = split_in_half(n_units, rng=np.random.default_rng(chosen["seed"]))
+    halves = split_in_half(n_units, rng=np.random.default_rng(options["seed"]))
     choosing, reporting = (
         _quality(codes[pairs], similarity[pairs], inputs)
         for pairs in halves.pairs(unit[codes // n_videos], codes % n_videos)
@@ -97,7 +97,7 @@ def _on_halves(
         "choosing": _half(halves.choosing, choosing, threshold, inputs),
         "reporting": _half(reported, reporting, threshold, inputs),
         "too_few": False,
-        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], chosen),
+        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], options),
     }
 
 
@@ -158,10 +158,10 @@ def _scores(
     codes: IntArray,
     matches: BoolArray,
     captions: BoolArray,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
 ) -> list[Result]:
     """Return means over these captions [n_queries]; the lists hold the videos of both halves."""
-    measures = [parse_measure(name) for name in chosen["measures"]]
+    measures = [parse_measure(name) for name in options["measures"]]
     matched = _labels(codes, matches, inputs)
     by = {"original": inputs.original, "matched": matched, "labelled": inputs.judged}
     rows = []
@@ -204,7 +204,7 @@ def _halves_table(result: Result) -> list[Table]:
     ]
 
 
-def _said_of_captions(result: Result) -> str:
+def _caption_note(result: Result) -> str:
     reporting = result["reporting"]
     if reporting is None:
         return "Over all captions: the similarity was not chosen on these labels."
@@ -226,7 +226,7 @@ def _tables(result: Result) -> list[Table]:
                 *(Column(key, f"{title}, %", "percent") for key, title in BY.items()),
             ],
             result["scores"],
-            note=_said_of_captions(result),
+            note=_caption_note(result),
         ),
         Table(
             "curve",
@@ -276,7 +276,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-MATCHING = Kind(
+MATCHING = Analysis(
     name="matching",
     title="Labels from matching captions",
     question="Could matching the captions’ words have replaced people?",

@@ -15,11 +15,11 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, difference_interval, mean_interval
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
@@ -27,8 +27,8 @@ from evaluation.lab.analyses.base import (
     ends,
     mean_of,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import NAMES, counted, few_units_warnings, resampled_by
 from evaluation.lab.analyses.specs import DOTS, PERCENT, measures_in, name_of, quantity
@@ -47,13 +47,13 @@ class OriginalsForm(AnalysisForm):
         help_text="Maximum number of rejected original positives in the list; those with the "
         "most judgments come first.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the kind
     progress(0, 2, "comparing labels")
     labels, original = label_set_judged(inputs.label_set), inputs.graded_original
@@ -64,12 +64,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     return {
         "known": len(original.codes),
         **_counts(found.labels[judged]),
-        **_share(found, judged, inputs, chosen),
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        **_share(found, judged, inputs, options),
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "without": _without(dropped) - _without(inputs.judged),
-        "rows": _rows(inputs, dropped, chosen),
-        "examples": _examples(found, judged, inputs, chosen["examples"]),
+        "rows": _rows(inputs, dropped, options),
+        "examples": _examples(found, judged, inputs, options["examples"]),
     }
 
 
@@ -83,18 +83,18 @@ def _counts(labels: IntArray) -> dict[str, int]:
     }
 
 
-def _share(found: Labels, judged: IntArray, inputs: Inputs, chosen: dict[str, Any]) -> Result:
+def _share(found: Labels, judged: IntArray, inputs: Inputs, options: dict[str, Any]) -> Result:
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
     hits = found.labels[settled] == 0
     captions = found.codes[settled] // max(1, inputs.benchmark.n_videos)
-    by_caption = inputs.clusters(chosen["unit"])
+    by_caption = inputs.clusters(options["unit"])
     clusters = captions if by_caption is None else by_caption[captions]
     interval = mean_interval(
         hits,
-        chosen["resamples"],
-        rng=np.random.default_rng(chosen["seed"]),
-        confidence=chosen["confidence"],
+        options["resamples"],
+        rng=np.random.default_rng(options["seed"]),
+        confidence=options["confidence"],
         clusters=clusters,
     )
     return {
@@ -110,21 +110,21 @@ def _without(judged: Judged) -> int:
     return judged.n_queries - len(np.unique(codes // max(1, judged.n_videos)))
 
 
-def _rows(inputs: Inputs, dropped: Judged, chosen: dict[str, Any]) -> list[Result]:
-    kept = inputs.values_of(inputs.judged, chosen["measures"])
-    less = inputs.values_of(dropped, chosen["measures"])
-    rng = np.random.default_rng(chosen["seed"])
+def _rows(inputs: Inputs, dropped: Judged, options: dict[str, Any]) -> list[Result]:
+    kept = inputs.values_of(inputs.judged, options["measures"])
+    less = inputs.values_of(dropped, options["measures"])
+    rng = np.random.default_rng(options["seed"])
     rows = []
-    for measure in chosen["measures"]:
+    for measure in options["measures"]:
         for run, values in kept[measure].items():
             others = less[measure][run]
             interval = difference_interval(
                 others,
                 values,
-                chosen["resamples"],
+                options["resamples"],
                 rng=rng,
-                confidence=chosen["confidence"],
-                clusters=inputs.clusters(chosen["unit"]),
+                confidence=options["confidence"],
+                clusters=inputs.clusters(options["unit"]),
             )
             rows.append(
                 {
@@ -249,7 +249,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-ORIGINALS = Kind(
+ORIGINALS = Analysis(
     name="originals",
     title="Original positives that people reject",
     question="How many pairs of the data set do people call not relevant, and does this change "

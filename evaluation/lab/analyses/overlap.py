@@ -9,11 +9,11 @@ from django import forms
 from config.shared.progress import Progress
 from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     Table,
     depth_field,
@@ -35,9 +35,9 @@ class OverlapForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    pairs = compare_all_runs(inputs.ranked, chosen["depth"], chosen["p"])
-    return {"depth": chosen["depth"], "pairs": [_pair(pair, chosen["p"]) for pair in pairs]}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    pairs = compare_all_runs(inputs.ranked, options["depth"], options["p"])
+    return {"depth": options["depth"], "pairs": [_pair(pair, options["p"]) for pair in pairs]}
 
 
 def _pair(pair: PairOverlap, p: float) -> Result:
@@ -89,12 +89,12 @@ def _charts(result: Result) -> list[Chart]:
 
 
 def _matrix(
-    rows: list[dict[str, Any]], names: list[str], value: str, title: str, written: str
+    rows: list[dict[str, Any]], names: list[str], value: str, title: str, format: str
 ) -> Chart:
     """A square of cells with their numbers written in them."""
     colours = quantity(value, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
     ink = {"condition": {"test": f"datum['{value}'] > 0.6", "value": "white"}, "value": "#25211c"}
-    numbers = {"text": quantity(value, title, format=written), "color": ink}
+    numbers = {"text": quantity(value, title, format=format), "color": ink}
     # Numbers need their room: where there are many, the chart is wider than the page, and scrolls.
     size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
     return Chart(
@@ -117,7 +117,7 @@ def _matrix(
     )
 
 
-OVERLAP = Kind(
+OVERLAP = Analysis(
     name="overlap",
     title="Overlap between systems",
     question="Do the systems find the same videos, in the same order?",

@@ -27,16 +27,16 @@ from evaluation.core.statistics.planner import (
 )
 from evaluation.lab.analyses.base import (
     VIDEOS,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     ShareMeasureField,
     Table,
     confidence_field,
-    unit_field,
+    resampling_unit_field,
 )
 from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
 from evaluation.lab.analyses.specs import dashed_lines, name_of, quantity
@@ -44,7 +44,7 @@ from evaluation.lab.selectors import measured_rates
 
 # Before anything was measured: as in the study, 1.2 s at the least and some thought.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
-CHOSEN, MEASURED, ASSUMED = "chosen", "measured", "assumed"
+SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"
 # Differences shown around the one that is asked for.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 # More lines could not be told apart.
@@ -65,7 +65,7 @@ FORMULAS: dict[Formula, str] = {
 
 class PlanForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
+    unit = resampling_unit_field()
     difference = forms.FloatField(
         label="Difference to be shown, in points",
         initial=1,
@@ -106,42 +106,42 @@ class PlanForm(AnalysisForm):
     money = forms.FloatField(label="Money an hour", initial=15, min_value=0, max_value=1_000_000)
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """What was left empty, as it was measured on this benchmark, or else the usual; and which is
     which."""
     measured = measured_rates(inputs.benchmark)
-    rates = {name: chosen[name] for name in USUAL if chosen[name] is not None}
+    rates = {name: options[name] for name in USUAL if options[name] is not None}
     sources = dict.fromkeys(USUAL, ASSUMED) | dict.fromkeys(measured, MEASURED)
-    sources |= dict.fromkeys(rates, CHOSEN)
-    return chosen | USUAL | measured | rates | {"sources": sources}
+    sources |= dict.fromkeys(rates, SPECIFIED)
+    return options | USUAL | measured | rates | {"sources": sources}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rates = Rates(
-        pairs_per_caption=chosen["pairs"],
-        double_share=chosen["double"],
-        disagreement=chosen["disagreement"],
-        seconds_per_judgment=chosen["seconds"],
-        money_per_hour=chosen["money"],
+        pairs_per_caption=options["pairs"],
+        double_share=options["double"],
+        disagreement=options["disagreement"],
+        seconds_per_judgment=options["seconds"],
+        money_per_hour=options["money"],
     )
-    clusters = inputs.clusters(chosen["unit"])
-    values = inputs.values(inputs.judged, chosen["measure"])
-    wish = chosen["difference"] / 100
+    clusters = inputs.clusters(options["unit"])
+    values = inputs.values(inputs.judged, options["measure"])
+    wish = options["difference"] / 100
     differences = [wish * step for step in STEPS if wish * step <= 1]
     by_caption = {"videos": None, "single_captions": None} if clusters is None else {}
     pilots, rows, single = [], [], []
     for pair, pilot in _pilots(values, clusters):
         pilots.append(pair | _measured(pilot))
-        who = pair | {"deviation": pilot.deviation}
-        rows += [who | _step(pilot, each, rates, chosen) | by_caption for each in differences]
-        single.append(who | _effort(one_per_cluster(pilot), wish, rates, chosen))
+        runs = pair | {"deviation": pilot.deviation}
+        rows += [runs | _step(pilot, each, rates, options) | by_caption for each in differences]
+        single.append(runs | _effort(one_per_cluster(pilot), wish, rates, options))
     return {
-        "measure": chosen["measure"],
+        "measure": options["measure"],
         "difference": wish,
-        **resampled_by(inputs, chosen["unit"]),
+        **resampled_by(inputs, options["unit"]),
         "pilot": len(inputs.captions),
         "rates": asdict(rates),
-        "sources": chosen["sources"]
+        "sources": options["sources"]
         | {"discordant": MEASURED, "design_effect": ASSUMED if clusters is None else MEASURED},
         "pilots": pilots,
         "rows": rows,
@@ -176,19 +176,19 @@ def _measured(pilot: Pilot) -> Result:
     }
 
 
-def _step(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
+def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
     """Return two plans: one with all captions of each video, one with one caption of each."""
-    alone = _effort(one_per_cluster(pilot), difference, rates, chosen)
+    alone = _effort(one_per_cluster(pilot), difference, rates, options)
     return {
-        **_effort(pilot, difference, rates, chosen),
+        **_effort(pilot, difference, rates, options),
         "discordant": pilot.discordant_at(difference),
         "single_captions": alone["captions"],
     }
 
 
-def _effort(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
+def _effort(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
     captions = captions_needed(
-        pilot, difference, confidence=chosen["confidence"], power=chosen["power"]
+        pilot, difference, confidence=options["confidence"], power=options["power"]
     )
     sets = SETS[pilot.design]
     return {
@@ -198,7 +198,7 @@ def _effort(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any
     }
 
 
-WHO = (Column("first", "Run"), Column("second", "and run"), Column("design", "Scored on"))
+RUN_COLUMNS = (Column("first", "Run"), Column("second", "and run"), Column("design", "Scored on"))
 VIDEO_COUNT = Column("videos", "Videos", "count")
 EFFORT = (
     Column("pairs", "Pairs", "count"),
@@ -211,20 +211,20 @@ EFFORT = (
 def _tables(result: Result) -> list[Table]:
     by_video = result["unit"] == VIDEOS
     wish = f"To show a difference of {_points(result['difference'])} in {result['measure']}"
-    asked = [row for row in result["rows"] if row["difference"] == result["difference"]]
+    requested = [row for row in result["rows"] if row["difference"] == result["difference"]]
     captions = Column("captions", "Captions", "count")
     videos = [VIDEO_COUNT] if by_video else []
     plan = Table(
         "plan",
         f"{wish}, with all captions of each video" if by_video else wish,
-        [*WHO, captions, *videos, *EFFORT],
-        _named(asked),
+        [*RUN_COLUMNS, captions, *videos, *EFFORT],
+        _named(requested),
         note=_unknown(result) or _taken(result["rates"], result["sources"]),
     )
     single = Table(
         "single",
         f"{wish}, with one caption of each video",
-        [*WHO, captions, *videos, *EFFORT],
+        [*RUN_COLUMNS, captions, *videos, *EFFORT],
         _named(result["single"]),
     )
     return [
@@ -245,7 +245,7 @@ def _pilot_table(result: Result) -> Table:
         "pilot",
         f"Measured on the {result['pilot']:,} captions of this benchmark",
         [
-            *WHO,
+            *RUN_COLUMNS,
             Column("formula", "Formula"),
             Column("pilot_difference", "Difference, points", "points"),
             *_discordant(result),
@@ -264,7 +264,7 @@ def _differences(result: Result, captions: Column) -> Table:
         "differences",
         "To show other differences",
         [
-            *WHO,
+            *RUN_COLUMNS,
             Column("difference", "Difference, points", "asked"),
             *(_discordant(result) if raised else []),
             captions,
@@ -370,7 +370,7 @@ def _warnings(result: Result) -> list[str]:
     return few_measured_warnings(result, what) if result["pilots"] else []
 
 
-PLAN = Kind(
+PLAN = Analysis(
     name="plan",
     title="Plan an annotation",
     question="How many captions must be judged to show the difference that matters to you?",
@@ -380,7 +380,7 @@ PLAN = Kind(
     tables=_tables,
     charts=_charts,
     warnings=_warnings,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     runs_needed=2,
     notes=(
         "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × "

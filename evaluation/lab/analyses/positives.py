@@ -11,10 +11,18 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
+from evaluation.lab.analyses.base import (
+    Analysis,
+    AnalysisForm,
+    Chart,
+    Column,
+    Inputs,
+    Result,
+    Table,
+)
 from evaluation.lab.analyses.specs import BARS, CELLS, count, name_of, offset, quantity, spec, step
 
-MOST_SHOWN = 50
+POSITIVES_MAX = 50
 SOURCES = {"original": "Original positives", "labelled": "With the labels"}
 
 
@@ -28,7 +36,7 @@ class PositivesForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     counts = {
         "original": positives_per_query(inputs.original),
         "labelled": positives_per_query(inputs.judged),
@@ -46,7 +54,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             }
             for name, found in counts.items()
         },
-        "examples": _examples(inputs, lengths, counts, chosen["examples"]),
+        "examples": _examples(inputs, lengths, counts, options["examples"]),
     }
 
 
@@ -144,7 +152,7 @@ def _per_caption(counts: dict[str, list[int]]) -> list[dict[str, int]]:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [
-        {"positives": min(number, MOST_SHOWN), "captions": captions, "source": SOURCES[name]}
+        {"positives": min(number, POSITIVES_MAX), "captions": captions, "source": SOURCES[name]}
         for name, counts in result["per_caption"].items()
         for number, captions in enumerate(counts)
         if captions
@@ -155,12 +163,12 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "per-caption",
             "Captions by their number of positives",
-            f"Two series of bars over 0 to {MOST_SHOWN} positives and more: captions by the "
+            f"Two series of bars over 0 to {POSITIVES_MAX} positives and more: captions by the "
             "original positives, and with the labels.",
             spec(
                 rows,
                 BARS,
-                x=step("positives", f"Positives ({MOST_SHOWN} stands for more, too)"),
+                x=step("positives", f"Positives ({POSITIVES_MAX} stands for more, too)"),
                 y=captions,
                 xOffset=offset(source),
                 color=source,
@@ -204,7 +212,7 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     }
 
 
-POSITIVES = Kind(
+POSITIVES = Analysis(
     name="positives",
     title="Positives per caption",
     question="How many videos match a caption, and does its length tell?",

@@ -7,11 +7,11 @@ from typing import Any
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     Table,
     depth_field,
@@ -25,11 +25,11 @@ class RanksForm(AnalysisForm):
     depth = depth_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     runs = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")
-        counts = ranks_by_source(ranked[:, : chosen["depth"]], inputs.judged, inputs.original)
+        counts = ranks_by_source(ranked[:, : options["depth"]], inputs.judged, inputs.original)
         runs[name] = {"original": counts[ORIGINAL].tolist(), "new": counts[NEW].tolist()}
     return {"captions": len(inputs.captions), "runs": runs}
 
@@ -99,7 +99,7 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-RANKS = Kind(
+RANKS = Analysis(
     name="ranks",
     title="Ranks of the positives",
     question="Where in the lists do the new positives stand, and where the original ones?",

@@ -14,11 +14,11 @@ from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import STRATEGIES, Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     ShareMeasureField,
     Table,
@@ -61,34 +61,36 @@ class ReplayForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    pool = gather_pool(inputs.ranked, chosen["depth"], inputs.judged, inputs.standing)
-    measure = parse_measure(chosen["measure"])
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    pool = gather_pool(inputs.ranked, options["depth"], inputs.judged, inputs.counted_originals)
+    measure = parse_measure(options["measure"])
     rows, enough = [], []
     for number, (name, strategy) in enumerate(STRATEGIES.items()):
         progress(number, len(STRATEGIES), f"replaying {STRATEGY[name]}")
-        rng = np.random.default_rng(chosen["seed"])
+        rng = np.random.default_rng(options["seed"])
         try:
-            (found,) = replay_seeds(pool, measure, {name: strategy}, seeds=chosen["seeds"], rng=rng)
+            (found,) = replay_seeds(
+                pool, measure, {name: strategy}, seeds=options["seeds"], rng=rng
+            )
         except ValueError as error:
             raise InvalidInput(str(error)) from error
         rows += [
             {"strategy": name, **_spread(budgets), **_band(budgets, "error")}
             for budgets in zip(*(one.budgets for one in found), strict=True)
         ]
-        enough.append({"strategy": name, **_spread([_enough(one, chosen) for one in found])})
+        enough.append({"strategy": name, **_spread([_enough(one, options) for one in found])})
     return {
-        "measure": chosen["measure"],
-        "error": chosen["error"],
-        "seeds": chosen["seeds"],
+        "measure": options["measure"],
+        "error": options["error"],
+        "seeds": options["seeds"],
         "rows": rows,
         "enough": enough,
     }
 
 
-def _enough(found: Replay, chosen: dict[str, Any]) -> Budget:
+def _enough(found: Replay, options: dict[str, Any]) -> Budget:
     """Return the smallest sufficient budget. With all labels, every score is exact."""
-    return found.enough(chosen["error"] / 100) or found.budgets[-1]
+    return found.enough(options["error"] / 100) or found.budgets[-1]
 
 
 def _spread(budgets: Sequence[Budget]) -> Result:
@@ -206,7 +208,7 @@ def _lines(rows: list[Result], height: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-REPLAY = Kind(
+REPLAY = Analysis(
     name="replay",
     title="Cheaper pools",
     question="Which pairs should be judged first, and how many would have done?",

@@ -10,11 +10,11 @@ from config.shared.progress import Progress
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
@@ -22,8 +22,13 @@ from evaluation.lab.analyses.base import (
     ends,
     mean_of,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
+)
+from evaluation.lab.analyses.equal_captions import (
+    add_equal_captions,
+    equal_captions_field,
+    uses_equal_captions,
 )
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
@@ -47,43 +52,42 @@ from evaluation.lab.analyses.specs import (
     quantity,
     spans,
 )
-from evaluation.lab.analyses.twins import added_twins, has_twins, twins_field
 
 BY = {"labelled": "By the labels", "original": "Original positives"}
 
 
 class ScoresForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP AP(found)", shares=True)
-    twins = twins_field()
-    unit = unit_field()
+    twins = equal_captions_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rows = []
-    by_original, by_labels = added_twins(inputs, chosen["twins"])
-    labelled = inputs.values_of(by_labels, chosen["measures"])
-    original = inputs.values_of(by_original, chosen["measures"])
-    known = inputs.standing if inputs.labels_only else by_original
-    noise = changes_by_noise(inputs, chosen["measures"], by_labels, known)
-    for number, measure in enumerate(chosen["measures"]):
-        progress(number, len(chosen["measures"]), f"resampling {chosen['unit']}")
+    by_original, by_labels = add_equal_captions(inputs, options["twins"])
+    labelled = inputs.values_of(by_labels, options["measures"])
+    original = inputs.values_of(by_original, options["measures"])
+    known = inputs.counted_originals if inputs.labels_only else by_original
+    noise = changes_by_noise(inputs, options["measures"], by_labels, known)
+    for number, measure in enumerate(options["measures"]):
+        progress(number, len(options["measures"]), f"resampling {options['unit']}")
         rows += [
             {
                 "run": name,
                 "measure": measure,
-                **_row(values, others, inputs, chosen, noise.get((name, measure))),
+                **_row(values, others, inputs, options, noise.get((name, measure))),
             }
             for (name, values), others in zip(
                 labelled[measure].items(), original[measure].values(), strict=True
             )
         ]
     return {
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
-        "twins": chosen["twins"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "twins": options["twins"],
         "rows": rows,
         "disagreement": disagreement_of(inputs),
     }
@@ -93,7 +97,7 @@ def _row(
     labelled: Any,
     original: Any,
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     noise: float | None,
 ) -> Result:
     """Return means with their intervals.
@@ -102,11 +106,11 @@ def _row(
     original positives alone there is no difference to estimate.
     """
     drawn = {
-        "confidence": chosen["confidence"],
-        "resamples": chosen["resamples"],
-        "clusters": inputs.clusters(chosen["unit"]),
+        "confidence": options["confidence"],
+        "resamples": options["resamples"],
+        "clusters": inputs.clusters(options["unit"]),
     }
-    rng = np.random.default_rng(chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
     mean, interval = mean_of(labelled), mean_interval(labelled, rng=rng, **drawn)
     by_original = mean_interval(original, rng=rng, **drawn)
     change = (
@@ -194,11 +198,11 @@ def _charts(result: Result) -> list[Chart]:
 
 
 def _warnings(result: Result) -> list[str]:
-    twins = ["A and B also count the positives of twins."] if has_twins(result) else []
+    twins = ["A and B also count the positives of twins."] if uses_equal_captions(result) else []
     return twins + few_units_warnings(result) + saturation_warnings(result["rows"])
 
 
-SCORES = Kind(
+SCORES = Analysis(
     name="scores",
     title="Scores, before and after",
     question="How good is each system, by the labels and by the original positives alone?",

@@ -13,11 +13,11 @@ from evaluation.core.statistics.rank_stability import rank_stability
 from evaluation.core.statistics.saturation import INTERVAL, NOISE, check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     ShareMeasureField,
@@ -25,8 +25,8 @@ from evaluation.lab.analyses.base import (
     confidence_field,
     ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
@@ -59,40 +59,40 @@ class SignificanceForm(AnalysisForm):
         help_text="These measures are compared in the same table. Holm’s correction covers all "
         "of it.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     names = list(inputs.ranked)
-    measures = list(dict.fromkeys([chosen["measure"], *chosen["further"]]))
+    measures = list(dict.fromkeys([options["measure"], *options["further"]]))
     by_measure = {
         measure: np.stack(list(values.values()))
         for measure, values in inputs.values_of(inputs.judged, measures).items()
     }
-    labelled = by_measure[chosen["measure"]]
-    original = np.stack(list(inputs.values(inputs.original, chosen["measure"]).values()))
-    rng = np.random.default_rng(chosen["seed"])
+    labelled = by_measure[options["measure"]]
+    original = np.stack(list(inputs.values(inputs.original, options["measure"]).values()))
+    rng = np.random.default_rng(options["seed"])
     drawn = {
-        "confidence": chosen["confidence"],
-        "clusters": inputs.varied_clusters(chosen["unit"]),
+        "confidence": options["confidence"],
+        "clusters": inputs.varied_clusters(options["unit"]),
         "rng": rng,
     }
     progress(0, 3, "comparing systems")
-    compared = [compare_systems(by_measure[one], chosen["resamples"], **drawn) for one in measures]
+    compared = [compare_systems(by_measure[one], options["resamples"], **drawn) for one in measures]
     adjusted = adjust_together(row for rows in compared for row in rows)
     progress(1, 3, "ranking systems")
-    rank_resamples = min(chosen["resamples"], RANK_RESAMPLES_MAX)
+    rank_resamples = min(options["resamples"], RANK_RESAMPLES_MAX)
     stability = rank_stability(original, labelled, rank_resamples, **drawn)
-    noise = changes_by_noise(inputs, [chosen["measure"]], inputs.judged, inputs.standing)
+    noise = changes_by_noise(inputs, [options["measure"]], inputs.judged, inputs.counted_originals)
     progress(2, 3, "looking at what is left to gain")
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
+        "measure": options["measure"],
+        "confidence": options["confidence"],
         "measures": measures,
-        **resampled_by(inputs, chosen["unit"]),
+        **resampled_by(inputs, options["unit"]),
         "comparisons": [
             {"measure": measure, **_comparison(one, names)}
             for measure, one in zip(np.repeat(measures, len(compared[0])), adjusted, strict=True)
@@ -111,8 +111,8 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 "original_interval": list(rank.original_interval),
                 "labelled": rank.labelled,
                 "labelled_interval": list(rank.labelled_interval),
-                "measure": chosen["measure"],
-                **_saturation(values, chosen, drawn, noise.get((name, chosen["measure"]))),
+                "measure": options["measure"],
+                **_saturation(values, options, drawn, noise.get((name, options["measure"]))),
             }
             for name, rank, values in zip(names, stability.ranks, labelled, strict=True)
         ],
@@ -139,9 +139,9 @@ def _comparison(one: Comparison, names: list[str]) -> Result:
 
 
 def _saturation(
-    values: Any, chosen: dict[str, Any], drawn: dict[str, Any], noise: float | None
+    values: Any, options: dict[str, Any], drawn: dict[str, Any], noise: float | None
 ) -> Result:
-    found = check_saturation(values, chosen["resamples"], noise=noise, **drawn)
+    found = check_saturation(values, options["resamples"], noise=noise, **drawn)
     return {
         "mean": found.mean,
         "interval": ends(found.interval),
@@ -199,7 +199,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("saturated_by", "Saturated"),
             ],
             ranks,
-            note=_said(ranking),
+            note=_ranking_note(ranking),
         ),
     ]
 
@@ -231,7 +231,7 @@ def _covered(comparisons: list[Result]) -> str:
     )
 
 
-def _said(ranking: Result) -> str:
+def _ranking_note(ranking: Result) -> str:
     if ranking["tau"] is None:
         return "There is no ranking: only one system is compared, or all scores are equal."
     between = ranking["interval"]
@@ -307,7 +307,7 @@ def _warnings(result: Result) -> list[str]:
     return few_units_warnings(result) + saturation_warnings(result["ranks"])
 
 
-SIGNIFICANCE = Kind(
+SIGNIFICANCE = Analysis(
     name="significance",
     title="Significance and ranking",
     question="Which differences are more than chance, and do the labels change who is first?",

@@ -25,19 +25,19 @@ from evaluation.core.statistics.slices import (
 )
 from evaluation.lab.analyses.base import (
     VIDEOS,
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     Result,
     ShareMeasureField,
     Table,
     confidence_field,
     ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
@@ -49,7 +49,7 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.specs import PERCENT, dots, lying, quantity, step
+from evaluation.lab.analyses.specs import PERCENT, dots, horizontal_labels, quantity, step
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
@@ -78,7 +78,7 @@ class SlicesForm(AnalysisForm):
         max_value=30,
         help_text="Of tags and agreement: as many as there are.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
@@ -95,36 +95,36 @@ class Slicing:
     attribute: IntArray | None = None
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """With the content of the tags, where they are asked for."""
-    if chosen["by"] == AGREEMENT and inputs.label_set is None:
+    if options["by"] == AGREEMENT and inputs.label_set is None:
         raise InvalidInput("agreement is that of a label set; the original positives have none")
-    if chosen["by"] != TAGS:
-        return chosen
+    if options["by"] != TAGS:
+        return options
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
             f"{inputs.benchmark.key} has no tags yet; a lead brings them on the page of the "
             "benchmark, or import_tags does"
         )
-    return chosen | {"tags_sha256": tags_sha256(inputs.benchmark)}
+    return options | {"tags_sha256": tags_sha256(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    slicing = _slicing(inputs, chosen)
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    slicing = _slicing(inputs, options)
     places, attribute = slicing.places, slicing.attribute
-    clusters = inputs.clusters(chosen["unit"])
-    rng = np.random.default_rng(chosen["seed"])
+    clusters = inputs.clusters(options["unit"])
+    rng = np.random.default_rng(options["seed"])
     rows, correlations = [], []
-    values_by_run = inputs.values(inputs.judged, chosen["measure"])
+    values_by_run = inputs.values(inputs.judged, options["measure"])
     for number, (name, values) in enumerate(values_by_run.items()):
         progress(number, len(inputs.runs), "slicing")
         found = slice_means(
             values[places.queries],
             places.groups,
             places.names,
-            chosen["resamples"],
+            options["resamples"],
             rng=rng,
-            confidence=chosen["confidence"],
+            confidence=options["confidence"],
             clusters=None if clusters is None else clusters[places.queries],
         )
         rows += [
@@ -148,15 +148,15 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 }
             )
     return {
-        "measure": chosen["measure"],
-        "by": chosen["by"],
-        "confidence": chosen["confidence"],
+        "measure": options["measure"],
+        "by": options["by"],
+        "confidence": options["confidence"],
         "slices": list(places.names),
         "left_out": places.left_out,
-        **resampled_by(inputs, chosen["unit"]),
+        **resampled_by(inputs, options["unit"]),
         "rows": rows,
         "correlations": correlations,
-        "differences": _differences(values_by_run, places, clusters, chosen, rng),
+        "differences": _differences(values_by_run, places, clusters, options, rng),
     }
 
 
@@ -164,7 +164,7 @@ def _differences(
     values_by_run: dict[str, FloatArray],
     places: Tagged,
     clusters: IntArray | None,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     rng: np.random.Generator,
 ) -> list[Result]:
     """Return every two of the first runs in each slice, with p corrected over all of them."""
@@ -179,9 +179,9 @@ def _differences(
             continue
         compared = compare_systems(
             values[:, queries],
-            chosen["resamples"],
+            options["resamples"],
             rng=rng,
-            confidence=chosen["confidence"],
+            confidence=options["confidence"],
             clusters=own,
         )
         found += compared
@@ -200,20 +200,20 @@ def _differences(
     ]
 
 
-def _slicing(inputs: Inputs, chosen: dict[str, Any]) -> Slicing:
+def _slicing(inputs: Inputs, options: dict[str, Any]) -> Slicing:
     """Raises `Conflict` where the tags are not those any more that the result would name."""
-    by, n_queries = chosen["by"], inputs.benchmark.n_queries
+    by, n_queries = options["by"], inputs.benchmark.n_queries
     if by == TAGS:
         tags = tagged_queries(inputs.benchmark)
-        if tags_sha256(inputs.benchmark) != chosen["tags_sha256"]:
+        if tags_sha256(inputs.benchmark) != options["tags_sha256"]:
             raise Conflict("the tags were replaced at this moment; ask again")
         return Slicing(group_by_tags(tags, n_queries, TAGS_MAX, NO_TAG))
-    everybody = np.arange(n_queries)
+    all_captions = np.arange(n_queries)
     if by == AGREEMENT:
-        return Slicing(Tagged(everybody, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
+        return Slicing(Tagged(all_captions, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
     attribute = inputs.caption_lengths if by == LENGTH else positives_per_query(inputs.judged)
-    bins = cut_by_quantiles(attribute, chosen["bins"])
-    return Slicing(Tagged(everybody, bins.groups, bins.names, left_out=0), attribute)
+    bins = cut_by_quantiles(attribute, options["bins"])
+    return Slicing(Tagged(all_captions, bins.groups, bins.names, left_out=0), attribute)
 
 
 def _agreement(inputs: Inputs) -> IntArray:
@@ -299,7 +299,7 @@ def _charts(result: Result) -> list[Chart]:
     title = SLICED[result["by"]]
     if result["by"] in (TAGS, AGREEMENT):
         runs = {row["run"] for row in result["rows"]}
-        place, at = "y", lying("slice", result["slices"], len(runs))
+        place, at = "y", horizontal_labels("slice", result["slices"], len(runs))
     else:
         place, at = "x", step("slice", title, sort=result["slices"])
     score = quantity("mean", result["measure"], axis={"format": PERCENT})
@@ -313,14 +313,14 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-SLICES = Kind(
+SLICES = Analysis(
     name="slices",
     title="Scores by kinds of captions",
     question="Are systems better on short captions or long ones, with few matches or many, on "
     "some topics, where people agree?",
     form=SlicesForm,
     compute=_compute,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     tables=_tables,
     charts=_charts,
     warnings=_warnings,

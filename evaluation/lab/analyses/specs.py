@@ -50,7 +50,7 @@ def name_of(name: str, title: str | None = None, order: Sequence[str] | None = N
     return {"field": name, "type": "nominal", "title": title, "sort": sort}
 
 
-def lying(name: str, order: Sequence[str], side_by_side: int) -> Encoding:
+def horizontal_labels(name: str, order: Sequence[str], side_by_side: int) -> Encoding:
     """A field of long names, one below the other, each above its so many dots: beside them, on a
     phone, names would leave no room for anything else."""
     axis = {

@@ -23,8 +23,8 @@ from evaluation.lab.analyses.base import (
     confidence_field,
     ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import (
     count_units,
@@ -42,30 +42,30 @@ LENGTH = "length in words"
 
 class TextOverlapForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
 def scores_by_overlap(
-    inputs: Inputs, chosen: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
+    inputs: Inputs, options: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
 ) -> Result:
     """The measure of each run by bins of overlap [n_queries], and what goes along with what."""
     bins = cut_at(overlap, cuts)
-    rng = np.random.default_rng(chosen["seed"])
-    clusters = inputs.clusters(chosen["unit"])
+    rng = np.random.default_rng(options["seed"])
+    clusters = inputs.clusters(options["unit"])
     rows: list[Result] = []
     with_scores: dict[str, list[Result]] = {"correlations": [], "length_correlations": []}
-    for run, values in inputs.values(inputs.judged, chosen["measure"]).items():
+    for run, values in inputs.values(inputs.judged, options["measure"]).items():
         for place, name in enumerate(bins.names):
             queries = np.flatnonzero(bins.groups == place)
             own = values[queries]
             interval = mean_interval(
                 own,
-                chosen["resamples"],
+                options["resamples"],
                 rng=rng,
-                confidence=chosen["confidence"],
+                confidence=options["confidence"],
                 clusters=None if clusters is None else clusters[queries],
             )
             row = {"run": run, "overlap": name, "captions": len(own), "interval": ends(interval)}
@@ -74,9 +74,9 @@ def scores_by_overlap(
         for key, attribute in zip(with_scores, (overlap, inputs.caption_lengths), strict=True):
             with_scores[key].append({"run": run, **_correlated(attribute, values)})
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "bins": list(bins.names),
         "rows": rows,
         "unknown": int((bins.groups == NO_GROUP).sum()),
@@ -103,13 +103,13 @@ def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]
     ]
 
 
-def comparing(progress: Progress) -> Progress:
+def with_phase(progress: Progress) -> Progress:
     """The same for a function of core, which knows no phases."""
 
-    def told(done: int, total: int | None, phase: str = "") -> None:
+    def report(done: int, total: int | None, phase: str = "") -> None:
         progress(done, total, "comparing captions")
 
-    return told
+    return report
 
 
 def _correlated(first: Any, second: Any) -> Result:

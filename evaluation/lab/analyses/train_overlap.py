@@ -7,16 +7,16 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import SPLIT, AnalysisForm, Inputs, Kind, Result, split_field
+from evaluation.lab.analyses.base import SPLIT, Analysis, AnalysisForm, Inputs, Result, split_field
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
-    comparing,
     examples,
     overlap_charts,
     overlap_tables,
     overlap_warnings,
     scores_by_overlap,
+    with_phase,
 )
 from pooling.selectors import get_train_split, train_texts
 
@@ -29,39 +29,39 @@ class TrainOverlapForm(TextOverlapForm):
     field_order = (*AnalysisForm.base_fields, SPLIT)
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """With the content of the split, which its name alone does not tell."""
-    if not chosen[SPLIT]:
+    if not options[SPLIT]:
         raise InvalidInput(
             f"{inputs.benchmark.key} has no train captions yet; a lead brings them on the page of "
             "the benchmark, or import_train_captions does"
         )
-    return chosen | {"split_sha256": get_train_split(inputs.benchmark, chosen[SPLIT]).sha256}
+    return options | {"split_sha256": get_train_split(inputs.benchmark, options[SPLIT]).sha256}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     # As in `matching`: sparse matrices are imported when they are needed.
     from evaluation.core.texts.similarity import overlap_with_train
 
-    train = train_texts(get_train_split(inputs.benchmark, chosen[SPLIT]))
-    overlap = overlap_with_train(inputs.captions, train, progress=comparing(progress))
+    train = train_texts(get_train_split(inputs.benchmark, options[SPLIT]))
+    overlap = overlap_with_train(inputs.captions, train, progress=with_phase(progress))
     progress(0, None, "scoring runs")
     return {
-        "split": chosen[SPLIT],
+        "split": options[SPLIT],
         "train_captions": len(train),
-        **scores_by_overlap(inputs, chosen, overlap.mean, CUTS),
+        **scores_by_overlap(inputs, options, overlap.mean, CUTS),
         "examples": examples(inputs, overlap, train),
     }
 
 
-TRAIN_OVERLAP = Kind(
+TRAIN_OVERLAP = Analysis(
     name="train-overlap",
     title="Overlap with the train captions",
     question="Are captions easier that read like those that systems were trained on?",
     source="Figure 8, table 7",
     form=TrainOverlapForm,
     compute=_compute,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     tables=partial(overlap_tables, others=OTHERS, closest="Most similar train caption"),
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,

@@ -7,39 +7,39 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import Inputs, Kind, Result
+from evaluation.lab.analyses.base import Analysis, Inputs, Result
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
-    comparing,
     examples,
     overlap_charts,
     overlap_tables,
     overlap_warnings,
     scores_by_overlap,
+    with_phase,
 )
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 OTHERS = "captions of other videos"
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     # As in `matching`: sparse matrices are imported when they are needed.
     from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:
         raise InvalidInput("there are no captions of other videos to compare with")
     overlap = overlap_with_others(
-        inputs.captions, inputs.first_videos, progress=comparing(progress)
+        inputs.captions, inputs.first_videos, progress=with_phase(progress)
     )
     progress(0, None, "scoring runs")
     return {
-        **scores_by_overlap(inputs, chosen, overlap.mean, CUTS),
+        **scores_by_overlap(inputs, options, overlap.mean, CUTS),
         "examples": examples(inputs, overlap, inputs.captions),
     }
 
 
-WORDING = Kind(
+WORDING = Analysis(
     name="wording",
     title="Repeated wording",
     question="Are captions easier that read like many others?",

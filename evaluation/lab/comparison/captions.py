@@ -25,8 +25,13 @@ from evaluation.core.relevance.compare import (
     what_labels_change,
     who_is_right,
 )
-from evaluation.lab.analyses.asked import COMMON, filled_form, labels_asked
 from evaluation.lab.analyses.base import AnalysisForm, Inputs
+from evaluation.lab.analyses.question import (
+    COMMON_FIELDS,
+    build_form,
+    check_form,
+    get_label_source,
+)
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.release.selectors import ORIGINAL
 from pooling.models import Benchmark, Query, Run
@@ -34,9 +39,9 @@ from pooling.selectors import find_runs, query_keys, query_texts, ranked_matrix
 
 Row = dict[str, Any]
 
-KEPT_FOR_SECONDS = 3600
+CACHE_SECONDS = 3600
 # What one looks at of the captions, not which they are.
-OF_THE_VIEW = ("depth", "caption", "at")
+VIEW_FIELDS = ("depth", "caption", "at")
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Captions:
     texts: list[str]
     lengths: IntArray
 
-    def with_words(self, text: str) -> IntArray:
+    def captions_containing(self, text: str) -> IntArray:
         """Numbers of the captions that hold all words of the text, in whatever case."""
         words = text.casefold().split()
         found = (
@@ -63,7 +68,7 @@ class Comparison:
     """A valid choice: `inputs` holds the runs in the order in which they are shown."""
 
     inputs: Inputs
-    chosen: dict[str, Any]
+    options: dict[str, Any]
     # How the form named the labels: a version, the draft, or the original positives.
     labels: str
 
@@ -73,7 +78,7 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        first, second = self.chosen["first"], self.chosen["second"]
+        first, second = self.options["first"], self.options["second"]
         return (first, second) if first and second else None
 
     @cached_property
@@ -89,29 +94,29 @@ class Comparison:
         """The numbers of the captions that are chosen, in order, int64 [n]."""
         if not self.places:
             return np.empty(0, np.int64)
-        chosen, cutoff = self.chosen, self.chosen["cutoff"]
-        by_labels = chosen["by"] == BY_LABELS
-        kept = who_is_right(chosen["show"], self.places, self.pair, cutoff, by_labels=by_labels)
-        kept &= what_labels_change(chosen["effect"], self.places, cutoff)
+        options, cutoff = self.options, self.options["cutoff"]
+        by_labels = options["by"] == BY_LABELS
+        kept = who_is_right(options["show"], self.places, self.pair, cutoff, by_labels=by_labels)
+        kept &= what_labels_change(options["effect"], self.places, cutoff)
         lengths = self.captions.lengths
-        kept &= (lengths >= (chosen["least"] or 0)) & (lengths <= (chosen["most"] or np.inf))
+        kept &= (lengths >= (options["least"] or 0)) & (lengths <= (options["most"] or np.inf))
         queries = np.flatnonzero(kept)
-        if chosen["text"]:
-            queries = np.intersect1d(queries, self.captions.with_words(chosen["text"]))
-        return in_order(queries, chosen["order"], self.places, self.pair, cutoff, lengths)
+        if options["text"]:
+            queries = np.intersect1d(queries, self.captions.captions_containing(options["text"]))
+        return in_order(queries, options["order"], self.places, self.pair, cutoff, lengths)
 
     @cached_property
     def new(self) -> IntArray:
         """How many places in the tops of the runs hold positives that the labels brought."""
-        return new_in_tops(self.places, self.chosen["cutoff"])
+        return new_in_tops(self.places, self.options["cutoff"])
 
     def query(self) -> int | None:
         """The number of the caption that is looked at: the one named, also where it is not among
         those chosen, else the one at its place; past the end is the last. Raises `InvalidInput`
         for a name that no caption has."""
-        key = self.chosen["caption"]
+        key = self.options["caption"]
         if not key:
-            place = min(self.chosen["at"], len(self.queries))
+            place = min(self.options["at"], len(self.queries))
             return int(self.queries[place - 1]) if place else None
         named = Query.objects.filter(benchmark=self.benchmark, key=key)
         number = named.values_list("number", flat=True).first()
@@ -137,17 +142,17 @@ class Comparison:
             "caption": self.captions.texts[query],
             "words": int(self.captions.lengths[query]),
             "new": int(self.new[query]),
-            "runs": {name: self._standing(run, query) for name, run in self.places.items()},
+            "runs": {name: self._first_ranks(run, query) for name, run in self.places.items()},
         }
 
-    def _standing(self, run: Places, query: int) -> Row:
-        cutoff, by_labels = self.chosen["cutoff"], self.inputs.label_set is not None
+    def _first_ranks(self, run: Places, query: int) -> Row:
+        cutoff, by_labels = self.options["cutoff"], self.inputs.label_set is not None
         return {
-            "original": _told(int(run.original[query]), cutoff),
-            "labelled": _told(int(run.labelled[query]), cutoff) if by_labels else None,
+            "original": _rank_as_json(int(run.original[query]), cutoff),
+            "labelled": _rank_as_json(int(run.labelled[query]), cutoff) if by_labels else None,
         }
 
-    def told(self) -> Row:
+    def as_json(self) -> Row:
         """All captions chosen, as a JSON object."""
         return {
             "count": len(self.queries),
@@ -166,50 +171,49 @@ class Comparison:
             "labels_sha256": label_set.sha256 if label_set else None,
             "labels_only": self.inputs.labels_only,
             "runs": {run.name: run.sha256 for run in self.inputs.runs},
-            "chosen": {name: self.chosen[name] for name in self.chosen if name not in OF_THE_VIEW},
+            "chosen": {
+                name: self.options[name] for name in self.options if name not in VIEW_FIELDS
+            },
             "code_version": code_version(),
         }
 
     def address(self, **other: Any) -> dict[str, Any]:
         """What an address says to come back to this, whatever is published or uploaded later."""
-        given: dict[str, Any] = {
+        data: dict[str, Any] = {
             "labels": self.labels,
             "only": "on" if self.inputs.labels_only else None,
         }
-        given |= {"runs": [run.name for run in self.inputs.runs]}
-        given |= {
+        data |= {"runs": [run.name for run in self.inputs.runs]}
+        data |= {
             name: value
-            for name, value in self.chosen.items()
+            for name, value in self.options.items()
             if value != CompareForm.base_fields[name].initial and name not in ("at", "caption")
         }
-        return {name: value for name, value in (given | other).items() if value not in (None, "")}
+        return {name: value for name, value in (data | other).items() if value not in (None, "")}
 
 
-def compare_lists(benchmark: Benchmark, given: Mapping[str, Any]) -> Comparison:
+def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
     """Check what is given, by the names of the form's fields. Raises `InvalidInput`."""
-    form = filled_form(CompareForm, benchmark, given)
-    unknown = set(given) - set(form.fields)
-    if unknown:
-        raise InvalidInput(f"the comparison knows no {', '.join(sorted(unknown))}")
-    if not form.is_valid():
-        name, problems = next(iter(form.errors.items()))
-        raise InvalidInput(f"{name}: {problems[0]}")
-    return comparison_of(benchmark, form)
+    form = build_form(CompareForm, benchmark, data)
+    check_form(form)
+    return comparison_from_form(benchmark, form)
 
 
-def comparison_of(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
+def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
     """What a valid form chooses."""
-    chosen = dict(form.cleaned_data)
-    labels, only, names = (chosen.pop(name) for name in COMMON)
-    label_set = labels_asked(benchmark, labels)
-    runs = _shown({run.name: run for run in find_runs(benchmark)}, names, chosen)
+    options = dict(form.cleaned_data)
+    labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
+    label_set = get_label_source(benchmark, labels)
+    runs = _select_runs({run.name: run for run in find_runs(benchmark)}, names, options)
     inputs = Inputs(benchmark, runs, label_set, labels_only=only and label_set is not None)
-    return Comparison(inputs, chosen, labels)
+    return Comparison(inputs, options, labels)
 
 
-def _shown(known: Mapping[str, Run], ticked: list[str], chosen: Mapping[str, Any]) -> list[Run]:
+def _select_runs(
+    known: Mapping[str, Run], ticked: list[str], options: Mapping[str, Any]
+) -> list[Run]:
     """A and B and the runs ticked, or all where none is, as many as fit."""
-    names = dict.fromkeys([chosen["first"], chosen["second"], *(ticked or known)])
+    names = dict.fromkeys([options["first"], options["second"], *(ticked or known)])
     return [known[name] for name in names if name][:RUNS_MAX]
 
 
@@ -239,9 +243,9 @@ def _places(inputs: Inputs, run: Run) -> Places:
     found: Places | None = cache.get(key)
     if found is None:
         found = find_places(ranked_matrix(run), inputs.judged, inputs.original)
-        cache.set(key, found, KEPT_FOR_SECONDS)
+        cache.set(key, found, CACHE_SECONDS)
     return found
 
 
-def _told(rank: int, cutoff: int) -> Row:
+def _rank_as_json(rank: int, cutoff: int) -> Row:
     return {"rank": rank or None, "right": 0 < rank <= cutoff}

@@ -14,7 +14,7 @@ from evaluation.lab.analyses.base import AnalysisForm
 RUNS_MAX = 24
 CUTOFF_MAX = 1000
 # Beyond the longest of captions.
-WORDS_MAX = 10**6
+MAX_WORDS = 10**6
 BY_LABELS, BY_ORIGINAL = "labelled", "original"
 
 
@@ -75,14 +75,14 @@ class CompareForm(AnalysisForm):
         max_length=200,
         help_text="Words or parts of words, all of them.",
     )
-    least = _whole("Words, at least", WORDS_MAX, required=False)
-    most = _whole("Words, at most", WORDS_MAX, required=False)
+    least = _whole("Words, at least", MAX_WORDS, required=False)
+    most = _whole("Words, at most", MAX_WORDS, required=False)
     depth = _whole("Ranks shown", 50, initial=10)
     caption = forms.CharField(label="Caption with the id", required=False, max_length=500)
     at = _whole("Place among them", 10**9, initial=1, widget=forms.HiddenInput)
 
-    def __init__(self, given: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
-        super().__init__(given, runs=runs, **labels)
+    def __init__(self, data: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
+        super().__init__(data, runs=runs, **labels)
         shown = [name for name in self.data["runs"] or runs if name in runs]
         two = _two_of(shown, self.data["first"], self.data["second"])
         self.data = {**self.data, **two}
@@ -97,19 +97,19 @@ class CompareForm(AnalysisForm):
         return names
 
     def clean(self) -> dict[str, Any]:
-        chosen = self.cleaned_data
-        first, second = chosen.get("first"), chosen.get("second")
+        options = self.cleaned_data
+        first, second = options.get("first"), options.get("second")
         if first and first == second:
             self.add_error("second", "A and B are one run.")
         if not (first and second):
-            if chosen.get("show") in compare.OF_TWO:
+            if options.get("show") in compare.OF_TWO:
                 self.add_error("show", "This takes two runs.")
-            if chosen.get("order") == compare.APART:
+            if options.get("order") == compare.APART:
                 self.add_error("order", "This takes two runs.")
-        least, most = chosen.get("least"), chosen.get("most")
+        least, most = options.get("least"), options.get("most")
         if least and most and least > most:
             self.add_error("most", "Less than the least.")
-        return chosen
+        return options
 
 
 def _two_of(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:

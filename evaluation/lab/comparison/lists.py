@@ -17,7 +17,7 @@ from pooling.selectors import playable_address, top_videos
 
 POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
 CONFLICT, UNJUDGED = "conflict", "unjudged"
-WORDS = {
+DESCRIPTIONS = {
     POSITIVE: "original positive",
     NEW: "relevant by the labels",
     IRRELEVANT: "judged not relevant",
@@ -25,11 +25,11 @@ WORDS = {
     UNJUDGED: "not judged",
 }
 # Beside each video; with many runs the lists themselves tell, by being highlighted.
-ALSO_SHOWN = 3
+OTHER_RANKS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedVideo:
     """A video at a rank of a list.
 
     kind: one of WORDS. label: what people said, None where it comes to nothing. counts: whether it
@@ -49,26 +49,26 @@ class Found:
         return playable_address(self.video)
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """An original positive counts whatever people said; what they said is told."""
-        said = [WORDS[self.kind]]
+        said = [DESCRIPTIONS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
-            said.append(WORDS[IRRELEVANT])
+            said.append(DESCRIPTIONS[IRRELEVANT])
         if self.kind == POSITIVE and self.label == NO_LABEL:
-            said.append(WORDS[CONFLICT])
+            said.append(DESCRIPTIONS[CONFLICT])
         if self.kind == POSITIVE and not self.counts:
             said.append("does not count")
         return ", ".join(said)
 
     @property
-    def also_said(self) -> str:
+    def other_ranks_text(self) -> str:
         """Which of the other lists have it, and at which rank; of many the first."""
         ranks = [f"{name} {rank}" for name, rank in self.also.items()]
-        more = [f"{len(ranks) - ALSO_SHOWN} more"] if len(ranks) > ALSO_SHOWN else []
-        return ", ".join(ranks[:ALSO_SHOWN] + more)
+        more = [f"{len(ranks) - OTHER_RANKS_MAX} more"] if len(ranks) > OTHER_RANKS_MAX else []
+        return ", ".join(ranks[:OTHER_RANKS_MAX] + more)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
         return {
             "rank": self.rank,
@@ -81,30 +81,30 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownList:
+class RunList:
     """A run's list for one caption, with the ranks of its first positives."""
 
     run: Run
-    standing: Mapping[str, Any]
-    found: list[Found]
+    first_ranks: Mapping[str, Any]
+    videos: list[RankedVideo]
 
 
-def lists_of(comparison: Comparison, query: int) -> list[ShownList]:
+def lists_of(comparison: Comparison, query: int) -> list[RunList]:
     """The lists of one caption, run by run. A fixed number of questions to the database, however
     many runs and ranks."""
     inputs = comparison.inputs
-    tops = top_videos(inputs.runs, query, comparison.chosen["depth"])
+    tops = top_videos(inputs.runs, query, comparison.options["depth"])
     by_name = {run.name: tops.get(run.pk, []) for run in inputs.runs}
     videos = _videos(inputs, {number for top in tops.values() for number in top})
     ranks = _ranks(by_name)
-    known = _Known(_original(inputs, query), _labels(inputs, query), inputs.labels_only)
-    standings = comparison.row(query)["runs"]
+    known = _VideoLabels(_original(inputs, query), _labels(inputs, query), inputs.labels_only)
+    first_ranks = comparison.row(query)["runs"]
     return [
-        ShownList(
+        RunList(
             run,
-            standings[run.name],
+            first_ranks[run.name],
             [
-                known.found(rank, videos[number], _without(ranks[number], run.name))
+                known.ranked_video(rank, videos[number], _without(ranks[number], run.name))
                 for rank, number in enumerate(by_name[run.name], start=1)
             ],
         )
@@ -113,35 +113,35 @@ def lists_of(comparison: Comparison, query: int) -> list[ShownList]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _VideoLabels:
     """What is known of the videos of one query, by their numbers."""
 
     original: set[int]
     labels: Mapping[int, int]
     labels_only: bool
 
-    def found(self, rank: int, video: Video, also: Mapping[str, int]) -> Found:
+    def ranked_video(self, rank: int, video: Video, also: Mapping[str, int]) -> RankedVideo:
         is_original, label = video.number in self.original, self.labels.get(video.number)
         counts = (is_original and not self.labels_only) or (label or 0) >= 1
-        return Found(rank, video, _kind(is_original, label), label, counts, also)
+        return RankedVideo(rank, video, _kind(is_original, label), label, counts, also)
 
 
-def caption_told(comparison: Comparison, query: int) -> dict[str, Any]:
+def caption_as_json(comparison: Comparison, query: int) -> dict[str, Any]:
     """One caption with its lists, as a JSON object."""
     row = comparison.row(query)
     for shown in lists_of(comparison, query):
-        row["runs"][shown.run.name]["videos"] = [found.told for found in shown.found]
+        row["runs"][shown.run.name]["videos"] = [video.as_json for video in shown.videos]
     place = {"place": comparison.place(query), "count": len(comparison.queries)}
     return {**row, **place, "inputs": comparison.provenance}
 
 
 def _ranks(tops: Mapping[str, list[int]]) -> dict[int, dict[str, int]]:
     """Of every video its rank in each list that has it."""
-    found: dict[int, dict[str, int]] = {}
+    videos: dict[int, dict[str, int]] = {}
     for name, top in tops.items():
         for rank, number in enumerate(top, start=1):
-            found.setdefault(number, {})[name] = rank
-    return found
+            videos.setdefault(number, {})[name] = rank
+    return videos
 
 
 def _without(ranks: Mapping[str, int], name: str) -> dict[str, int]:
@@ -149,8 +149,8 @@ def _without(ranks: Mapping[str, int], name: str) -> dict[str, int]:
 
 
 def _videos(inputs: Inputs, numbers: set[int]) -> dict[int, Video]:
-    found = Video.objects.filter(benchmark=inputs.benchmark, number__in=numbers)
-    return {video.number: video for video in found}
+    videos = Video.objects.filter(benchmark=inputs.benchmark, number__in=numbers)
+    return {video.number: video for video in videos}
 
 
 def _original(inputs: Inputs, query: int) -> set[int]:

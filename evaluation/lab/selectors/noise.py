@@ -53,7 +53,7 @@ def noisy_labels(
     relevant[counted] = np.bincount(pair_of, weights=said, minlength=len(codes))[counted]
     own, own_pair_of = _kept_labels(judgments, codes, in_all, confirming)
     people = np.unique(judgments.annotators[own], return_inverse=True)[1].reshape(-1)
-    own_said = (judgments.labels[own] >= 1).astype(np.int64)
+    own_labels = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
         n_videos=known.n_videos,
@@ -62,7 +62,7 @@ def noisy_labels(
         ruled=ruled,
         is_known=np.isin(codes, positives),
         in_all=in_all,
-        each=EachLabel(own_pair_of, people.astype(np.int64), own_said),
+        each=EachLabel(own_pair_of, people.astype(np.int64), own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )
 

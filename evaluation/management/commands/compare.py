@@ -7,17 +7,17 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.lab.analyses.asked import COMMON, source_line
 from evaluation.lab.analyses.base import UNDEFINED
+from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import caption_told
+from evaluation.lab.comparison.lists import caption_as_json
 from evaluation.release.services import draft_if_meant
 from pooling.selectors import get_benchmark
 
-ROWS_SHOWN = 40
-TEXT_SHOWN = 60
-OWN = [name for name in CompareForm.base_fields if name not in COMMON]
+ROWS_MAX = 40
+TEXT_MAX = 60
+OWN = [name for name in CompareForm.base_fields if name not in COMMON_FIELDS]
 
 
 class Command(HearthCommand):
@@ -33,19 +33,21 @@ class Command(HearthCommand):
         for name in OWN:
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
-            said = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(f"--{name}", metavar=name.upper(), help=said.replace("%", "%%"))
+            help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
+            parser.add_argument(
+                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
+            )
 
     def run(self, **options: Any) -> dict[str, Any]:
-        given = {"labels": options["labels"], "only": options["labels_only"]}
-        given |= {"runs": options["runs"]} if options["runs"] else {}
-        given |= {name: options[name] for name in OWN if options[name] is not None}
+        data = {"labels": options["labels"], "only": options["labels_only"]}
+        data |= {"runs": options["runs"]} if options["runs"] else {}
+        data |= {name: options[name] for name in OWN if options[name] is not None}
         benchmark = get_benchmark(options["key"])
         draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
-        comparison = compare_lists(benchmark, given)
+        comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
-            return comparison.told()
-        return caption_told(comparison, look_up_caption(comparison))
+            return comparison.as_json()
+        return caption_as_json(comparison, look_up_caption(comparison))
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
@@ -58,11 +60,11 @@ class Command(HearthCommand):
 
 def list_lines(result: dict[str, Any]) -> list[str]:
     """A line for each caption with the rank of each run's first positive, before and after."""
-    shown = result["captions"][:ROWS_SHOWN]
+    shown = result["captions"][:ROWS_MAX]
     lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
     for row in shown:
         ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
-        lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_SHOWN]}")
+        lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_MAX]}")
     left = result["count"] - len(shown)
     return lines + ([f"... {left:,} more; --json has all"] if left > 0 else [])
 

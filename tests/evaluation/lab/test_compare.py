@@ -21,8 +21,8 @@ from rest_framework.test import APIClient
 
 from config.accounts.roles import Role
 from config.shared.version import code_version
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists
 from evaluation.lab.comparison.form import RUNS_MAX
 from evaluation.lab.services import analyse
@@ -68,7 +68,7 @@ def chosen(client: Client, **query: Any) -> list[str]:
 def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
     """The caption, how many there are, and the lists as video and kind."""
     context = client.get(PAGE, query).context
-    lists = [[(one.video.key, one.kind) for one in listed.found] for listed in context["lists"]]
+    lists = [[(one.video.key, one.kind) for one in listed.videos] for listed in context["lists"]]
     return context["row"]["caption"], context["total"], lists
 
 
@@ -324,7 +324,7 @@ def test_many_runs(tmp_path: Path, rita: Client) -> None:
 def test_pages_ask_as_often_whatever_there_is_to_show(
     benchmark: Benchmark, rita: Client, tmp_path: Path
 ) -> None:
-    def asked(**query: Any) -> int:
+    def question(**query: Any) -> int:
         rita.get(PAGE, query)
         with CaptureQueriesContext(
             connection,
@@ -332,12 +332,12 @@ def test_pages_ask_as_often_whatever_there_is_to_show(
             assert rita.get(PAGE, query).status_code == 200
         return len(queries)
 
-    little = asked(runs="A", depth="1", text="black")
+    little = question(runs="A", depth="1", text="black")
     make_run(
         tmp_path, benchmark, {f"c{q}": list(v) for q, v in enumerate([["v2"]] * 3)}, system="C"
     )
     make_run(tmp_path, benchmark, all_pairs(3, 4), system="D")
-    assert asked(depth="50", effect="new", order="apart") == little
+    assert question(depth="50", effect="new", order="apart") == little
 
 
 # --- Links to it ----------------------------------------------------------------------------------
@@ -355,8 +355,8 @@ def test_pages_ask_as_often_whatever_there_is_to_show(
 def test_a_count_leads_to_the_captions_that_it_counts(
     benchmark: Benchmark, rita: Client, analysis: str, given: dict[str, str], keys: list[str]
 ) -> None:
-    found = analyse(asked=ask(get_kind(analysis), benchmark, given))
-    table = get_kind(analysis).tables(found.result)[0]
+    found = analyse(question=build_question(get_analysis(analysis), benchmark, given))
+    table = get_analysis(analysis).tables(found.result)[0]
     linked = [column for column in table.columns if column.compared]
     assert [column.key for column in linked] == keys
     for column in linked:
@@ -370,7 +370,7 @@ def test_a_count_leads_to_the_captions_that_it_counts(
 
 
 def test_results_and_examples_lead_here(benchmark: Benchmark, rita: Client) -> None:
-    analyse(asked=ask(get_kind("positives"), benchmark, {"examples": "1"}))
+    analyse(question=build_question(get_analysis("positives"), benchmark, {"examples": "1"}))
     page = rita.get("/benchmarks/tiny/analyses/positives/", {"examples": "1"}).content.decode()
     assert [part.split('"')[0] for part in page.split(f'href="{PAGE}')[1:]] == [
         f"?labels=1&amp;caption=c{number}" for number in range(3)
@@ -424,7 +424,7 @@ def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
     api.force_authenticate(make_user("ruth", Role.RESEARCHER))
     assert api.get(f"{API}caption/", {"text": "cat"}).status_code == 404
     assert api.get(f"{API}caption/", {"caption": "c9"}).status_code == 400
-    assert api.get(API, {"cutof": "1"}).json()["detail"] == "the comparison knows no cutof"
+    assert api.get(API, {"cutof": "1"}).json()["detail"] == "Unknown option: cutof."
     Run.objects.all().delete()
     assert "There is no run yet." in rita.get(PAGE).content.decode()
     assert rita.get(f"{PAGE}json/").json()["captions"] == []

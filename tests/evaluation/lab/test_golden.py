@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from evaluation.lab.analyses import KINDS
+from evaluation.lab.analyses import ANALYSES
 from tests.evaluation.lab.golden.make import EXPECTED, KEY, input_hashes
 from tests.evaluation.lab.golden.world import INPUT, RUNS
 
@@ -37,8 +37,8 @@ def said_by(*command: str) -> Any:
 
 def test_expected_is_of_this_input() -> None:
     assert GOLDEN["inputs"] == input_hashes()
-    asked = {one["command"][2] for one in GOLDEN["commands"] if one["command"][0] == "analyse"}
-    assert asked == set(KINDS) - WITHOUT_PEER
+    question = {one["command"][2] for one in GOLDEN["commands"] if one["command"][0] == "analyse"}
+    assert question == set(ANALYSES) - WITHOUT_PEER
 
 
 @pytest.mark.django_db

@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import binom
 
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
@@ -89,7 +89,7 @@ def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -
     replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
     assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
     with pytest.raises(InvalidInput, match="they cannot be left out"):
-        ask(get_kind("matching"), benchmark, {"only": "on"})
+        build_question(get_analysis("matching"), benchmark, {"only": "on"})
 
 
 def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def input_hashes() -> dict[str, str]:
 def answers(world: World) -> Iterator[Answer]:
     """Commands and what they have to say; what is left out of an answer is not compared."""
     measures = f"{scores.DEFAULT} {scores.FURTHER}"
-    asked = [word for name in measures.split() for word in ("--measure", name)]
-    yield ["evaluate", KEY, *asked], scores.evaluate(world, world.by_labels, measures)
+    question = [word for name in measures.split() for word in ("--measure", name)]
+    yield ["evaluate", KEY, *question], scores.evaluate(world, world.by_labels, measures)
     alone = scores.evaluate(world, world.by_labels_only, scores.DEFAULT)
     yield ["evaluate", KEY, "--labels-only"], alone
     yield ["agreement", KEY, *DRAWS], tables.agreement(world)

@@ -12,11 +12,11 @@ from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
 from evaluation.core.texts.twins import added_codes, captions_with_twins, frequent_texts
 from evaluation.lab.analyses.base import (
+    Analysis,
     AnalysisForm,
     Chart,
     Column,
     Inputs,
-    Kind,
     MeasuresField,
     Result,
     Table,
@@ -24,8 +24,8 @@ from evaluation.lab.analyses.base import (
     ends,
     mean_of,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.specs import (
@@ -59,14 +59,14 @@ def rule_field() -> forms.ChoiceField:
     )
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     """Set the rule to that of the benchmark, so that a result names the rule that it used."""
     own = inputs.benchmark.equal_texts
     default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
-    return chosen | {"rule": chosen["rule"] or default}
+    return options | {"rule": options["rule"] or default}
 
 
-def twins_field() -> forms.ChoiceField:
+def equal_captions_field() -> forms.ChoiceField:
     """Return the field for scoring with the positives of twins; off by default."""
     return forms.ChoiceField(
         label="Positives of twins",
@@ -83,7 +83,7 @@ def twins_field() -> forms.ChoiceField:
     )
 
 
-def added_twins(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
+def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     """Return the original positives and the selected labels, both with the positives of twins.
 
     The labels stay as they are if they stand alone. With the rule `off` nothing is added.
@@ -97,12 +97,12 @@ def added_twins(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     return original, with_positives(inputs.judged, graded)
 
 
-def has_twins(result: Result) -> bool:
+def uses_equal_captions(result: Result) -> bool:
     """Return whether a result was computed with the positives of twins."""
     return bool(result.get("twins", EqualTexts.OFF) != EqualTexts.OFF)
 
 
-class TwinsForm(AnalysisForm):
+class EqualCaptionsForm(AnalysisForm):
     rule = rule_field()
     measures = MeasuresField(shares=True)
     texts = forms.IntegerField(
@@ -112,53 +112,53 @@ class TwinsForm(AnalysisForm):
         max_value=500,
         help_text="The texts with the most captions are listed.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     progress(0, 3, "comparing texts")
     before = {"original": inputs.original, "labelled": inputs.judged}
-    after = dict(zip(BY, added_twins(inputs, chosen["rule"]), strict=True))
+    after = dict(zip(BY, add_equal_captions(inputs, options["rule"]), strict=True))
     if inputs.label_set is None:
         before.pop("labelled")
     shared = after["original"]
     progress(1, 3, "scoring")
-    rows = [row for by in before for row in _rows(by, before[by], after[by], inputs, chosen)]
+    rows = [row for by in before for row in _rows(by, before[by], after[by], inputs, options)]
     progress(2, 3, "listing texts")
     return {
-        "rule": chosen["rule"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "rule": options["rule"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "captions": inputs.benchmark.n_queries,
         "with_twins": int(captions_with_twins(inputs.original, shared).sum()),
         "positives": len(inputs.original.positives()[0]),
         "added": len(added_codes(inputs.original, shared)),
         "judged": _judged(inputs, shared),
         "rows": rows,
-        "texts": _texts(inputs, shared, chosen),
+        "texts": _texts(inputs, shared, options),
     }
 
 
 def _rows(
-    by: str, before: Judged, after: Judged, inputs: Inputs, chosen: dict[str, Any]
+    by: str, before: Judged, after: Judged, inputs: Inputs, options: dict[str, Any]
 ) -> list[Result]:
     """Return the scores of each run with and without the positives of twins."""
-    plain = inputs.values_of(before, chosen["measures"])
-    added = inputs.values_of(after, chosen["measures"])
-    rng = np.random.default_rng(chosen["seed"])
+    plain = inputs.values_of(before, options["measures"])
+    added = inputs.values_of(after, options["measures"])
+    rng = np.random.default_rng(options["seed"])
     rows = []
-    for measure in chosen["measures"]:
+    for measure in options["measures"]:
         for name, values in plain[measure].items():
             interval = difference_interval(
                 added[measure][name],
                 values,
-                chosen["resamples"],
+                options["resamples"],
                 rng=rng,
-                confidence=chosen["confidence"],
-                clusters=inputs.clusters(chosen["unit"]),
+                confidence=options["confidence"],
+                clusters=inputs.clusters(options["unit"]),
             )
             rows.append(
                 {
@@ -189,8 +189,8 @@ def _judged(inputs: Inputs, shared: Judged) -> Result:
     }
 
 
-def _texts(inputs: Inputs, shared: Judged, chosen: dict[str, Any]) -> list[Result]:
-    groups = first_equal(inputs.captions, chosen["rule"])
+def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[Result]:
+    groups = first_equal(inputs.captions, options["rule"])
     return [
         {
             "text": inputs.captions[text.first],
@@ -199,7 +199,7 @@ def _texts(inputs: Inputs, shared: Judged, chosen: dict[str, Any]) -> list[Resul
             "videos": text.videos,
             "added": text.added,
         }
-        for text in frequent_texts(inputs.original, shared, groups, chosen["texts"])
+        for text in frequent_texts(inputs.original, shared, groups, options["texts"])
     ]
 
 
@@ -314,13 +314,13 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-TWINS = Kind(
+EQUAL_CAPTIONS = Analysis(
     name="twins",
     title="Twins: captions with equal texts",
     question="How much does each score gain if captions with the same text share their positives?",
-    form=TwinsForm,
+    form=EqualCaptionsForm,
     compute=_compute,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     tables=_tables,
     charts=_charts,
     warnings=_warnings,
