@@ -178,9 +178,8 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "rules.permissions.ObjectPermissionBackend",
     "django.contrib.auth.backends.ModelBackend",
-    "config.accounts.backends.SignInBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
 ]
-SESSION_ENGINE = "config.accounts.sessions"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import hypothesis
 import pytest
 
 from tests.services import REDIS_MARK, ensure_chromium, ensure_redis
+from tests.waiting import SECONDS, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -98,15 +98,29 @@ BROWSER_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Nothing in a page moves or fades, so that a test never looks at a page between two states. Less
+# motion as a person asks for it, `reduced_motion="reduce"`, would also keep videos from playing.
+STILL = """(() => {
+  const still = new CSSStyleSheet();
+  still.replaceSync(`
+    *, ::before, ::after, ::backdrop, ::-webkit-progress-bar, ::-webkit-progress-value {
+      transition: none !important; animation: none !important; scroll-behavior: auto !important;
+    }
+  `);
+  document.adoptedStyleSheets = [still];
+})()"""
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    from tests.e2e import waiting
+
+    expect.set_options(timeout=waiting.SECONDS * 1000)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=ensure_chromium(), args=BROWSER_ARGUMENTS
+            executable_path=ensure_chromium(), args=BROWSER_ARGUMENTS, timeout=SECONDS * 1000
         )
         yield chromium
         chromium.close()
@@ -130,9 +144,7 @@ def new_page(
     contexts: list[BrowserContext] = []
 
     def open_page() -> Page:
-        context = browser.new_context(base_url=live_server.url)
-        context.set_default_timeout(10_000)
-        collect_problems(context, live_server.url, page_problems)
+        context = open_context(browser, live_server.url, page_problems)
         contexts.append(context)
         return context.new_page()
 
@@ -151,14 +163,23 @@ def page(new_page: Callable[[], Page]) -> Page:
     return new_page()
 
 
-def let_server_finish(seconds: float = 5) -> None:
-    """Wait for what pages have asked for up to their end: on PostgreSQL a request that still runs
-    and the emptying of the tables after the test would wait for each other."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and any(
-        "process_request_thread" in thread.name for thread in threading.enumerate()
-    ):
-        time.sleep(0.02)
+def open_context(browser: Browser, url: str, problems: list[str], **options: Any) -> BrowserContext:
+    """Open a browser with cookies of its own, whose pages stand still."""
+    from tests.e2e import waiting
+
+    context = browser.new_context(base_url=url, **options)
+    context.set_default_timeout(waiting.SECONDS * 1000)
+    context.add_init_script(STILL)
+    collect_problems(context, url, problems)
+    return context
+
+
+def let_server_finish() -> None:
+    """Wait for the requests of closed pages: on PostgreSQL a request that still runs and the
+    emptying of the tables after the test would wait for each other."""
+    assert wait_for(
+        lambda: not any("process_request_thread" in one.name for one in threading.enumerate())
+    ), "a request never ended"
 
 
 def collect_problems(context: BrowserContext, own_url: str, problems: list[str]) -> None:
@@ -254,12 +275,14 @@ class Worker:
     process: subprocess.Popen[bytes]
     log: Path
 
-    def wait_until_ready(self, seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
-        while " ready." not in self.log.read_text():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                pytest.fail(f"the Celery worker did not start:\n{self.log.read_text()}")
-            time.sleep(0.05)
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: self.is_ready or self.process.poll() is not None)
+        if not self.is_ready:
+            pytest.fail(f"the Celery worker did not start:\n{self.log.read_text()}")
+
+    @property
+    def is_ready(self) -> bool:
+        return " ready." in self.log.read_text()
 
     def kill(self) -> None:
         """As a power cut would: the worker and its children at once."""

@@ -335,7 +335,8 @@ def test_publish_labels(judged: Path, manage: Manage) -> None:
 def test_evaluate(judged: Path, manage: Manage) -> None:
     sha256 = manage("publish_labels", "tiny", "--allow-pending")["sha256"]
     asked = [word for name in ("C@1", "AP", "AP(found)", "MedR") for word in ("--measure", name)]
-    # Worked by hand in tests/evaluation/test_services.py; here c2 has a second original positive.
+    # Worked by hand in tests/evaluation/scores/test_scores.py; here c2 has a second original
+    # positive.
     result = manage("evaluate", "tiny", *asked)
     assert result == {
         "labels": 2,

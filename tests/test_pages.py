@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import URLPattern, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.enums import GoldUse
 from annotation.models import Annotator, Campaign
@@ -41,7 +41,7 @@ from pooling.models import Benchmark, Video
 from pooling.services import build_pool
 from tests import factories
 from tests.accounts.world import invited, make_member
-from tests.annotation.test_guidelines import picture as make_picture
+from tests.pictures import picture as make_picture
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 
@@ -520,13 +520,22 @@ def test_a_person_of_one_benchmark_gets_in_there(places: dict[str, Any], tmp_pat
         assert "alert(1)" not in answer.content.decode()
 
 
+def _names(patterns: Iterable[URLPattern | URLResolver]) -> set[str | None]:
+    """Return the names of the patterns and of those that they include."""
+    return {
+        name
+        for found in patterns
+        for name in ({found.name} if isinstance(found, URLPattern) else _names(found.url_patterns))
+    }
+
+
 def test_the_table_has_every_page() -> None:
     """A page that is added is added to the table."""
     names = set()
     for part in get_resolver().url_patterns:
         module = getattr(getattr(part, "urlconf_module", None), "__name__", "")
         if module in OUR_URLS:
-            names |= {found.name for found in part.url_patterns if isinstance(found, URLPattern)}
+            names |= _names(part.url_patterns)
     assert names == {name for name, *_ in TABLE if not name.startswith("account_")}
 
 

@@ -11,7 +11,6 @@ from annotation.models import Campaign, JudgmentTask
 from config.accounts.roles import ALL, Scopes
 from config.shared.bulk import read_columns
 from config.shared.errors import NotFound
-from config.shared.prepared import Given, PreparedRead
 from pooling.models import Benchmark
 from pooling.selectors import codes_of
 
@@ -46,7 +45,7 @@ def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
 
 def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
     """One outside of the scopes is not there: the same error, after the same question."""
-    campaign: Campaign | None = _campaign.first(pk=pk)
+    campaign = Campaign.objects.filter(pk=pk).select_related("benchmark", "guideline").first()
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign

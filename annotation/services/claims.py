@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from functools import cache
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -24,14 +23,12 @@ from annotation.services.mixing import (
     untouched_tasks,
 )
 from annotation.services.seats import give_up, lease_end, leases_of, lowest_free
-from config.shared.prepared import Given, PreparedRead, PreparedUpdate
 
 CLAIM_MAX = 20
 # Leases given back per claim: the rest wait for the next claim or the periodic task.
 EXPIRE_PER_CLAIM = 50
 # For so long a person's search begins where their last one ended.
 CURSOR_FOR = datetime.timedelta(minutes=10)
-LAST_POSITION = 2**31 - 1
 SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
 
 
@@ -75,17 +72,20 @@ def release_assignments(
 @transaction.atomic(savepoint=False)
 def expire_leases(*, limit: int = 1000) -> int:
     """Free the slots of leases that ran out by the database's clock; returns how many."""
-    overdue = _overdue(limit).all()
+    overdue = Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
+    oldest = overdue.order_by("lease_expires_at")[:limit]
     # Asked again at the writing: a lease that was renewed meanwhile stays.
-    return give_up(overdue, AssignmentState.EXPIRED, lease_expires_at__lt=Now())
+    return give_up(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
 
 
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     """What the annotator holds, with leases that begin anew."""
-    if not _renew.run(annotator=annotator.pk, campaign=campaign.pk):
+    held = Assignment.objects.filter(
+        annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
+    )
+    if not held.update(lease_expires_at=lease_end()):
         return []
-    held: list[Assignment] = _held.all(annotator=annotator.pk, campaign=campaign.pk)
-    return held
+    return list(held.select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk"))
 
 
 def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[Assignment]:
@@ -100,9 +100,8 @@ def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[
         tasks = _next_tasks(campaign, membership, count)
     leased, new = _lease(tasks, membership.annotator)
     if leased:
-        _move_on.run(
-            pk=membership.pk,
-            count=new,
+        Membership.objects.filter(pk=membership.pk).update(
+            handed=F("handed") + new,
             cursor=membership.cursor,
             cursor_until=membership.cursor_until,
         )
@@ -115,66 +114,27 @@ def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[
         membership.cursor, membership.cursor_until = 0, timezone.now() + CURSOR_FOR
     if count < 1:
         return []
-    where = {"campaign": campaign.pk, "annotator": membership.annotator_id}
     begin = membership.cursor
-    confirms = campaign.confirms
-    found: list[JudgmentTask] = _open_tasks(count, confirms).all(
-        first=begin, end=LAST_POSITION, **where
-    )
+    tasks = _open_tasks(campaign, membership.annotator)
+    found = list(tasks.filter(position__gte=begin)[:count])
     if begin and len(found) < count:
-        found += _open_tasks(count - len(found), confirms).all(first=0, end=begin, **where)
+        found += tasks.filter(position__lt=begin)[: count - len(found)]
     if found:
         membership.cursor = found[0].position
     return found
 
 
-@cache
-def _open_tasks(count: int, confirms: bool) -> PreparedRead[JudgmentTask]:
-    """The first `count` open tasks for an annotator in a part of the queue, locked. Tasks that
-    another claim has locked are passed over."""
-    return PreparedRead(lambda: _open_tasks_query(confirms)[:count])
+def _open_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
+    """Return the campaign's open tasks for the annotator, to be locked when they are read.
 
-
-def _open_tasks_query(confirms: bool) -> QuerySet[JudgmentTask]:
-    tasks = untouched_tasks(Given("campaign"), Given("annotator")).filter(
-        seats_open__gt=0, position__gte=Given("first"), position__lt=Given("end")
-    )
-    if confirms:
-        tasks = unknown_pairs(tasks, Given("annotator"))
+    Tasks that another claim has locked are passed over.
+    """
+    tasks = untouched_tasks(campaign, annotator).filter(seats_open__gt=0)
+    if campaign.confirms:
+        tasks = unknown_pairs(tasks, annotator)
     if connection.features.has_select_for_update_skip_locked:
         tasks = tasks.select_for_update(skip_locked=True, of=("self",), no_key=True)
     return tasks.select_related("pair__query", "pair__video").order_by("position")
-
-
-@cache
-def _overdue(limit: int) -> PreparedRead[Assignment]:
-    return PreparedRead(
-        lambda: (
-            Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
-            .order_by("lease_expires_at")
-            .values_list("pk", "task_id")[:limit]
-        )
-    )
-
-
-def _held_by() -> QuerySet[Assignment]:
-    return Assignment.objects.filter(
-        annotator=Given("annotator"),
-        task__campaign=Given("campaign"),
-        state=AssignmentState.HELD,
-    )
-
-
-_renew = PreparedUpdate(_held_by, lease_expires_at=lease_end())
-_held = PreparedRead(
-    lambda: _held_by().select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk")
-)
-_move_on = PreparedUpdate(
-    lambda: Membership.objects.filter(pk=Given("pk")),
-    handed=F("handed") + Given("count"),
-    cursor=Given("cursor"),
-    cursor_until=Given("cursor_until", Membership._meta.get_field("cursor_until")),
-)
 
 
 def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assignment], int]:

@@ -30,7 +30,7 @@ from annotation.services.members import count_answer, is_paused, pause_below_bar
 from annotation.services.seats import Seats, locked_tasks, lowest_free, renew_carried, settle_task
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from config.shared.prepared import Given, PreparedInsert, PreparedRead, PreparedUpdate
+from config.shared.prepared import Given, Prepared
 
 GIVEN_UP = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 STATE_AFTER_ESCALATION = {
@@ -38,12 +38,10 @@ STATE_AFTER_ESCALATION = {
     EscalationKind.CANNOT_PLAY: TaskState.UNPLAYABLE,
 }
 
-
-_locked_task = PreparedRead(
+_locked_task = Prepared(
     lambda: locked_tasks(JudgmentTask.objects.filter(assignments=Given("assignment")))
 )
-_insert = PreparedInsert(Judgment)
-_end_lease = PreparedUpdate(
+_end_lease = Prepared(
     lambda: Assignment.objects.filter(pk=Given("pk")),
     state=AssignmentState.DONE,
     slot=Given("slot"),
@@ -161,7 +159,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
     if slot is not None or first:
         # A surplus answer fills no slot, but it ends the lease.
         assignment.state, assignment.slot = AssignmentState.DONE, slot
-        _end_lease.run(pk=assignment.pk, slot=slot)
+        _end_lease.update(pk=assignment.pk, slot=slot)
     if first:
         # After the lease: a claim by the same person at the same moment writes in this order.
         count_answer(campaign, annotator, is_gold=False)
@@ -219,7 +217,7 @@ def _was_handed_on(task: JudgmentTask, assignment: Assignment) -> bool:
 
 
 def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome: Any) -> Judgment:
-    return _insert.run(
+    return Judgment.objects.create(
         task=task,
         annotator=annotator,
         label=answer.label,

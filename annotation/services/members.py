@@ -14,17 +14,16 @@ from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.seats import give_up, leases_of
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
-from config.shared.prepared import Given, PreparedRead, PreparedUpdate
+from config.shared.prepared import Given, Prepared
 
 
 def _of_annotator() -> QuerySet[Membership]:
     return Membership.objects.filter(campaign=Given("campaign"), annotator=Given("annotator"))
 
 
-_membership = PreparedRead(_of_annotator)
-_count_pair = PreparedUpdate(_of_annotator, judged=F("judged") + 1)
-_count_gold = PreparedUpdate(_of_annotator, gold_judged=F("gold_judged") + 1)
-_annotator = PreparedRead(lambda: Annotator.objects.filter(user=Given("user")))
+_count_pair = Prepared(_of_annotator, judged=F("judged") + 1)
+_count_gold = Prepared(_of_annotator, gold_judged=F("gold_judged") + 1)
+_annotator = Prepared(lambda: Annotator.objects.filter(user=Given("user")))
 
 REASON_LENGTH = 1000
 ANY_NUMBER = 2**31
@@ -32,8 +31,9 @@ ANY_NUMBER = 2**31
 
 def annotator_for(user: User) -> Annotator:
     """The annotator behind a user, made at the first judgment."""
-    found: Annotator | None = _annotator.first(user=user.pk)
-    annotator = found or Annotator.objects.get_or_create(user=user)[0]
+    annotator: Annotator | None = _annotator.first(user=user.pk)
+    if annotator is None:
+        annotator, _ = Annotator.objects.get_or_create(user=user)
     annotator.user = user
     return annotator
 
@@ -43,7 +43,7 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
 
     Raises `NotPermitted` where a lead chooses who may judge and has not chosen this person.
     """
-    found: Membership | None = _membership.first(campaign=campaign.pk, annotator=annotator.pk)
+    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
     if found is not None:
         found.annotator = annotator
         return found
@@ -160,14 +160,14 @@ def resume_member(*, membership: Membership, by: User) -> Membership:
 
 
 def is_paused(campaign: Campaign, annotator: Annotator) -> bool:
-    found: Membership | None = _membership.first(campaign=campaign.pk, annotator=annotator.pk)
+    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
     return found is not None and found.state == MembershipState.PAUSED
 
 
 def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> None:
     """One more answer of the annotator. Not a correction: that replaces one."""
     counter = _count_gold if is_gold else _count_pair
-    counter.run(campaign=campaign.pk, annotator=annotator.pk)
+    counter.update(campaign=campaign.pk, annotator=annotator.pk)
 
 
 def _note(membership: Membership, done: str, by: User) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
@@ -31,7 +30,7 @@ class Offered:
     caption: int
 
 
-def untouched_tasks(campaign: Any, annotator: Any) -> QuerySet[JudgmentTask]:
+def untouched_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
     """Tasks of the campaign that the annotator neither holds nor has judged or handed on."""
     touched = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator).exclude(
         state=AssignmentState.EXPIRED
@@ -39,7 +38,7 @@ def untouched_tasks(campaign: Any, annotator: Any) -> QuerySet[JudgmentTask]:
     return JudgmentTask.objects.filter(~Exists(touched), campaign=campaign)
 
 
-def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Any) -> QuerySet[JudgmentTask]:
+def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Annotator) -> QuerySet[JudgmentTask]:
     """Return the tasks whose pair the annotator has not judged in another campaign.
 
     A second label must come from a second person.
@@ -100,7 +99,7 @@ def _due(campaign: Campaign, membership: Membership, fresh: int) -> int:
 
 
 def _open_gold(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
-    return untouched_tasks(campaign, annotator.pk).filter(
+    return untouched_tasks(campaign, annotator).filter(
         gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN
     )
 

@@ -29,7 +29,7 @@ from annotation.enums import (
 )
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
 from config.shared.bulk import Among, read_columns
-from config.shared.prepared import Given, PreparedRead, PreparedUpdate
+from config.shared.prepared import Given, Prepared
 
 LEASE = datetime.timedelta(minutes=30)
 TASK_STATES = {
@@ -40,9 +40,8 @@ TASK_STATES = {
 
 Int64Array = npt.NDArray[np.int64]
 
-_assignments = PreparedRead(lambda: Assignment.objects.filter(task=Given("task")))
-_live = PreparedRead(lambda: Judgment.objects.filter(task=Given("task"), state=JudgmentState.LIVE))
-_settle = PreparedUpdate(
+_assignments = Prepared(lambda: Assignment.objects.filter(task=Given("task")))
+_settle = Prepared(
     lambda: JudgmentTask.objects.filter(pk=Given("pk")),
     state=Given("state"),
     label=Given("label"),
@@ -57,8 +56,8 @@ class Seats:
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
-        live: list[Judgment] = _live.all(task=task.pk) if task.labels_live else []
-        self.live = {judgment.annotator_id: judgment for judgment in live}
+        live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
+        self.live = {one.annotator_id: one for one in live} if task.labels_live else {}
 
     def of(self, annotator: Annotator) -> Assignment | None:
         return next((a for a in self.assignments if a.annotator_id == annotator.pk), None)
@@ -90,7 +89,7 @@ def settle_task(task: JudgmentTask, seats: Seats) -> None:
     carried = np.array([NO_LABEL if task.carried is None else task.carried])
     outcome = outcomes_of(task.campaign, counts, planned, carried)
     row = _settled_rows(outcome, planned, np.array([seats.held]))[0]
-    _settle.run(pk=task.pk, **settled_columns(*row.tolist()))
+    _settle.update(pk=task.pk, **settled_columns(*row.tolist()))
 
 
 def outcomes_of(

@@ -16,7 +16,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models import Value
 
-from config.shared.prepared import Given, PreparedRead
+from config.shared.prepared import Given, Prepared
 
 EVERYWHERE = ""
 
@@ -74,7 +74,7 @@ def _roles_of() -> models.QuerySet[Any]:
     return everywhere.union(grants.order_by().values_list("role", "scope"))
 
 
-_roles_held = PreparedRead(_roles_of)
+_roles_held = Prepared(_roles_of)
 
 
 def scopes_of(user: Any, role: Role) -> Scopes:

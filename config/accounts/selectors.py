@@ -13,7 +13,6 @@ from django.utils.crypto import constant_time_compare
 
 from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
 from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
-from config.shared.prepared import Given, PreparedRead
 
 ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
 
@@ -23,16 +22,8 @@ def needs_consent(user: Any) -> bool:
 
     One query; nobody needs to agree where no text was written.
     """
-    newest = _newest_unaccepted.first(user=user.pk)
-    return newest is not None and bool(newest[0])
-
-
-# Asked for at each claim.
-_newest_unaccepted = PreparedRead(
-    lambda: ConsentText.objects.values_list(
-        ~Exists(Consent.objects.filter(user=Given("user"), text=OuterRef("pk")))
-    )[:1]
-)
+    accepted = Consent.objects.filter(user=user, text=OuterRef("pk"))
+    return bool(ConsentText.objects.values_list(~Exists(accepted), flat=True).first())
 
 
 def newest_consent_text() -> ConsentText | None:

@@ -33,7 +33,7 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 MAKE, WITHDRAW = "make", "withdraw"
 # Where a session holds the hash of the link that was opened.
 INVITATION = "invitation"
-SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
+SIGN_IN_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 @never_cache

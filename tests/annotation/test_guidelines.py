@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
 import pytest
-from av.video.frame import VideoFrame
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -32,30 +30,7 @@ from tests.factories import (
     row_counts,
     submit,
 )
-
-RED, BLUE = [255, 0, 0], [0, 0, 255]
-
-
-def picture(
-    codec: str = "png", size: tuple[int, int] = (64, 32), *, above: Any = RED, below: Any = BLUE
-) -> bytes:
-    """A picture of two colours, one above the other."""
-    width, height = size
-    pixels = np.empty((height, width, len(above)), np.uint8)
-    pixels[: height // 2], pixels[height // 2 :] = above, below
-    formats = {
-        "png": "rgb24" if len(above) == 3 else "rgba",
-        "mjpeg": "yuvj420p",
-        "libwebp": "yuv420p",
-    }
-    frame = VideoFrame.from_ndarray(pixels, format="rgb24" if len(above) == 3 else "rgba")
-    encoder = av.CodecContext.create(codec, "w")
-    encoder.width, encoder.height, encoder.pix_fmt = width, height, formats[codec]  # type: ignore[attr-defined]
-    encoder.time_base = Fraction(1)
-    frame = frame.reformat(format=formats[codec])
-    frame.pts, frame.time_base = 0, Fraction(1)
-    packets = [*encoder.encode(frame), *encoder.encode()]  # type: ignore[attr-defined]
-    return b"".join(bytes(packet) for packet in packets)
+from tests.pictures import BLUE, RED, picture
 
 
 def turned(jpeg: bytes, orientation: int, place: bytes = b"") -> bytes:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -216,17 +217,17 @@ def choose_database(*, sqlite: bool) -> None:
 
 
 @contextmanager
-def new_database(home: Path) -> Iterator[dict[str, str]]:
+def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
     """An environment with an empty, migrated database, dropped at the end."""
     environment = {**os.environ, "HEARTH_HOME": str(home)}
     url = environment.get("DATABASE_URL", "")
     if not url:
-        migrate(environment)
+        migrate(environment, root)
         yield environment
         return
     import psycopg2
 
-    name = f"hearth_bench_{os.getpid()}"
+    name = f"hearth_bench_{uuid.uuid4().hex}"
     # The one database that every server has: that of the URL may only be made by tests.
     connection = psycopg2.connect(urlunsplit(urlsplit(url)._replace(path="/postgres")))
     connection.autocommit = True
@@ -234,17 +235,17 @@ def new_database(home: Path) -> Iterator[dict[str, str]]:
         cursor.execute(f"CREATE DATABASE {name}")
         try:
             environment["DATABASE_URL"] = urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
-            migrate(environment)
+            migrate(environment, root)
             yield environment
         finally:
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
     connection.close()
 
 
-def migrate(environment: dict[str, str]) -> None:
+def migrate(environment: dict[str, str], root: Path) -> None:
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=ROOT,
+        cwd=root,
         env=environment,
         check=True,
     )

@@ -118,11 +118,11 @@ class Person:
         return int(lines[0].split()[1]), body
 
 
-def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+def world(environment: dict[str, str], *arguments: str, root: Path = ROOT) -> dict[str, Any]:
     """What `tests.benchmarks.judging_world` says; Django in this process would slow the load."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.judging_world", *arguments],
-        cwd=ROOT,
+        cwd=root,
         env=environment,
         stdout=subprocess.PIPE,
         check=True,
@@ -132,8 +132,9 @@ def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
 
 
 @contextmanager
-def server(environment: dict[str, str], port: int, log: Path) -> Iterator[None]:
+def server(environment: dict[str, str], port: int, log: Path, root: Path = ROOT) -> Iterator[None]:
     gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+    gunicorn += ["--chdir", str(root)]
     gunicorn += ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4"]
     with child(gunicorn, log=log, **environment):
         for _ in range(300):

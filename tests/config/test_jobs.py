@@ -25,6 +25,7 @@ from config.shared.uploads import store_upload, uploaded_file
 from pooling.models import Benchmark, Run
 from tests.conftest import use_broker
 from tests.factories import make_benchmark, row_counts
+from tests.waiting import wait_for
 
 # Over the filesystem; tests/config/test_worker.py has workers on both brokers.
 pytestmark = [
@@ -238,10 +239,7 @@ def test_the_lease_is_kept_while_the_work_is_silent(
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         Job.objects.update(lease_expires_at=timezone.now() + PAST)
-        deadline = time.monotonic() + 10
-        while Job.objects.get().lease_expires_at < timezone.now():  # type: ignore[operator]
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        assert wait_for(lambda: now(job).lease_expires_at > timezone.now())  # type: ignore[operator]
         return {}
 
     job = kind(work)
@@ -337,7 +335,7 @@ def test_a_broker_that_is_away_loses_nothing(
     try:
         started = time.monotonic()
         job = import_job(benchmark)
-        assert time.monotonic() - started < 6
+        assert time.monotonic() - started < 60  # not as long as the broker is away
         assert (now(job).state, now(job).sent_at) == (JobState.QUEUED, None)
     finally:
         use_broker(*before)

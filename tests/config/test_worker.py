@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +23,7 @@ from pooling.models import Benchmark, RankedList, Run
 from pooling.selectors import ranked_matrix
 from tests.conftest import Worker
 from tests.factories import make_benchmark, row_counts
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
 
@@ -48,13 +48,15 @@ def import_job(benchmark: Benchmark, content: bytes) -> Job:
     )
 
 
-def wait_for(job: Job, is_so: Callable[[Job], Any], worker: Worker, seconds: float = 60) -> Job:
-    deadline = time.monotonic() + seconds
-    while not is_so(found := Job.objects.get(pk=job.pk)):
-        if time.monotonic() > deadline or worker.process.poll() is not None:
-            pytest.fail(f"{found.state} {found.phase} {found.error}\n{worker.log.read_text()}")
-        time.sleep(0.02)
-    return found
+def wait_for_job(job: Job, is_so: Callable[[Job], Any], worker: Worker) -> Job:
+    def holds() -> bool:
+        job.refresh_from_db()
+        return bool(is_so(job))
+
+    wait_for(lambda: holds() or worker.process.poll() is not None)
+    if not holds():
+        pytest.fail(f"{job.state} {job.phase} {job.error}\n{worker.log.read_text()}")
+    return job
 
 
 def ended(job: Job) -> bool:
@@ -67,7 +69,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
     good = import_job(benchmark, b"c0 Q0 v1 1 2.0 t\nc0 Q0 v0 2 1.0 t\n")
     bad = import_job(benchmark, b"c0 Q0 v1 1 2.0 t\nc0 Q0 v9 2 1.0 t\n")
 
-    done = wait_for(good, ended, celery_worker_process)
+    done = wait_for_job(good, ended, celery_worker_process)
     assert (done.state, done.error, done.attempts) == (JobState.DONE, "", 1)
     run = Run.objects.get()
     assert done.result == {
@@ -81,13 +83,13 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
     }
     assert ranked_matrix(run)[0].tolist() == [1, 0]
 
-    failed = wait_for(bad, ended, celery_worker_process)
+    failed = wait_for_job(bad, ended, celery_worker_process)
     assert (failed.state, failed.error) == (
         JobState.FAILED,
         "my.run, line 2: unknown video 'v9'",
     )
     # What was uploaded is scored, by the original positives as long as there are no labels.
-    scored = wait_for(Job.objects.get(kind="evaluate"), ended, celery_worker_process)
+    scored = wait_for_job(Job.objects.get(kind="evaluate"), ended, celery_worker_process)
     assert scored.result == {"labels": "original", "runs": ["A"]}
     assert row_counts() == {
         **before,
@@ -122,7 +124,7 @@ def job_under_way(
     benchmark = make_benchmark(tmp_path, captions=CAPTIONS, videos=VIDEOS)
     worker = start_worker()
     job = import_job(benchmark, long_run())
-    wait_for(job, lambda found: found.state == JobState.RUNNING and found.phase, worker)
+    wait_for_job(job, lambda found: found.state == JobState.RUNNING and found.phase, worker)
     yield job, worker
     assert not storages["uploads"].exists(job.params["upload"])
 
@@ -156,10 +158,7 @@ def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
     (child,) = children_of(worker.process.pid)
     os.kill(child, signal.SIGKILL)
     # The worker starts another process and delivers the message again, which finds the job taken.
-    deadline = time.monotonic() + 30
-    while not (processes := children_of(worker.process.pid)) or child in processes:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert wait_for(lambda: (now := children_of(worker.process.pid)) and child not in now)
     found = Job.objects.get(pk=job.pk)
     assert (found.state, found.attempts) == (JobState.RUNNING, 1)
     assert sweep_jobs() == (0, 0)  # the lease still stands
@@ -167,7 +166,7 @@ def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
 
     lease_ran_out()
     assert sweep_jobs() == (1, 0)
-    wait_for(job, ended, worker)
+    wait_for_job(job, ended, worker)
     check_done_once(job, attempts=2)
 
 
@@ -183,5 +182,5 @@ def test_a_job_whose_worker_was_killed_is_done_once_after_a_restart(
     again = start_worker()
     lease_ran_out()
     assert sweep_jobs() == (1, 0)
-    wait_for(job, ended, again)
+    wait_for_job(job, ended, again)
     check_done_once(job, attempts=2)

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
+from playwright.sync_api import expect
 
 from annotation.models import Campaign, Judgment
 from annotation.services import Policy, open_campaign
@@ -21,21 +21,44 @@ from evaluation.demo.shapes import draw_scene
 from pooling.models import Benchmark
 from pooling.services import build_pool, import_benchmark
 from tests import factories
-from tests.e2e.test_disagreement import NOTHING_WAITS, wait_until
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Locator, Page
 
-ROOM = "document.getElementById('room')"
-PLAYS = "() => document.querySelector('.judge-stage video')?.videoWidth > 0"
-# A pair's video is on the screen, or the page says why it is not; or there is no pair.
-LOOKED_AT = """() => {
-  const room = document.getElementById("room");
-  const isTold = [...room.querySelectorAll(".judge-problem")].some((text) => !text.hidden);
-  return room.dataset.state !== "ready" || room.dataset.seen === "true" || isTold;
+# Keys count, and what they count for is on the screen: the pair's video, or why there is none; the
+# verdict in training; or that no pair is left.
+SETTLED = ", ".join(
+    f"#room[data-accepts=true]{state}"
+    for state in (
+        "[data-state=ready][data-seen=true]",
+        "[data-state=ready]:has(.judge-problem:not([hidden]))",
+        "[data-state=feedback]",
+        "[data-state=empty]",
+    )
+)
+# A frame of the playing video is on the screen.
+PLAYS = """async () => {
+  const video = document.querySelector(".judge-stage video");
+  await new Promise((resolve) => { video.requestVideoFrameCallback(resolve); });
+  return !video.paused && video.currentTime > 0;
 }"""
-# Longer than a room ignores what is pressed, and shorter than a person looks.
-SETTLED_MS = 270
+# The browser's own store of answers that have not reached the server.
+NOTHING_STORED = """async () => {
+  const open = indexedDB.open("hearth-outbox");
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = resolve;
+    request.onerror = reject;
+  });
+  // Without the room's own store there is none to look into, and none to make.
+  open.onupgradeneeded = () => open.transaction.abort();
+  await done(open);
+  const count = open.result.transaction("answers").objectStore("answers").count();
+  await done(count);
+  open.result.close();
+  return count.result === 0;
+}"""
+CAPTION = "a dog runs after a <b>ball</b>"
 
 
 @cache
@@ -72,6 +95,22 @@ def make_campaign(
     return open_campaign(benchmark=benchmark, policy=Policy(double_share=0, **policy))
 
 
+def make_dogs(folder: Path) -> Campaign:
+    """One caption; the run puts first a video that is not its original positive."""
+    for name in ("v0", "v1"):
+        write_video(draw_scene(random.Random(name)), folder / f"{name}.mp4")
+    benchmark = import_benchmark(
+        key="dogs",
+        name="Dogs",
+        captions=factories.write_captions(folder, [("c0", CAPTION, "v0")]),
+        videos=factories.write_videos(folder, [("v0", "v0.mp4", ""), ("v1", "v1.mp4", "")]),
+        media_dir=folder,
+    ).benchmark
+    factories.make_run(folder, benchmark, {"c0": ["v1", "v0"]}, system="A")
+    build_pool(benchmark=benchmark, depth=1)
+    return open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
+
+
 def sign_in(context: BrowserContext, url: str, person: User) -> Page:
     """A page of somebody who signed in before: the form has tests of its own."""
     client = Client()
@@ -82,31 +121,43 @@ def sign_in(context: BrowserContext, url: str, person: User) -> Page:
     return context.new_page()
 
 
+def log_in(page: Page, username: str) -> Page:
+    page.goto("/accounts/login/")
+    page.fill("[name=login]", username)
+    page.fill("[name=password]", factories.PASSWORD)
+    page.press("[name=password]", "Enter")
+    page.wait_for_url("/")
+    return page
+
+
 def enter(page: Page, campaign: Campaign) -> Page:
     """Open the campaign's room and wait for its first pair."""
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     until_ready(page)
-    wait_until(page, PLAYS)
     return page
 
 
-def state(page: Page) -> str:
-    found: str = page.evaluate(f"{ROOM}.dataset.state")
-    return found
+def room(page: Page, **states: str) -> Locator:
+    """The room, if its attributes have these values."""
+    attributes = "".join(f"[data-{name}={value}]" for name, value in states.items())
+    return page.locator(f"#room{attributes}")
 
 
 def until(page: Page, wanted: str) -> None:
-    wait_until(page, f"() => {ROOM}.dataset.state === '{wanted}'")
+    expect(room(page, state=wanted)).to_be_attached()
     settle(page)
 
 
 def settle(page: Page) -> None:
-    wait_until(page, LOOKED_AT)
-    page.wait_for_timeout(SETTLED_MS)
+    expect(page.locator(SETTLED)).to_be_attached()
 
 
 def until_ready(page: Page) -> None:
     until(page, "ready")
+
+
+def until_playing(page: Page) -> None:
+    wait_until(page, PLAYS)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -114,6 +165,39 @@ def press(page: Page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
         settle(page)
+
+
+def press_at_once(page: Page, key: str, state: str) -> None:
+    """Have the key pressed when the room comes to the state, before any other key could be."""
+    page.evaluate(
+        """({ key, state }) => {
+          const room = document.getElementById("room");
+          new MutationObserver((changes, observer) => {
+            if (room.dataset.state !== state) return;
+            observer.disconnect();
+            room.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            room.dataset.pressed = key;
+          }).observe(room, { attributeFilter: ["data-state"] });
+        }""",
+        {"key": key, "state": state},
+    )
+
+
+def answer_all(page: Page, key: str = "k") -> None:
+    """Answer what the browser holds, until the room says that there is no pair."""
+    settle(page)
+    while room(page, state="ready").count():
+        press(page, key)
+    until(page, "empty")
+
+
+def until_claimed(page: Page, times: int) -> None:
+    """Wait until the page has heard so many times which pairs come next."""
+    wait_until(
+        page,
+        f"""() => performance.getEntriesByType("resource")
+          .filter(({{ name }}) => name.endsWith("/claim/")).length >= {times}""",
+    )
 
 
 def caption(page: Page) -> str:
@@ -124,19 +208,17 @@ def shown(page: Page, part: str) -> bool:
     return page.locator(f"[data-part={part}]").is_visible()
 
 
+def judged(page: Page) -> Locator:
+    """How many pairs the person has judged, as the room counts them."""
+    return page.locator("[data-part=judged]")
+
+
 def until_sent(page: Page) -> None:
-    wait_until(page, NOTHING_WAITS)
+    """Wait until no answer waits for the server, in the page or in the browser's store."""
+    expect(page.locator("[data-part=waiting]")).to_have_text("0 waiting")
+    wait_until(page, NOTHING_STORED)
 
 
 def labels() -> list[tuple[int, str]]:
     """All judgments in the order of their arrival."""
     return list(Judgment.objects.order_by("pk").values_list("label", "state"))
-
-
-def barriers(page: Page) -> list[str]:
-    """What axe finds on the page as it is now."""
-    return [
-        f"{one['id']}: {node['html'][:120]}"
-        for one in Axe().run(page).response["violations"]
-        for node in one["nodes"]
-    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, open_campaign, release_assignments
@@ -15,7 +16,8 @@ from config.jobs.models import Job
 from config.jobs.services import run_job
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_training import is_sound
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import follow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -49,17 +51,18 @@ def test_a_lead_steers(
     is_sound(page)
     assert page.get_by_role("img", name="Answers per hour").count() == 1
     page.get_by_text("As a table").click()
-    page.get_by_role("link", name="Answers").click()
-    assert page.locator("#over-time[open] th[aria-sort=descending]").inner_text() == "Answers ▾"
+    follow(page.get_by_role("link", name="Answers"))
+    head = page.locator("#over-time[open] th[aria-sort=descending]")
+    expect(head).to_have_text("Answers ▾")
 
-    page.get_by_role("link", name="People 2").click()
+    follow(page.get_by_role("link", name="People 2"))
     is_sound(page)
     assert names(page) == ["anna", "ben"]
-    page.get_by_role("link", name="Annotator").click()
-    page.get_by_role("link", name="Annotator").click()
+    follow(page.get_by_role("link", name="Annotator"))
+    follow(page.get_by_role("link", name="Annotator"))
     assert names(page) == ["ben", "anna"]
 
-    page.get_by_role("link", name="ben").click()
+    follow(page.get_by_role("link", name="ben"))
     is_sound(page)
     # On the page: as a document of its own, nothing of a stored file may run, not even itself.
     page.get_by_role("link", name="Play the video").first.click()
@@ -70,7 +73,7 @@ def test_a_lead_steers(
     page.keyboard.press("Escape")
     page.locator("summary", has_text="Pause").click()
     page.get_by_label("Why? They read it.").fill("Please look at the guideline.")
-    page.locator("details[open]").get_by_role("button", name="Pause").click()
+    follow(page.locator("details[open]").get_by_role("button", name="Pause"))
     page.get_by_text("Please look at the guideline.").wait_for()
     assert Membership.objects.get(annotator__user__username="ben").state == "paused"
     page.locator("summary", has_text="Resume").click()
@@ -78,7 +81,7 @@ def test_a_lead_steers(
     page.get_by_role("button", name="Resume now").click()
     page.get_by_text("They may go on in First").wait_for()
 
-    page.get_by_role("link", name="Take back answers").click()
+    follow(page.get_by_role("link", name="Take back answers"))
     is_sound(page)
     page.get_by_text("2 pairs are concerned").wait_for()
     page.get_by_label("Why").fill("guesses")
@@ -86,15 +89,15 @@ def test_a_lead_steers(
     page.wait_for_url("**/jobs/**")
     run_job(Job.objects.get().pk)
     page.get_by_text("2 answers of").wait_for()
-    page.get_by_role("link", name="To the campaign").click()
+    follow(page.get_by_role("link", name="To the campaign"))
     assert Membership.objects.get(annotator__user__username="ben").state == "paused"
 
-    page.get_by_role("link", name="Change").click()
+    follow(page.get_by_role("link", name="Change"))
     is_sound(page)
     page.get_by_label("Those whom a lead lets in").check()
     page.get_by_text("Training before").click()
     page.get_by_label("Let in who has so many right").fill("5")
-    page.get_by_role("button", name="Change it").click()
+    follow(page.get_by_role("button", name="Change it"))
     # The browser does not know that five of none is too much.
     page.get_by_role("link", name="Let in who has so many right").wait_for()
     assert "422" in page_problems.pop()

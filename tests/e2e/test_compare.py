@@ -14,8 +14,8 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
-from tests.e2e.test_training import is_sound
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -26,6 +26,12 @@ CAPTIONS = ["a dog", "كلب يجري في الحديقة 🐕" + "ـ" * 500, "l
 # Run A has all videos in order for each caption.
 LISTS = {"c0": ["v2", "v0"], "c1": ["v1"], "c2": ["v3"]}
 PLAYING = "[...document.querySelectorAll('video')].filter((one) => !one.paused).length"
+
+# A key that leads to another caption clicks a link, before the next key is pressed.
+NOTICE_CLICKS = """() => {
+  document.body.dataset.clicked = "no";
+  document.addEventListener("click", () => { document.body.dataset.clicked = "yes"; });
+}"""
 
 
 @pytest.fixture
@@ -74,9 +80,11 @@ def test_keys_lead_through_captions_and_lists(page: Page) -> None:
     page.wait_for_url("**at=1*")
     # A field has its own use for arrows and letters.
     page.keyboard.press("g")
+    page.evaluate(NOTICE_CLICKS)
     page.keyboard.type("c2gp?")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(200)
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("body", "data-clicked") == "no"
     assert page.input_value("#id_caption") == "c2gp?"
     assert place(page) == "1 of 3"
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from annotation.models import Assignment, Campaign, Judgment
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from tests import factories
-from tests.e2e.test_disagreement import (
-    MORE_THAN_DEAF_MS,
-    NOTHING_WAITS,
-    campaign,
-    log_in,
-    wait_until,
-)
+from tests.e2e import rooms
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["campaign"]
+
+@pytest.fixture
+def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
+    return rooms.make_dogs(tmp_path)
 
 
 def test_an_answer_that_was_under_way_is_kept(
@@ -29,17 +29,14 @@ def test_an_answer_that_was_under_way_is_kept(
     page_problems: list[str],
 ) -> None:
     anna, ada = factories.make_user("anna", Role.ANNOTATOR), factories.make_user("ada", Role.ADMIN)
-    page = log_in(new_page(), "anna")
-    page.goto(f"/campaigns/{campaign.pk}/judge/")
-    wait_until(page, "() => document.querySelector('video')?.videoWidth > 0")
-    page.wait_for_timeout(MORE_THAN_DEAF_MS)
+    page = rooms.enter(rooms.log_in(new_page(), "anna"), campaign)
 
     deactivate_person(person=anna, by=ada)
     assert list(Assignment.objects.values_list("state", flat=True)) == ["expired"]
     with page.expect_response("**/api/v1/judgments/") as answer:
         page.keyboard.press("k")
     assert (answer.value.status, answer.value.json()["kept"]) == (403, True)
-    wait_until(page, NOTHING_WAITS)
+    rooms.until_sent(page)
     page.get_by_text("You may not judge any more.").wait_for()
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "surplus")]
     task = campaign.tasks.get()

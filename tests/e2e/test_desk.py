@@ -17,13 +17,13 @@ from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
 from pooling.services import build_pool, import_benchmark
 from tests import factories
-from tests.e2e.test_disagreement import MORE_THAN_DEAF_MS, log_in, wait_until
+from tests.e2e.rooms import log_in
+from tests.e2e.waiting import follow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The script's own video has no controls: before it has replaced the page's, keys do nothing.
-PLAYS = "() => document.querySelector('video:not([controls])')?.videoWidth > 0"
+ACCEPTS_KEYS = "#desk[data-accepts=true]"
 
 
 @pytest.fixture
@@ -60,15 +60,14 @@ def test_a_lead_rules_by_key(
     factories.make_user("lea", Role.LEAD)
     page = log_in(new_page(), "lea")
     page.goto(f"/campaigns/{campaign.pk}/")
-    page.get_by_role("link", name="Desk 2").click()
-    wait_until(page, PLAYS)
+    follow(page.get_by_role("link", name="Desk 2"))
+    page.locator(ACCEPTS_KEYS).wait_for()
     assert page.locator(".desk-labels li").all_inner_texts() == [
         "Annotator A\nnot relevant",
         "Annotator B\nrelevant",
     ]
 
     # A key that is written, held down with another or repeated decides nothing.
-    page.wait_for_timeout(MORE_THAN_DEAF_MS)
     page.get_by_label("Reason").press_sequentially("take 2")
     page.locator("h1").click()
     page.keyboard.press("Control+2")
@@ -83,8 +82,7 @@ def test_a_lead_rules_by_key(
     page.keyboard.press("3")
     page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
     assert page.locator(".desk-reason").inner_text() == "too dark"
-    wait_until(page, PLAYS)
-    page.wait_for_timeout(MORE_THAN_DEAF_MS)
+    page.locator(ACCEPTS_KEYS).wait_for()
     page.keyboard.press("b")
     page.get_by_text("Nothing waits.").wait_for()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from annotation.models import Campaign
 from config.accounts.models import Consent, Invitation, User
@@ -16,7 +15,9 @@ from config.accounts.roles import Role
 from config.accounts.services import write_consent_text
 from tests import factories
 from tests.accounts.world import make_member
-from tests.e2e.test_disagreement import log_in
+from tests.e2e.barriers import is_sound
+from tests.e2e.rooms import log_in
+from tests.e2e.waiting import follow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -29,20 +30,14 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     return factories.make_campaign(tmp_path)
 
 
-def violations(page: Page) -> list[str]:
-    """What axe finds wrong with the page as it is."""
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
-
-
 def make_link(page: Page) -> str:
     page.goto("/people/invitations/")
-    page.get_by_role("link", name="Invite somebody").click()
-    assert violations(page) == []
+    follow(page.get_by_role("link", name="Invite somebody"))
+    is_sound(page)
     page.get_by_label("Where", exact=True).select_option("tiny")
     page.get_by_label("For whom").fill("Anna, by mail")
-    page.get_by_role("button", name="Make the link").click()
-    assert violations(page) == []
+    follow(page.get_by_role("button", name="Make the link"))
+    is_sound(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
     page.get_by_text("The link is copied.").wait_for(state="attached")
@@ -63,7 +58,7 @@ def test_somebody_is_invited_and_comes_in(
 
     page = new_page()
     page.goto(link)
-    assert violations(page) == []
+    is_sound(page)
     page.get_by_text("Your name is never published.").wait_for()
     # Filled in by keyboard alone; the browser itself asks for what is missing.
     page.get_by_label("User name").press_sequentially("anna")
@@ -77,7 +72,8 @@ def test_somebody_is_invited_and_comes_in(
     page.get_by_label("I have read this and agree to it.").press("Space")
     page.keyboard.press("Enter")
     page.get_by_role("alert").wait_for()
-    assert violations(page) == []
+    page.wait_for_load_state()
+    is_sound(page)
     assert page.get_by_label("User name").input_value() == "anna"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
@@ -96,7 +92,7 @@ def test_somebody_is_invited_and_comes_in(
     again = new_page()
     again.goto(link)
     again.get_by_role("heading", name="This invitation cannot be used").wait_for()
-    assert violations(again) == []
+    is_sound(again)
     # The page of the form that was not right, and that of the link that was used.
     expected = ("status of 422", "status of 404")
     page_problems[:] = [one for one in page_problems if not any(word in one for word in expected)]
@@ -109,9 +105,9 @@ def test_somebody_is_shut_out_while_they_look(
     factories.make_user("anna", Role.ANNOTATOR)
     anna, admin = log_in(new_page(), "anna"), log_in(new_page(), "ada")
     admin.goto("/people/")
-    admin.get_by_role("link", name="anna").click()
+    follow(admin.get_by_role("link", name="anna"))
     admin.get_by_text("Deactivate", exact=True).click()
-    assert violations(admin) == []
+    is_sound(admin)
     admin.get_by_role("button", name="Deactivate now").click()
     admin.get_by_text("The account is deactivated; nobody is signed in with it.").wait_for()
     anna.goto("/")

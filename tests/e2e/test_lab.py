@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -15,7 +16,8 @@ from evaluation.models import AnalysisResult
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_training import is_sound
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import follow
 from tests.evaluation.worked import make_worked_benchmark
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ def test_a_researcher_reads_an_analysis(
     rita = factories.make_user("rita", Role.RESEARCHER)
     page = rooms.sign_in(new_page().context, live_server.url, rita)
     page.goto("/benchmarks/tiny/")
-    page.get_by_role("link", name="Analyses").click()
+    follow(page.get_by_role("link", name="Analyses"))
     is_sound(page)
-    page.get_by_role("link", name="Ranks of the positives").click()
+    follow(page.get_by_role("link", name="Ranks of the positives"))
     # It begins by itself; a worker does it, and the page shows it.
     page.wait_for_selector("#job-progress")
     run_job(Job.objects.get().pk)
@@ -64,7 +66,7 @@ def test_a_researcher_reads_an_analysis(
         page.get_by_role("button", name="SVG").click()
     written = saved.value.path().read_text()
     assert ("#25211c" in written, "#ede6dd" in written) == (True, False)
-    assert page.locator(".lab-paper").count() == 0
+    expect(page.locator(".lab-paper")).to_have_count(0)
 
 
 def test_a_lead_brings_tags(
@@ -78,17 +80,17 @@ def test_a_lead_brings_tags(
     page = rooms.sign_in(new_page().context, live_server.url, lena)
     page.goto("/benchmarks/tiny/")
     is_sound(page)
-    page.get_by_role("link", name="Bring train captions").click()
+    follow(page.get_by_role("link", name="Bring train captions"))
     is_sound(page)
-    page.get_by_role("link", name="Back to the benchmark").click()
-    page.get_by_role("link", name="Bring tags").click()
+    follow(page.get_by_role("link", name="Back to the benchmark"))
+    follow(page.get_by_role("link", name="Bring tags"))
     is_sound(page)
     tags = factories.write_csv(tmp_path / "new.csv", "video_id,tag", [("v2", "at home")])
     page.get_by_label("File", exact=True).set_input_files(tags)
     page.get_by_role("button", name="Upload").click()
     page.wait_for_url("**/jobs/*/")
     run_job(Job.objects.get().pk)
-    page.get_by_role("link", name="To the scores by tag").click()
+    follow(page.get_by_role("link", name="To the scores by tag"))
     page.wait_for_selector("#job-progress")
     run_job(Job.objects.get(kind="analyse").pk)
     page.get_by_role("cell", name="at home").first.wait_for()

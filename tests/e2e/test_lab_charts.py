@@ -22,7 +22,8 @@ from pooling.models import Benchmark
 from pooling.services import build_pool, import_benchmark, import_run
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_training import is_sound
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import wait_until
 from tests.evaluation.lab.golden.world import INPUT, RUNS
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def test_charts_show_what_there_is(
                 assert charts in words_of_refusal(page)
                 continue
             assert page.locator(".lab-chart").count() == charts, address
-            page.wait_for_function(DRAWN)
+            wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
             if width < 1400 and make is not make_crowded:

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import annotator_for, set_working_habits
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
-from tests.conftest import collect_problems, let_server_finish
+from tests.conftest import let_server_finish, open_context
 from tests.e2e import rooms
+from tests.e2e.barriers import find_barriers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -44,9 +46,7 @@ def open_page(
 
     @contextmanager
     def opened(**options: Any) -> Iterator[Page]:
-        context = browser.new_context(base_url=live_server.url, **options)
-        context.set_default_timeout(10_000)
-        collect_problems(context, live_server.url, page_problems)
+        context = open_context(browser, live_server.url, page_problems, **options)
         yield rooms.sign_in(context, live_server.url, anna)
         context.close()
         let_server_finish()
@@ -79,7 +79,7 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
         page.locator(".judge-element").first.tap()
         assert page.locator(".judge-element kbd").evaluate_all(VISIBLE) == 0
         seen = {}
-        for across in (150, -150, 150, -150):
+        for place, across in enumerate((150, -150, 150, -150), start=1):
             seen[rooms.caption(page)] = page.evaluate(
                 "getComputedStyle(document.querySelector('.judge-checklist')).direction"
             )
@@ -91,6 +91,7 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
             assert box
             assert box["y"] + box["height"] <= 844
             swipe(page, across)
+            expect(rooms.judged(page)).to_have_text(str(place))
             rooms.settle(page)
         rooms.until(page, "empty")
         rooms.until_sent(page)
@@ -105,6 +106,7 @@ def test_less_motion(open_page: Callable[..., Any], tmp_path: Path) -> None:
         rooms.press(page, "k")
         assert page.evaluate("document.querySelector('video').paused")
         page.get_by_role("button", name="Play", exact=True).click()
+        rooms.until_playing(page)
         page.get_by_role("button", name="Pause", exact=True).click()
         page.get_by_role("button", name="A frame on").click()
         rooms.press(page, "k", "k")
@@ -130,7 +132,7 @@ def test_keys_of_ones_own(open_page: Callable[..., Any], anna: User, tmp_path: P
         rooms.enter(page, campaign)
         assert page.locator(".judge-answer kbd").all_inner_texts() == ["J", "P"]
         rooms.press(page, "k", "z")
-        assert rooms.state(page) == "ready"
+        expect(rooms.room(page, state="ready")).to_be_attached()
         assert rooms.labels() == []
         rooms.press(page, "p", "PageUp", "j")
         rooms.until_sent(page)
@@ -184,16 +186,14 @@ def test_no_barriers_in_any_state(
     found: dict[str, list[str]] = {}
 
     def look(name: str) -> None:
-        if barriers := rooms.barriers(page):
+        if barriers := find_barriers(page):
             found[name] = barriers
 
     with open_page() as page:
         page.route(f"**/{junk.public_id}/", lambda route: route.fulfill(body=b"no video"))
         page.route("**/claim/", lambda route: None)
         page.goto(f"/campaigns/{campaign.pk}/judge/")
-        page.wait_for_timeout(rooms.SETTLED_MS)
-        # The text fades in, which takes longer on a busy machine.
-        page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+        expect(page.get_by_text("Fetching the next pair …")).to_be_visible()
         look("loading")
         page.unroute("**/claim/")
         rooms.enter(page, campaign)
@@ -205,23 +205,26 @@ def test_no_barriers_in_any_state(
             page.locator(f"#{dialog}").wait_for()
             look(dialog)
             page.keyboard.press("Escape")
+            page.locator(f"#{dialog}").wait_for(state="hidden")
         rooms.press(page, "k", "k")
-        assert page.inner_text("[data-part=video-reason]") == "This video cannot be played."
+        reason = page.locator("[data-part=video-reason]")
+        expect(reason).to_have_text("This video cannot be played.")
+        expect(rooms.room(page, seen="true")).to_be_attached()  # by its sheet
         look("broken video")
-        assert page.evaluate(f"{rooms.ROOM}.dataset.seen") == "true"  # by its sheet
         page.keyboard.press("x")  # at once: here is nothing to think twice about
         rooms.until_ready(page)
+        rooms.until_sent(page)
         assert Escalation.objects.get().reason == "This video cannot be played."
         page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(rooms.SETTLED_MS)  # colours change softly
+        page.locator("html[data-bs-theme=dark]").wait_for()
         look("ready, dark")
         Campaign.objects.filter(pk=campaign.pk).update(state="paused")
-        rooms.press(page, "k", "k")
-        rooms.until(page, "empty")
+        rooms.answer_all(page)
         look("empty")
         page.goto("/me/")
         look("me, dark")
         page.emulate_media(color_scheme="light")
+        page.locator("html[data-bs-theme=light]").wait_for()
         page.get_by_label("Relevant, key", exact=True).fill("J")
         page.locator("[data-keys-form]").get_by_role("button", name="Store").click()
         page.get_by_role("alert").wait_for()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import release_assignments, write_guideline
@@ -14,7 +15,8 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import log_in, wait_until
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import follow, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
 MOVES = """() => {
   const video = document.querySelector("video");
   return video.src.startsWith("blob:") && video.currentTime > 0;
+}"""
+
+# The three videos that come next have been fetched.
+FETCHED = """() => {
+  const shown = document.querySelector("video").src;
+  const names = performance.getEntriesByType("resource")
+    .filter((one) => one.initiatorType === "fetch" && one.responseStatus === 200)
+    .map(({ name }) => name)
+    .filter((name) => name.includes("/media/") && name !== shown);
+  return new Set(names).size >= 3;
 }"""
 
 
@@ -55,14 +67,14 @@ def test_offline_for_long_and_back(
     anna: Page, campaign: Campaign, page_problems: list[str]
 ) -> None:
     page = rooms.enter(anna, campaign)
-    page.wait_for_load_state("networkidle")
+    wait_until(page, FETCHED)
     page.context.set_offline(True)
     for number in range(3):
         rooms.press(page, "k")
         wait_until(page, MOVES)
         assert not rooms.shown(page, "video-problem")
         page.get_by_text(f"{number + 1} waiting").wait_for()
-    assert rooms.shown(page, "offline")
+    expect(page.locator("[data-part=offline]")).to_be_visible()
 
     # Not fetched before: nobody takes the network's fault for the video's, or answers unseen.
     rooms.press(page, "k")
@@ -71,10 +83,11 @@ def test_offline_for_long_and_back(
     rooms.press(page, "k")
     assert rooms.shown(page, "unseen")
     assert page.inner_text("[data-part=waiting]") == "4 waiting"
-    assert rooms.barriers(page) == []
+    is_sound(page)
     page.keyboard.press("x")
     assert rooms.shown(page, "report-cut-off")
     page.keyboard.press("Enter")  # cancels
+    page.locator("#report").wait_for(state="hidden")
     rooms.press(page, "z")  # what has not been sent can be corrected, too
     rooms.press(page, "j")
 
@@ -86,18 +99,18 @@ def test_offline_for_long_and_back(
     read.wait_for()
     assert page.inner_text("#guidelines-title") == "Guidelines version 1"
     assert page.get_by_text("An oval is a circle.").is_visible()
-    assert rooms.barriers(page) == []
+    is_sound(page)
     for key in ("k", "Space", "Enter", "Escape", "Escape", "Escape", "k"):
         page.keyboard.press(key)
     read.click()
-    assert not page.locator("#guidelines").is_visible()
+    page.locator("#guidelines").wait_for(state="hidden")
     page.keyboard.press("h")
     assert not rooms.shown(page, "guideline-changed")
     page.keyboard.press("Escape")
     assert guidelines() == [None] * 5
-    wait_until(page, rooms.PLAYS)
-    assert not rooms.shown(page, "offline")
-    assert not rooms.shown(page, "video-problem")
+    expect(page.locator("[data-part=video-problem]")).to_be_hidden()
+    expect(page.locator("[data-part=offline]")).to_be_hidden()
+    rooms.settle(page)
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0
 
@@ -108,13 +121,15 @@ def test_offline_for_long_and_back(
     page.get_by_text("1 waiting").wait_for()
     second = rooms.enter(page.context.new_page(), campaign)
     second.get_by_role("button", name="I have read them").click()
-    assert second.inner_text("[data-part=judged]") == "5"
+    expect(rooms.judged(second)).to_have_text("5")
     assert Judgment.objects.filter(state="live").count() == 4
     page.context.unroute("**/api/v1/judgments/")
-    rooms.until_sent(second)
-    assert [tab.inner_text("[data-part=judged]") for tab in (page, second)] == ["5", "5"]
+    for tab in (page, second):
+        rooms.until_sent(tab)
+        expect(rooms.judged(tab)).to_have_text("5")
     assert guidelines() == [None] * 5 + [1]
     # The time on a pair begins after the reading, also of a video that plays already.
+    rooms.until_playing(second)
     rooms.press(second, "k")
     rooms.until_sent(second)
     assert guidelines()[6:] == [1]
@@ -134,7 +149,7 @@ def test_a_session_ends_and_another_person_signs_in(
     rooms.press(page, "k")
 
     # Anna's answers are not Ben's, though he sits at the same machine.
-    other = log_in(page.context.new_page(), "ben")
+    other = rooms.log_in(page.context.new_page(), "ben")
     page.bring_to_front()
     with page.expect_response("**/api/v1/judgments/") as refused:
         page.evaluate("window.dispatchEvent(new Event('online'))")
@@ -143,12 +158,12 @@ def test_a_session_ends_and_another_person_signs_in(
     assert Judgment.objects.count() == 0
 
     other.goto("/accounts/logout/")
-    other.locator("main").get_by_role("button", name="Sign out").click()
-    log_in(other, "anna")
+    follow(other.locator("main").get_by_role("button", name="Sign out"))
+    rooms.log_in(other, "anna")
     page.bring_to_front()
     page.evaluate("window.dispatchEvent(new Event('focus'))")  # which no headless window has
     rooms.until_sent(page)
-    wait_until(page, "() => document.querySelector('[data-part=signed-out]').hidden")
+    expect(page.locator("[data-part=signed-out]")).to_be_hidden()
     rooms.press(page, "j")
     rooms.until_sent(page)
     assert rooms.labels() == [(1, "live"), (1, "live"), (0, "live")]
@@ -178,8 +193,8 @@ def test_two_tabs_and_two_browsers(
     elsewhere.get_by_text("You have answered this pair before; that answer stands.").wait_for()
     elsewhere.get_by_role("button", name="OK").click()
     assert not rooms.shown(elsewhere, "refused")
-    wait_until(elsewhere, "() => document.querySelectorAll('.judge-past-list li').length === 0")
-    wait_until(elsewhere, "() => document.querySelector('[data-part=judged]').textContent === '1'")
+    expect(elsewhere.locator(".judge-past-list li")).to_have_count(0)
+    expect(rooms.judged(elsewhere)).to_have_text("1")
     rooms.press(second, "j")
     rooms.until_sent(second)
     assert rooms.labels() == [(1, "live"), (0, "live")]
@@ -192,7 +207,7 @@ def test_two_tabs_and_two_browsers(
     rooms.until_sent(first)
     for page in (first, elsewhere):
         page.reload()
-        wait_until(page, "() => document.querySelector('[data-part=judged]').textContent === '4'")
+        expect(rooms.judged(page)).to_have_text("4")
     assert len(rooms.labels()) == 4
     forget(page_problems, "409")
 
@@ -202,13 +217,15 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     relevant = page.get_by_role("button", name="Relevant", exact=False).last
     relevant.dblclick(delay=10)
     page.mouse.click(5, 5)
+    rooms.settle(page)
     relevant.click(click_count=2, delay=200)  # slower than a room is deaf, still one double click
     rooms.until_sent(page)
     assert len(rooms.labels()) == 2
+    rooms.settle(page)
     page.keyboard.down("k")
+    rooms.settle(page)
     for _ in range(12):
         page.keyboard.down("k")  # held down: repeats
-        page.wait_for_timeout(40)
     page.keyboard.up("k")
     rooms.until_sent(page)
     assert len(rooms.labels()) == 3
@@ -219,10 +236,15 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     # What was answered since the page was first opened is there to be taken back, over the page.
     before = page.locator("[data-part=stage]").bounding_box()
     page.get_by_role("button", name="Your last answers").click()
-    wait_until(page, "() => document.querySelectorAll('.judge-past-list li').length === 3")
+    expect(page.locator(".judge-past-list li")).to_have_count(3)
     assert page.locator("[data-part=stage]").bounding_box() == before
     page.keyboard.press("Escape")
+    # Beside the answer, nothing is under way that would take pairs again: the page has asked for
+    # pairs when it was opened, for more after the first, and for more after the answer.
+    rooms.until_claimed(page, 2)
     rooms.press(page, "k")
+    rooms.until_claimed(page, 3)
+    rooms.until_sent(page)
     # As a browser does that has kept the whole page: what it held was given back, and went to Ben.
     with page.expect_response("**/release/"):
         page.evaluate("window.dispatchEvent(new PageTransitionEvent('pagehide'))")
@@ -237,7 +259,7 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     rooms.until(page, "empty")
     rooms.until_sent(page)
     assert rooms.labels() == [(1, "live")] * 6
-    assert page.inner_text("[data-part=judged]") == "6"
+    expect(rooms.judged(page)).to_have_text("6")
 
 
 def test_a_browser_that_keeps_nothing(
@@ -255,7 +277,7 @@ def test_a_browser_that_keeps_nothing(
     page.get_by_role("button", name="Undo").click()
     rooms.until_ready(page)
     rooms.press(page, "k")
-    wait_until(page, "() => document.querySelector('[data-part=no-store]').hidden")
-    page.wait_for_load_state("networkidle")
+    expect(page.locator("[data-part=waiting]")).to_have_text("0 waiting")
+    expect(page.locator("[data-part=no-store]")).to_be_hidden()
     assert rooms.labels() == [(1, "live"), (0, "superseded"), (1, "live")]
     forget(page_problems, "ERR_INTERNET")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.enums import GoldUse
 from annotation.models import Campaign, Judgment, ReviewComment
@@ -23,7 +24,8 @@ from annotation.services import (
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import follow
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -55,26 +57,25 @@ def test_training_opens_the_gate(
     assert page.inner_text("[data-part=refusal]") == (
         "First train: this campaign opens once 2 of your last 3 answers in training are right."
     )
-    assert rooms.barriers(page) == []
-    page.get_by_role("link", name="Go to the training").click()
+    is_sound(page)
+    follow(page.get_by_role("link", name="Go to the training"))
     rooms.until_ready(page)
     assert page.inner_text(".judge-progress") == "0 of 4"
     for part in ("undo", "history"):
         assert page.locator(f"[data-part={part}]").count() == 0
 
     # Wrong, and told so; the key that answered does not skip it, and Enter goes on.
-    page.keyboard.press("j")
-    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
-    page.keyboard.press("j")
+    rooms.press_at_once(page, "j", "feedback")
+    rooms.press(page, "j")
+    expect(rooms.room(page, state="feedback", pressed="j")).to_be_attached()
     assert page.inner_text("[data-part=verdict]") == "Wrong: it is relevant"
     assert page.inner_text("[data-part=given]") == "You said: Not relevant"
     assert page.inner_text("[data-part=explanation]") == WHY
     assert page.evaluate("document.activeElement.dataset.part") == "next"
     assert page.inner_text(".judge-gates").endswith("so far 0 of 1")
-    assert rooms.barriers(page) == []
-    page.wait_for_timeout(rooms.SETTLED_MS)
+    is_sound(page)
     rooms.press(page, "z")  # an answer in training stands
-    assert rooms.state(page) == "feedback"
+    expect(rooms.room(page, state="feedback")).to_be_attached()
     page.keyboard.press("Enter")
     rooms.until_ready(page)
 
@@ -84,12 +85,11 @@ def test_training_opens_the_gate(
     page.get_by_text("1 waiting").wait_for()
     page.reload()
     page.get_by_text("1 waiting").wait_for()
-    assert rooms.state(page) == "sending"
+    expect(rooms.room(page, state="sending")).to_be_attached()
     page.unroute("**/api/v1/judgments/")
-    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
+    rooms.until(page, "feedback")
     assert page.inner_text("[data-part=verdict]") == "Right: relevant"
     assert rooms.caption(page) == "a blue star"
-    page.wait_for_timeout(rooms.SETTLED_MS)
     page.keyboard.press("Space")
     rooms.until_ready(page)
 
@@ -100,7 +100,7 @@ def test_training_opens_the_gate(
     assert page.inner_text("[data-part=opened]") == "You are in: Round 1 is open to you now."
     page.keyboard.press("k")  # an answer's key goes on, too
     rooms.until_ready(page)
-    page.get_by_role("link", name="judge", exact=True).click()
+    follow(page.get_by_role("link", name="judge", exact=True))
     rooms.until_ready(page)
     assert [one.is_right for one in Judgment.objects.order_by("pk")] == [False, True, True]
 
@@ -108,10 +108,10 @@ def test_training_opens_the_gate(
     wrong = Judgment.objects.get(is_right=False)
     comment_on_judgment(judgment=wrong, text="Look at the left edge.", by=lead)
     page.goto(f"/campaigns/{training.pk}/judge/")
-    page.get_by_role("link", name="read it").click()
+    follow(page.get_by_role("link", name="read it"))
     assert "Look at the left edge." in page.inner_text(".comments")
     assert page.locator(".comments .state").count() == 1
-    page.get_by_role("button", name="I have read them").click()
+    follow(page.get_by_role("button", name="I have read them"))
     assert page.locator(".comments .state").count() == 0
     assert ReviewComment.objects.filter(read_at=None).count() == 0
     page_problems[:] = [
@@ -130,8 +130,7 @@ def test_a_pause_is_told_in_the_leads_words(
     rooms.enter(page, campaign)
     member = campaign.members.get(annotator=annotator_for(person))
     pause_member(membership=member, reason="Please call me: <b>Lea</b>", by=lead)
-    rooms.press(page, "k", "k")
-    rooms.until(page, "empty")
+    rooms.answer_all(page)
     assert page.inner_text("[data-part=refusal]") == "Please call me: <b>Lea</b>"
     assert page.evaluate("document.activeElement.dataset.part") == "empty"
     rooms.until_sent(page)

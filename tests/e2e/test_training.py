@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from annotation.enums import GoldUse
 from annotation.models import Campaign, Guideline, Judgment, Membership, ReviewComment
 from annotation.services import Gold, Policy, add_gold, annotator_for, open_campaign, open_training
 from config.accounts.roles import Role
 from tests import factories
-from tests.annotation.test_guidelines import picture
 from tests.e2e import rooms
-from tests.e2e.test_disagreement import wait_until
+from tests.e2e.barriers import is_sound
+from tests.e2e.waiting import follow, wait_until
+from tests.pictures import picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -37,21 +38,13 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     return open_campaign(benchmark=benchmark, policy=policy, name="Round 1")
 
 
-def is_sound(page: Page, *, but: str = "") -> None:
-    """No barriers are found on the page, or on all of it `but` what a selector names."""
-    context = {"exclude": [[but]]} if but else None
-    found = Axe().run(page, context).response["violations"]
-    assert [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]] == []
-
-
 def answer(page: Page, key: str) -> str:
     """Answer in the training room and go on; returns what one is told."""
-    page.wait_for_timeout(rooms.SETTLED_MS)
+    rooms.until_ready(page)
     page.keyboard.press(key)
-    wait_until(page, f"() => {rooms.ROOM}.dataset.state === 'feedback'")
+    rooms.until(page, "feedback")
     told = page.inner_text("[data-part=verdict]")
-    page.wait_for_timeout(rooms.SETTLED_MS)
-    page.keyboard.press("Enter")
+    rooms.press(page, "Enter")
     return told
 
 
@@ -74,15 +67,14 @@ def test_a_newcomer_trains_and_judges(
     page.goto("/")
     is_sound(page)
     assert page.get_by_role("link", name="judging").count() == 0
-    page.get_by_role("link", name="Train room training").click()
-    rooms.until_ready(page)
+    follow(page.get_by_role("link", name="Train room training"))
     told = [answer(page, key) for key in "jkk"]
     assert told == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
 
     page.goto("/")
     page.get_by_text("You have answered all of it.").wait_for()
     is_sound(page)
-    page.get_by_role("link", name="Start judging Round 1").click()
+    follow(page.get_by_role("link", name="Start judging Round 1"))
     rooms.until_ready(page)
     rooms.press(page, "k")
     rooms.until_sent(page)
@@ -107,7 +99,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     focused = "() => document.activeElement.id"
 
     page.goto(TRAINING)
-    page.get_by_role("link", name="nora", exact=True).click()
+    follow(page.get_by_role("link", name="nora", exact=True))
     is_sound(page)
     # Nothing is fetched before it is to be played.
     assert (
@@ -116,7 +108,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     page.keyboard.press("n")
     assert page.evaluate(focused) == ""
     page.get_by_role("link", name="To the first").click()
-    assert page.evaluate(focused) == f"answer-{third.pk}"
+    expect(page.locator(f"#answer-{third.pk}")).to_be_focused()
     wait_until(page, "() => !document.querySelector('video').paused")
     page.keyboard.press("Space")
     wait_until(page, "() => document.querySelector('video').paused")
@@ -134,14 +126,15 @@ def test_a_lead_looks_through_the_answers_by_key(
     assert ReviewComment.objects.count() == 0
 
     # Of what is wrong and has no comment, one comment leads to the next.
-    page.get_by_role("link", name="Wrong, without a comment 2").click()
+    follow(page.get_by_role("link", name="Wrong, without a comment 2"))
     page.get_by_role("link", name="To the first").click()
+    expect(page.locator(f"#answer-{third.pk}")).to_be_focused()
     page.keyboard.press("c")
     page.keyboard.type("Look at the left edge.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.get_by_text("The comment is stored").wait_for()
-    wait_until(page, f"() => document.activeElement.id === 'answer-{first.pk}'")
+    expect(page.locator(f"#answer-{first.pk}")).to_be_focused()
     comment = ReviewComment.objects.get()
     assert (comment.judgment, comment.text) == (third, "Look at the left edge.")
 
@@ -151,6 +144,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     page.get_by_label("Why? They read it.").fill("Please call me.")
     page.get_by_role("button", name="Pause", exact=True).click()
     page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
+    page.wait_for_load_state()
     is_sound(page)
     assert Membership.objects.get(campaign=campaign).reason == "Please call me."
     assert page_problems == []
@@ -168,7 +162,7 @@ def test_a_guideline_is_written_with_pictures(
     (tmp_path / "star.png").write_bytes(picture())
     page.goto("/benchmarks/room/guidelines/")
     is_sound(page)
-    page.get_by_role("link", name="Write a new version").click()
+    follow(page.get_by_role("link", name="Write a new version"))
     is_sound(page)
     rows = page.get_by_role("group", name="Picture", exact=False)
     # The pictures' own group, and no row before one is asked for.
@@ -183,6 +177,7 @@ def test_a_guideline_is_written_with_pictures(
     row.get_by_label("As an example of").select_option("not relevant")
     page.get_by_role("button", name="Save as a new version").click()
     page.get_by_text("Guideline 1 holds from now on.").wait_for()
+    page.wait_for_load_state()
     is_sound(page)
     written = Guideline.objects.get()
     assert list(written.pictures.values_list("text", "is_match")) == [

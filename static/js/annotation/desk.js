@@ -11,7 +11,6 @@ const part = (name) => desk.querySelector(`[data-part="${name}"]`);
 const buttons = new Map(
   [...document.querySelectorAll("[data-key]")].map((button) => [button.dataset.key.toLowerCase(), button]),
 );
-const shownAt = performance.now();
 let leaving = false;
 
 if (desk.dataset.video) {
@@ -36,8 +35,10 @@ document.addEventListener("keydown", (event) => {
   const button = buttons.get(event.key.toLowerCase());
   if (!button) return;
   event.preventDefault();
-  if (!event.repeat && !leaving && performance.now() - shownAt > DEAF_MS) button.click();
+  if (!event.repeat && !leaving && desk.dataset.accepts) button.click();
 });
+
+setTimeout(() => { desk.dataset.accepts = true; }, DEAF_MS);
 
 // One ruling per pair, however often a button is pressed while the next pair is on its way.
 document.querySelector(".desk-form").addEventListener("submit", (event) => {

@@ -1,4 +1,4 @@
-"""The results table, what is taken away from it, and the page of a campaign."""
+"""The results table, and what is taken away from it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.enums import CampaignState
-from annotation.models import Campaign
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
 from evaluation.models import Evaluation, LabelSet
-from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark, Run
 from tests import factories
@@ -289,52 +286,3 @@ def test_publishing_twice_at_once_is_one_job(benchmark: Benchmark, client: Clien
         {"benchmark": "tiny", "allow_pending": False},
     )
     assert [answer["Location"] for answer in answers] == [f"/jobs/{job.pk}/"] * 2
-
-
-# --- Campaign -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def campaign(db: None, tmp_path: Path) -> Campaign:
-    """Two people disagree about v0 and agree about v1."""
-    made = factories.make_campaign(tmp_path, double_share=1)
-    for name, labels in (("anna", {"v0": 1, "v1": 0}), ("ben", {"v0": 0, "v1": 0})):
-        factories.judge(made, factories.make_annotator(name), labels)
-    compute_agreement(benchmark=made.benchmark)
-    return made
-
-
-def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
-    page = researcher.get(f"/campaigns/{campaign.pk}/").content.decode()
-    text = " ".join(re.sub("<[^>]*>", " ", page).split())
-    # The disagreement asks for a third label: seven in all.
-    for part in (
-        "Labels given 4 of 7",
-        "Pairs settled 1 of 3",
-        "Relevant 0",
-        "In conflict 0",
-        "All labels of a pair equal 50.0 %",
-        "Krippendorff’s alpha 0.000",
-        "One label more 100 %, 3 tasks",
-    ):
-        assert part in text
-    assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]
-
-
-def test_progress_part_tells_what_changed(campaign: Campaign, researcher: Client) -> None:
-    address = f"/campaigns/{campaign.pk}/progress/"
-    same = researcher.get(address, {"seen": "33"}).content.decode()
-    changed = researcher.get(address, {"seen": "10"}).content.decode()
-    assert ('hx-trigger="every 5s"' in same, 'role="status"' in same) == (True, False)
-    assert "33 % of the pairs are settled." in changed
-
-
-def test_progress_part_of_a_paused_campaign_renews_the_page(
-    campaign: Campaign, researcher: Client
-) -> None:
-    address = f"/campaigns/{campaign.pk}/progress/?seen=33"
-    assert "HX-Refresh" not in researcher.get(address)
-    Campaign.objects.update(state=CampaignState.PAUSED)
-    assert researcher.get(address)["HX-Refresh"] == "true"
-    # Asked for once by a page that could not wait for it.
-    assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")

@@ -12,11 +12,13 @@ export const dialogs = Object.fromEntries(
   [...room.querySelectorAll("dialog")].map((dialog) => [dialog.id, dialog]),
 );
 
-let changedAt = 0;
+let settling;
 
 export function setState(state) {
   room.dataset.state = state;
-  changedAt = performance.now();
+  room.dataset.accepts = false;
+  clearTimeout(settling);
+  settling = setTimeout(() => { room.dataset.accepts = true; }, DEAF_MS);
   [...answers, part("unsure"), part("cannot-play")].forEach((button) => {
     button.disabled = state !== "ready";
   });
@@ -47,7 +49,7 @@ export function isIn(...states) {
 
 // Whether a press is meant for what is on the screen: it has been there for long enough.
 export function isSettled(state) {
-  return isIn(state) && performance.now() - changedAt > DEAF_MS;
+  return isIn(state) && room.dataset.accepts === "true";
 }
 
 // What the label is called on its button.

@@ -1,0 +1,90 @@
+"""Two versions of the code under the load of `tests.benchmarks.judging`, in turn.
+
+    git worktree add --detach DIR COMMIT
+    python -m tests.benchmarks.judging_pairs DIR [--sqlite] [--blocks N] [--seconds N] [--rate N]
+        [--annotators N] [--pairs N] [--json]
+
+`this` is the checkout that the command runs in, `other` is the one in DIR. Each has a server and a
+database of its own. Short blocks of load alternate between them, so that other work on the machine
+slows both alike. The figures are medians over the blocks: answers per second without a pause, and
+the 95th percentile of an answer in milliseconds, without a pause and at `--rate` answers a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.benchmarks.commands import ROOT, choose_database, new_database
+from tests.benchmarks.judging import judge, percentile, server, world
+from tests.services import free_port
+
+Figures = dict[str, list[float]]
+
+
+@contextmanager
+def judging_at(root: Path, options: argparse.Namespace) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The port of a warm server of the code in `root`, and what `judge` needs of its database."""
+    with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
+        home = Path(folder)
+        with new_database(home, root) as environment:
+            numbers = (options.annotators, options.pairs, 0.1)
+            prepared = world(environment, "prepare", *map(str, numbers), root=root)
+            port = free_port()
+            with server(environment, port, home / "gunicorn.log", root):
+                asyncio.run(judge(port, prepared, options.seconds))
+                yield port, prepared
+
+
+def measure(options: argparse.Namespace) -> dict[str, Figures]:
+    found: dict[str, Figures] = defaultdict(lambda: defaultdict(list))
+    with ExitStack() as stack:
+        versions = [("this", ROOT), ("other", options.other.resolve())]
+        servers = [(name, *stack.enter_context(judging_at(at, options))) for name, at in versions]
+        for block in range(options.blocks):
+            # Each is first in every second block.
+            for name, port, prepared in servers if block % 2 else servers[::-1]:
+                times = asyncio.run(judge(port, prepared, options.seconds))
+                paced = asyncio.run(judge(port, prepared, options.seconds, options.rate))
+                if times.errors or paced.errors:
+                    raise SystemExit(f"{name}: {(times.errors + paced.errors)[0]}")
+                figures = found[name]
+                figures["answers_per_s"].append(round(len(times.submits) / options.seconds, 1))
+                figures["p95_ms"].append(percentile(times.submits, 95) or 0)
+                figures["paced_p95_ms"].append(percentile(paced.submits, 95) or 0)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Two versions of the code under the same load.")
+    parser.add_argument("other", type=Path, help="folder of the other version")
+    parser.add_argument("--blocks", type=int, default=5, help="of load, for each version")
+    parser.add_argument("--seconds", type=float, default=7, help="of each block")
+    parser.add_argument("--rate", type=float, default=100, help="answers a second of all together")
+    parser.add_argument("--annotators", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=30_000)
+    parser.add_argument("--sqlite", action="store_true")
+    parser.add_argument("--json", action="store_true", help="every block, as one JSON object")
+    options = parser.parse_args()
+    choose_database(sqlite=options.sqlite)
+    found = measure(options)
+    if options.json:
+        print(json.dumps(found))
+    else:
+        for figure in found["this"]:
+            values = [f"{name} {median(found[name][figure]):8.1f}" for name in ("this", "other")]
+            print(f"{figure:15}{values[0]:>16}{values[1]:>18}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Wait for states of a page. Every limit on waiting in the browser tests is here.
+
+Prefer `expect` of Playwright, which looks again until the page is as expected. Never wait for a
+fixed time: it is too short on a busy machine and too long on every other.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import Error
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+# Generous: the limit only decides how long a test that fails takes to fail.
+SECONDS = 30
+# The page does the waiting itself: `page.wait_for_function` evaluates text inside the page, which
+# the Content-Security-Policy forbids. A call that does not answer in time is made again.
+POLL = """async (deadline) => {
+  const holds = %s;
+  const rest = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+  let reason = "";
+  while (Date.now() < deadline) {
+    try {
+      if (await Promise.race([holds(), rest(5_000)])) return null;
+      reason = "";
+    } catch (error) {
+      reason = `: ${error}`;
+    }
+    await rest(30);
+  }
+  return `still not so after the time limit${reason}`;
+}"""
+# Evaluations that a navigation interrupts end with one of these; the new page may fulfil them.
+INTERRUPTED = ("context was destroyed", "Cannot find context", "because of a navigation")
+
+
+def wait_until(page: Page, function: str, seconds: float = SECONDS) -> None:
+    """Wait until the JavaScript function returns something true, also across navigations.
+
+    A function that raises, for example because an element is not there yet, is called again.
+    """
+    deadline = time.time() + seconds
+    while True:
+        try:
+            failure = page.evaluate(POLL % function, deadline * 1000)
+        except Error as error:
+            if not any(words in error.message for words in INTERRUPTED):
+                raise
+        else:
+            if failure is None:
+                return
+            raise AssertionError(f"{failure}: {function}")
+        page.wait_for_load_state("domcontentloaded")
+
+
+def follow(link: Locator) -> None:
+    """Click a link or a button that leads to another page, and wait until that page is loaded."""
+    with link.page.expect_navigation():
+        link.click()

@@ -1,0 +1,68 @@
+"""The progress on the page of a campaign."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from annotation.enums import CampaignState
+from annotation.models import Campaign
+from config.accounts.roles import Role
+from evaluation.monitor.services import compute_agreement
+from tests import factories
+from tests.evaluation.scores.test_results import table_of
+
+
+@pytest.fixture
+def researcher(client: Client, db: None) -> Client:
+    client.force_login(factories.make_user("rosa", Role.RESEARCHER))
+    return client
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    """Two people disagree about v0 and agree about v1."""
+    made = factories.make_campaign(tmp_path, double_share=1)
+    for name, labels in (("anna", {"v0": 1, "v1": 0}), ("ben", {"v0": 0, "v1": 0})):
+        factories.judge(made, factories.make_annotator(name), labels)
+    compute_agreement(benchmark=made.benchmark)
+    return made
+
+
+def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
+    page = researcher.get(f"/campaigns/{campaign.pk}/").content.decode()
+    text = " ".join(re.sub("<[^>]*>", " ", page).split())
+    # The disagreement asks for a third label: seven in all.
+    for part in (
+        "Labels given 4 of 7",
+        "Pairs settled 1 of 3",
+        "Relevant 0",
+        "In conflict 0",
+        "All labels of a pair equal 50.0 %",
+        "Krippendorff’s alpha 0.000",
+        "One label more 100 %, 3 tasks",
+    ):
+        assert part in text
+    assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]
+
+
+def test_progress_part_tells_what_changed(campaign: Campaign, researcher: Client) -> None:
+    address = f"/campaigns/{campaign.pk}/progress/"
+    same = researcher.get(address, {"seen": "33"}).content.decode()
+    changed = researcher.get(address, {"seen": "10"}).content.decode()
+    assert ('hx-trigger="every 5s"' in same, 'role="status"' in same) == (True, False)
+    assert "33 % of the pairs are settled." in changed
+
+
+def test_progress_part_of_a_paused_campaign_renews_the_page(
+    campaign: Campaign, researcher: Client
+) -> None:
+    address = f"/campaigns/{campaign.pk}/progress/?seen=33"
+    assert "HX-Refresh" not in researcher.get(address)
+    Campaign.objects.update(state=CampaignState.PAUSED)
+    assert researcher.get(address)["HX-Refresh"] == "true"
+    # Asked for once by a page that could not wait for it.
+    assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")

@@ -1,0 +1,207 @@
+"""Published label sets of benchmarks small enough to work by hand."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import random
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.enums import TaskState
+from annotation.models import Annotator, JudgmentTask
+from annotation.services import adjudicate_task
+from config.accounts.roles import Role
+from config.shared.errors import InvalidInput
+from config.shared.version import code_version
+from evaluation.models import LabelSet
+from evaluation.release.services import publish_label_set
+from pooling.models import Benchmark
+from pooling.services import import_benchmark
+from tests.factories import (
+    JudgmentRow,
+    at_once,
+    bring_judgments,
+    judge,
+    make_annotator,
+    make_campaign,
+    make_user,
+    write_captions,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def content(file: Any) -> bytes:
+    with file.open("rb") as stream:
+        return gzip.decompress(stream.read())
+
+
+CAPTIONS = [
+    ('q,"1"', "a red shape", "=v'2"),
+    ("größe", "a big shape", "v3"),
+]
+ROWS: list[JudgmentRow] = [
+    ('q,"1"', "=v'2", "Zoë", 0),  # the original positive, judged not relevant
+    ('q,"1"', "v3", "Zoë", 1),
+    ('q,"1"', "v3", "Al, B.", 1),
+    ("größe", "=v'2", "Al, B.", 1),
+    ("größe", "=v'2", "Zoë", 0),  # a conflict
+    ("größe", "v3", "Cem", 1),
+    ("größe", "v3", "Zoë", 0),
+    ("größe", "v3", "Al, B.", 1),
+]
+CANONICAL = (
+    "caption_id,video_id,label,source,judgments,relevant\n"
+    '"q,""1""",=v\'2,0,majority,1,0\n'
+    '"q,""1""",v3,1,majority,2,2\n'
+    "größe,=v'2,,conflict,2,1\n"
+    "größe,v3,1,majority,3,2\n"
+)
+# sha256sum of the lines above: the same on every database, for ever.
+CANONICAL_SHA256 = "2880554141f3a73f988a1ddb4dc9df9a75155b0ef33e3195ec4bde4686d5ef82"
+
+
+def odd_benchmark(folder: Path, key: str = "odd") -> Benchmark:
+    return import_benchmark(key=key, captions=write_captions(folder, CAPTIONS)).benchmark
+
+
+def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
+    benchmark = odd_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
+
+    assert content(label_set.file) == CANONICAL.encode()
+    assert label_set.sha256 == CANONICAL_SHA256
+    assert label_set.sha256 == hashlib.sha256(CANONICAL.encode()).hexdigest()
+    single = content(label_set.judgments_file)
+    assert label_set.judgments_sha256 == hashlib.sha256(single).hexdigest()
+    assert (label_set.version, label_set.n_pairs, label_set.n_judgments) == (1, 4, 8)
+    assert (label_set.n_relevant, label_set.n_conflicted) == (2, 1)
+    assert label_set.code_version == code_version()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, seed: int) -> None:
+    rows = list(ROWS)
+    random.Random(seed).shuffle(rows)
+    benchmark = odd_benchmark(tmp_path)
+    cut = 1 + seed * 3
+    bring_judgments(tmp_path, benchmark, rows[:cut])
+    bring_judgments(tmp_path, benchmark, rows[cut:])
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).sha256 == CANONICAL_SHA256
+
+
+def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
+    benchmark = odd_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    one, two = (
+        publish_label_set(benchmark=benchmark, allow_pending=True),
+        publish_label_set(benchmark=benchmark, allow_pending=True),
+    )
+
+    assert (one.version, two.version) == (1, 2)
+    assert one.sha256 == two.sha256
+    assert one.file.name != two.file.name
+    first, second = (content(each.judgments_file).decode() for each in (one, two))
+    assert first != second
+    pseudonyms = [
+        {line.split(",")[-3] for line in text.splitlines()[1:]} for text in (first, second)
+    ]
+    assert [len(names) for names in pseudonyms] == [3, 3]
+    assert not pseudonyms[0] & pseudonyms[1]
+    known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
+    assert not known & (pseudonyms[0] | pseudonyms[1])
+    assert "Al, B." not in first + second
+    # The labels are those that were given, whoever gave them.
+    labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
+    assert labels == sorted(str(label) for *_, label in ROWS)
+
+
+def test_a_label_set_is_frozen(tmp_path: Path) -> None:
+    benchmark = odd_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
+    with label_set.file.open("rb") as stream:
+        stored = stream.read()
+    label_set.n_pairs = 0
+    for write in (label_set.save, lambda: label_set.save(update_fields=["n_pairs"])):
+        with pytest.raises(TypeError) as refused:
+            write()
+        assert str(refused.value) == "a label set is frozen"
+
+    bring_judgments(tmp_path, benchmark, [('q,"1"', "=v'2", "Dan", 1), ("größe", "v3", "Dan", 0)])
+    later = publish_label_set(benchmark=benchmark, allow_pending=True)
+    label_set.refresh_from_db()
+    with label_set.file.open("rb") as stream:
+        assert stream.read() == stored
+    assert (label_set.n_pairs, label_set.sha256) == (4, CANONICAL_SHA256)
+    assert later.sha256 != label_set.sha256
+
+
+def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1, labels_max=2)
+    judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
+    judge(campaign, make_annotator("ben"), {"v0": 0, "v1": 0})
+    benchmark = campaign.benchmark
+    task = JudgmentTask.objects.get(state=TaskState.CONFLICTED)
+    before = (
+        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        .decode()
+        .splitlines()[1:]
+    )
+    adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
+    # Further labels from elsewhere do not outvote the ruling.
+    bring_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
+    after = (
+        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        .decode()
+        .splitlines()[1:]
+    )
+
+    assert before == ["c0,v0,,conflict,2,1", "c0,v1,0,majority,2,0"]
+    assert after == ["c0,v0,1,adjudicated,4,1", "c0,v1,0,majority,2,0"]
+
+
+def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
+    benchmark = odd_benchmark(tmp_path)
+    bring_judgments(tmp_path, benchmark, ROWS)
+    request = uuid.uuid4()
+    first = publish_label_set(benchmark=benchmark, allow_pending=True, request=request)
+    assert publish_label_set(benchmark=benchmark, allow_pending=True, request=request) == first
+    assert (
+        publish_label_set(benchmark=benchmark, allow_pending=True, request=uuid.uuid4()).version
+        == 2
+    )
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 3
+    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 4
+
+
+def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path)
+    with pytest.raises(InvalidInput) as refused:
+        publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
+    assert str(refused.value) == "nothing of tiny is judged yet"
+    assert LabelSet.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=4, videos=5)
+    benchmark = campaign.benchmark
+    anna = make_annotator("anna")
+    judge(campaign, anna, {"v0": 1})
+
+    def publish() -> LabelSet:
+        return publish_label_set(benchmark=benchmark, allow_pending=True)
+
+    def go_on() -> None:
+        judge(campaign, anna, {f"v{number}": 1 for number in range(1, 5)})
+
+    label_set, _ = at_once(publish, go_on)
+    rows = content(label_set.file).decode().splitlines()[1:]
+    single = content(label_set.judgments_file).decode().splitlines()[1:]
+    assert 4 <= len(rows) == len(single) == label_set.n_pairs == label_set.n_judgments

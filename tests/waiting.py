@@ -1,0 +1,20 @@
+"""Wait for states of other threads and processes. Pages have tests/e2e/waiting.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+# Generous: the limit only decides how long a test that fails takes to fail.
+SECONDS = 120
+
+
+def wait_for(holds: Callable[[], Any], seconds: float = SECONDS) -> bool:
+    """Call `holds` until it returns something true. Return False if the time limit comes first."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
