@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from config.shared.numbers import written
 from evaluation.lab.analyses import get_analysis
-from evaluation.lab.analyses.base import VIDEOS, Column
+from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.question import COMMON_FIELDS
 from evaluation.lab.services import OVERVIEW_ANALYSIS
 from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from pooling.models import Benchmark
-
-PERCENT = Column("share", "", "percent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,11 @@ class Originals:
 
     @property
     def share(self) -> str:
-        return PERCENT.format(self._of("share"))
+        return written(self._of("share"), "percent")
 
     @property
     def interval(self) -> str:
-        return PERCENT.format(self._of("interval"))
+        return written(self._of("interval"), "percent")
 
     @property
     def confidence(self) -> str:
@@ -55,7 +54,7 @@ class Originals:
         """Return one row per run, in the order of the result, with a cell per measure."""
         rows: dict[str, list[tuple[str, str]]] = {}
         for row in self._of("rows"):
-            cell = PERCENT.format(row["kept"]), PERCENT.format(row["dropped"])
+            cell = written(row["kept"], "percent"), written(row["dropped"], "percent")
             rows.setdefault(row["run"], []).append(cell)
         return [RunScores(run, cells) for run, cells in rows.items()]
 

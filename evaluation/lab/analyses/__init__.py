@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses.base import Analysis, Inputs, Result
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
 from evaluation.lab.analyses.coverage import COVERAGE
 from evaluation.lab.analyses.equal_captions import EQUAL_CAPTIONS
 from evaluation.lab.analyses.history import HISTORY
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.label_noise import LABEL_NOISE
 from evaluation.lab.analyses.labels import LABELS
 from evaluation.lab.analyses.leaderboard import LEADERBOARD
@@ -21,6 +22,7 @@ from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
 from evaluation.lab.analyses.ranks import RANKS
 from evaluation.lab.analyses.replay import REPLAY
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES

@@ -21,25 +21,21 @@ from evaluation.core.statistics.sub_samples import (
     paired_sub_samples,
     smallest_tested_difference,
 )
-from evaluation.lab.analyses.base import (
-    CAPTIONS,
-    VIDEOS,
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import PERCENT, Chart, dashed_lines, name_of, quantity
+from evaluation.lab.analyses.fields import (
     NumbersField,
-    Result,
     ShareMeasureField,
-    Table,
     confidence_field,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
-from evaluation.lab.analyses.specs import PERCENT, dashed_lines, name_of, quantity
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 PARTS = 60
 ROUNDING = 1e-9

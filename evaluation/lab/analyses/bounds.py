@@ -9,45 +9,32 @@ import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
-from evaluation.core.pools.bounds import Bounds, bound_scores, divides_by_all
+from evaluation.core.pools.bounds import Bounds, bound_scores
 from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
 from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.base import (
-    CUT,
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
+from evaluation.lab.analyses.analysis import CUT, Analysis
+from evaluation.lab.analyses.fields import (
     MeasuresField,
-    Result,
-    Table,
     confidence_field,
     depth_field,
-    ends,
     resampling_unit_field,
     seed_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
+from evaluation.lab.analyses.layouts import bounds as layout
+from evaluation.lab.analyses.results import Result, ends
 from evaluation.release.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
 # Measures of which there is an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
-# If there are at least this many unjudged pairs per caption outside of the lists, the lower bound
-# over all unjudged pairs is close to 0.
-MANY_UNLISTED = 20
-FOR_MISSING = (
-    "Measures made for missing judgments. bpref leaves out what is unjudged. infAP takes it for "
-    "what the judged videos above it are: right half-way through a pool, and not for a system "
-    "whose pairs were not pooled."
-)
 
 
 class BoundsForm(AnalysisForm):
@@ -188,130 +175,14 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
     ]
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    checks = [
-        {
-            **row,
-            "without": _minus(row["known"], row["truth"]),
-            "error": _minus(row["expected"], row["truth"]),
-        }
-        for row in result["checks"]
-    ]
-    return [
-        Table(
-            "bounds",
-            "What is known, and what is possible",
-            [
-                Column("run", "Run"),
-                Column("measure", "Measure"),
-                Column("score", "Unjudged counted as not relevant, %", "percent"),
-                Column("judged_depth", "Ranks read", "count"),
-                Column("judged", "Judged of these, %", "percent"),
-                Column("bounds", "Bounds over the listed pairs, %", "percent"),
-                Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
-                Column("expected", "Estimate, %", "percent"),
-                Column("expected_interval", percent, "percent"),
-                Column("condensed", "Unjudged left out, %", "percent"),
-            ],
-            result["rows"],
-            note=_describe_bounds(result),
-        ),
-        Table(
-            "judged",
-            "How much is judged",
-            [
-                Column("run", "Run"),
-                Column("judged", f"Judged@{result['depth']}, %", "percent"),
-                Column("unjudged_listed", "Unjudged pairs in the lists", "count"),
-                Column("unjudged_unlisted", "Unjudged pairs outside of the lists", "count"),
-                Column("unlisted_per_caption", "Outside of the lists, per caption", "number"),
-                Column("bpref", "bpref, %", "percent"),
-                Column("infap", "infAP, %", "percent"),
-            ],
-            result["judged"],
-            note=FOR_MISSING,
-        ),
-        Table(
-            "checks",
-            "How wrong such estimates are: systems as if they had not been pooled",
-            [
-                Column("run", "Run left out"),
-                Column("measure", "Measure"),
-                Column("truth", "True score, %", "percent"),
-                Column("known", "Without its own pairs, %", "percent"),
-                Column("without", "Error, points", "points"),
-                Column("expected", "Estimate, %", "percent"),
-                Column("error", "Its error, points", "points"),
-            ],
-            checks,
-        ),
-    ]
-
-
-def _describe_bounds(result: Result) -> str:
-    highest = result["highest_grade"]
-    grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
-    text = (
-        "The bounds over the listed pairs assume that the unjudged pairs in the top "
-        f"{result['depth']} of a run may {grades}. Pairs outside of it stay as they are. In the "
-        "bounds over all unjudged pairs, those outside of it may be relevant, too. This lowers "
-        "only R, AP and nDCG, which divide by the number of all relevant pairs."
-    )
-    unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
-    divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
-    if not divided or unlisted < MANY_UNLISTED:
-        return text
-    return (
-        f"{text} The lower bounds of these measures over all unjudged pairs are always close to "
-        f"0 here: they count all {unlisted:,.0f} unjudged pairs per caption outside of the lists "
-        "as relevant. A low bound shows that these pairs are unknown, not that the score is "
-        "wrong."
-    )
-
-
-def _minus(value: float | None, other: float | None) -> float | None:
-    return None if value is None or other is None else value - other
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
-    score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
-    plot = {
-        "width": 300,
-        "height": {"step": 26},
-        "encoding": {"y": name_of("run"), "color": name_of("run")},
-        "layer": [
-            {"mark": RULES, "encoding": {"x": {**score, "field": "low"}, "x2": {"field": "high"}}},
-            {"mark": DOTS, "encoding": {"x": score}},
-        ],
-    }
-    order = list(dict.fromkeys(row["measure"] for row in rows))
-    return [
-        Chart(
-            "bounds",
-            "Scores with their bounds over the listed pairs",
-            "Each measure has a dot for each run, on a line from the lower to the upper bound over "
-            "the listed pairs. If all listed pairs are judged, the line is a point.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=order),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": plot,
-            },
-        )
-    ]
-
-
 BOUNDS = Analysis(
     name="bounds",
     title="Bounds and bias",
     question="How far off may a score be, because not all that a system found was judged?",
     form=BoundsForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    tables=layout.tables,
+    charts=layout.charts,
     warnings=few_units_warnings,
     fill_defaults=_fill_defaults,
     notes=(

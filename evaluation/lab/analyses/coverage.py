@@ -7,17 +7,13 @@ from typing import Any
 
 from config.shared.progress import Progress
 from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "

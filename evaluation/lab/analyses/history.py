@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,53 +24,25 @@ from evaluation.core.pools.history import (
 )
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import dense_clusters, mean_interval
-from evaluation.core.statistics.sequential import (
-    ConfidenceSequence,
-    confidence_sequence,
-    difference_sequence,
-    first_stop,
-)
-from evaluation.lab.analyses.base import (
-    CAPTIONS,
-    VIDEOS,
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    ends,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import BAND, PERCENT, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
+from evaluation.lab.analyses.intervals import resampled_by
+from evaluation.lab.analyses.layouts import history as layout
+from evaluation.lab.analyses.layouts.history import DRAWN, IMPORTED, JUDGED, PRIORITISED, SHARED
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.stopping import _Lines
 from pooling.selectors import first_equal_captions
 
-IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"
-ORDER_WARNINGS = {
-    IMPORTED: "Imported judgments have the order of their file, which may not be random.",
-    PRIORITISED: "A campaign handed out first what a run ranked high, so its order is not random.",
-    SHARED: "Captions with equal texts were judged at once, so they do not come in random order.",
-}
-NOT_VALID = "The intervals of the stopping rule may therefore fail more often than stated."
-DRAWN_INSTEAD = (
-    "The stopping rule is therefore shown for a random order that is drawn with the seed. It "
-    "shows what a campaign in random order would have needed."
-)
-# More bands over each other hide the lines; their numbers stand in the table.
-BANDS_MAX = 8
 # Within so much of what they came to be.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
-
-
-JUDGED, DRAWN = "judged", "drawn"
-# Enough for a smooth band.
-PATH_POINTS = 60
 
 
 class HistoryForm(AnalysisForm):
@@ -286,100 +257,6 @@ def _waiting_queries(inputs: Inputs) -> IntArray:
     return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
-class _Lines:
-    """The confidence sequences of all scores and of all differences.
-
-    Each sequence may fail with the same small probability, and any of them with the error rate.
-    """
-
-    def __init__(
-        self,
-        values: dict[str, FloatArray],
-        unit_of_query: IntArray,
-        order: UnitOrder,
-        options: dict[str, Any],
-    ) -> None:
-        self._order, self._width = order, options["width"] / 100
-        self._values = values
-        self._sums = {
-            run: np.bincount(unit_of_query, weights=own)[order.units] for run, own in values.items()
-        }
-        self._sizes = np.bincount(unit_of_query)[order.units]
-        self._n_queries = len(unit_of_query)
-        self._pairs = list(combinations(values, 2))
-        self._alpha = (1 - options["confidence"]) / max(1, len(values) + len(self._pairs))
-        self._scores = {run: self._sequence(run) for run in values} if order.seen else {}
-
-    def _sequence(self, run: str, other: str | None = None) -> ConfidenceSequence:
-        """Return the sequence of a run's score over all captions, or of its difference to `other`.
-
-        Captions without any pair to judge are already known.
-        """
-        settings = {
-            "seen": self._order.seen,
-            "alpha": self._alpha,
-            "aim": min(1.0, self._width * self._n_queries / self._sizes.sum()),
-        }
-        sums, final = self._sums[run], self._values[run]
-        if other is None:
-            found = confidence_sequence(sums, self._sizes, **settings)
-            known = final.sum() - sums.sum()
-        else:
-            found = difference_sequence(sums, self._sums[other], self._sizes, **settings)
-            known = (final - self._values[other]).sum() - (sums - self._sums[other]).sum()
-        share = self._sizes.sum() / self._n_queries
-        return found.moved(known / self._n_queries, share)
-
-    def rows(self, n_labels: int) -> list[Result]:
-        if not self._scores:
-            return []
-        found = []
-        for run, sequence in self._scores.items():
-            stop = first_stop(sequence.half_width <= self._width)
-            found.append(self._row(run, None, sequence, stop, n_labels))
-        for run, other in self._pairs:
-            sequence = self._sequence(run, other)
-            stop = first_stop(sequence.excludes(0))
-            found.append(self._row(run, other, sequence, stop, n_labels))
-        return found
-
-    def _row(
-        self,
-        run: str,
-        other: str | None,
-        sequence: ConfidenceSequence,
-        stop: int | None,
-        n_labels: int,
-    ) -> Result:
-        """Return one row; its interval is that at the stop, or the last one if there is no stop."""
-        at = (stop or self._order.seen) - 1
-        labels = int(self._order.labels[at]) if stop else None
-        final = self._values[run] if other is None else self._values[run] - self._values[other]
-        return {
-            "run": run,
-            "other": other,
-            "units": stop,
-            "labels": labels,
-            "share": None if labels is None else labels / n_labels,
-            "interval": [float(sequence.low[at]), float(sequence.high[at])],
-            "final": float(final.mean()),
-        }
-
-    def path(self) -> list[Result]:
-        """Return points of each run's band, evenly spread over the units."""
-        places = np.unique(np.linspace(0, self._order.seen - 1, PATH_POINTS).astype(np.int64))
-        return [
-            {
-                "labels": int(self._order.labels[at]),
-                "run": run,
-                "score": float(sequence.estimate[at]),
-                "interval": [float(sequence.low[at]), float(sequence.high[at])],
-            }
-            for run, sequence in self._scores.items()
-            for at in places.tolist()
-        ]
-
-
 def _agreement(moment: Moment, options: dict[str, Any], rng: np.random.Generator) -> Result:
     interval = alpha_interval(
         moment.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
@@ -393,189 +270,15 @@ def _agreement(moment: Moment, options: dict[str, Any], rng: np.random.Generator
     }
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    return [
-        Table(
-            "settled",
-            "When scores had settled, by hindsight",
-            [
-                Column("what", f"{result['measure']} of all runs"),
-                Column("labels", "Labels needed", "count"),
-                Column("share", "Share of all labels, %", "percent"),
-            ],
-            result["settled"],
-            note="By hindsight: from this number of labels to the end, all scores stayed this "
-            "close to their last values, and the runs kept their last order. During a campaign "
-            "the last values are unknown, so these numbers are not a rule for when to stop.",
-        ),
-        *_stopping_tables(result),
-        Table(
-            "scores",
-            f"{result['measure']} after so many labels",
-            [
-                Column("labels", "Labels", "count"),
-                Column("run", "Run"),
-                Column("score", "Score, %", "percent"),
-                Column("interval", percent, "percent"),
-            ],
-            result["scores"],
-        ),
-        Table(
-            "agreement",
-            "Agreement by number of labels",
-            [
-                Column("labels", "Labels", "count"),
-                Column("pairs", "Pairs", "count"),
-                Column("several", "Labelled several times", "count"),
-                Column("alpha", "Krippendorff’s alpha", "number"),
-                Column("interval", percent, "number"),
-            ],
-            result["agreement"],
-            note="Agreement of the first labels of each pair on relevant or not. A third label "
-            "is requested only if two labels differ, which makes alpha of all labels too high.",
-        ),
-    ]
-
-
-def _stopping_tables(result: Result) -> list[Table]:
-    stopping, measure = result["stopping"], result["measure"]
-    rows = [
-        {**row, "what": row["run"] if row["other"] is None else f"{row['run']} − {row['other']}"}
-        for row in stopping["rows"]
-    ]
-    columns = [
-        Column("units", f"{stopping['unit'].capitalize()} needed", "count"),
-        Column("labels", "Labels needed", "count"),
-        Column("share", "Share of all labels, %", "percent"),
-    ]
-    scores = [row for row in rows if row["other"] is None]
-    differences = [row for row in rows if row["other"] is not None]
-    tables = [
-        Table(
-            "stop-scores",
-            f"Without hindsight: stop when {measure} is known to ± {stopping['width']:g} points",
-            [
-                Column("what", "Run"),
-                *columns,
-                Column("interval", "Interval at the stop, %", "percent"),
-                Column("final", "Final score, %", "percent"),
-            ],
-            scores,
-            note=_order_note(result),
-        ),
-        Table(
-            "stop-differences",
-            f"Without hindsight: stop when it is known which run has the higher {measure}",
-            [
-                Column("what", "Difference"),
-                *columns,
-                Column("interval", "Interval at the stop, points", "points"),
-                Column("final", "Final difference, points", "points"),
-            ],
-            differences,
-            note="A dash means that the interval never excluded 0. The last interval is then "
-            "shown.",
-        ),
-    ]
-    return [table for table in tables if table.rows]
-
-
-def _order_note(result: Result) -> str:
-    stopping = result["stopping"]
-    rate, unit = 100 * (1 - result["confidence"]), stopping["unit"]
-    order = "in the order judged" if stopping["order"] == JUDGED else "in a random order"
-    return (
-        f"{stopping['seen']:,} of {stopping['units']:,} {unit} are used, {order}. Each one is "
-        f"judged completely before it counts. With an error rate of {rate:.3g} %, all intervals "
-        "of both tables hold together at every look. A dash means that the interval was never "
-        "narrow enough. The last interval is then shown."
-    )
-
-
-def _warnings(result: Result) -> list[str]:
-    stopping, few = result["stopping"], few_units_warnings(result)
-    said = [ORDER_WARNINGS[doubt] for doubt in stopping["doubts"]]
-    if said:
-        said.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
-    return said + few
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = result["scores"]
-    if len({row["run"] for row in rows}) > BANDS_MAX:
-        rows = [{**row, "interval": None} for row in rows]
-    scores = _band(rows, "score", result["measure"], PERCENT, name_of("run"))
-    charts = [
-        Chart(
-            "scores",
-            f"{result['measure']} while the labels came in",
-            "A line for each run over the number of labels, within the band of its interval. Where "
-            "the lines run flat, more labels changed nothing.",
-            scores,
-        ),
-        *_stopping_charts(result),
-    ]
-    if all(row["alpha"] is None for row in result["agreement"]):
-        return charts
-    alpha = _band(result["agreement"], "alpha", "Krippendorff’s alpha", ".2f", None)
-    return [
-        *charts,
-        Chart(
-            "alpha",
-            "Agreement while the labels came in",
-            "A line over the number of labels within the band of its interval, which narrows.",
-            alpha,
-        ),
-    ]
-
-
-def _stopping_charts(result: Result) -> list[Chart]:
-    rows, measure = result["stopping"]["path"], result["measure"]
-    if not rows or len({row["run"] for row in rows}) > BANDS_MAX:
-        return []
-    return [
-        Chart(
-            "stopping",
-            f"Interval of {measure} without hindsight",
-            "A line for each run over the number of labels, within an interval that holds at "
-            "every look. The intervals narrow until all pairs are judged.",
-            _band(rows, "score", measure, PERCENT, name_of("run")),
-        )
-    ]
-
-
-def _band(
-    rows: list[Result], key: str, title: str, form: str, colour: dict[str, Any] | None
-) -> dict[str, Any]:
-    """Lines, each within the band of its interval."""
-    values = [{**row, **low_high(row["interval"])} for row in rows]
-    height = quantity(key, title, axis={"format": form}, scale={"zero": False})
-    return {
-        "data": {"values": values},
-        "encoding": {
-            "x": quantity("labels", "Labels", axis={"format": ",d", "tickMinStep": 1}),
-            **({"color": colour} if colour else {}),
-        },
-        "layer": [
-            *spans(values, {"y": {**height, "field": "low"}, "y2": {"field": "high"}}, BAND),
-            {
-                "mark": {"type": "line", "point": True, "tooltip": True},
-                "encoding": {"y": height},
-            },
-        ],
-    }
-
-
 HISTORY = Analysis(
     name="history",
     title="While the labels came in",
     question="When could one have stopped judging?",
     form=HistoryForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
     needs_labels=True,
     reads_judgments=True,
     notes=(

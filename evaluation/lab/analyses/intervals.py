@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from config.shared.numbers import counted
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
-from evaluation.lab.analyses.base import Inputs, Result
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
 
 METHODS = {
     WILSON: "Wilson",
@@ -83,11 +85,6 @@ def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) 
         f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but they depend on each "
         f"single {name}."
     ]
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 pair" or "3 pairs"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def count_units(clusters: Any, rows: Any) -> int:

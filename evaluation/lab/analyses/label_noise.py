@@ -31,20 +31,18 @@ from evaluation.core.relevance.noisy_labels import (
     rank_strata,
 )
 from evaluation.core.statistics.resampling import dense_clusters
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Inputs,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
     MeasuresField,
-    Result,
     confidence_field,
-    mean_of,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
-from evaluation.lab.analyses.noise_layout import (
+from evaluation.lab.analyses.layouts.label_noise import (
     ANNOTATORS,
     DOUBLE,
     GOLD,
@@ -54,6 +52,7 @@ from evaluation.lab.analyses.noise_layout import (
     noise_tables,
     noise_warnings,
 )
+from evaluation.lab.analyses.results import Result, mean_of
 from evaluation.lab.selectors import gold_answers, noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 

@@ -11,20 +11,13 @@ from config.shared.progress import Progress
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.people.agreement_figures import Resampling, figures_of, figures_stored
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
-    confidence_field,
-    ends,
-    resamples_field,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import BARS, count, name_of, offset, spec, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, Chart, count, name_of, offset, spec, step
+from evaluation.lab.analyses.fields import confidence_field, resamples_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
 

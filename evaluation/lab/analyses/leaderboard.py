@@ -14,25 +14,11 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    ShareMeasureField,
-    Table,
-    confidence_field,
-    ends,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
-)
-from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import (
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
     DOTS,
     PERCENT,
+    Chart,
     low_high,
     name_of,
     quantity,
@@ -40,6 +26,18 @@ from evaluation.lab.analyses.specs import (
     spec,
     step,
 )
+from evaluation.lab.analyses.fields import (
+    ShareMeasureField,
+    confidence_field,
+    resamples_field,
+    resampling_unit_field,
+    seed_field,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 

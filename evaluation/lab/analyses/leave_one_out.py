@@ -12,20 +12,13 @@ from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
-from evaluation.lab.analyses.base import (
-    CUT,
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    MeasuresField,
-    Result,
-    Table,
-    depth_field,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import BARS, LINES, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.analysis import CUT, Analysis
+from evaluation.lab.analyses.charts import BARS, LINES, Chart, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.fields import MeasuresField, depth_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
 POINTS = {"axis": {"format": "+.1%"}}

@@ -19,16 +19,12 @@ from evaluation.core.relevance.positives import (
     finds_one,
     right_by_length,
 )
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
-)
-from evaluation.lab.analyses.specs import BARS, PERCENT, name_of, quantity, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, PERCENT, Chart, name_of, quantity, step
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 COLUMNS = {"both": BOTH, "only_first": ONLY_FIRST, "only_second": ONLY_SECOND, "neither": NEITHER}
 BY = {"original": "Original positives", "labelled": "With the labels"}

@@ -13,19 +13,13 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    MeasuresField,
-    Result,
-    Table,
-    mean_of,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec
+from evaluation.lab.analyses.fields import MeasuresField, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result, mean_of
+from evaluation.lab.analyses.tables import Column, Table
 
 if TYPE_CHECKING:
     from evaluation.core.texts.similarity import MatchQuality

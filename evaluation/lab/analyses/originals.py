@@ -8,30 +8,27 @@ import numpy as np
 from django import forms
 
 from annotation.core.consensus import NO_LABEL
+from config.shared.numbers import counted
 from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, difference_interval, mean_interval
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, measures_in, name_of, quantity
+from evaluation.lab.analyses.fields import (
     MeasuresField,
-    Result,
-    Table,
     confidence_field,
-    ends,
-    mean_of,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
-from evaluation.lab.analyses.intervals import NAMES, counted, few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import DOTS, PERCENT, measures_in, name_of, quantity
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import NAMES, few_units_warnings, resampled_by
+from evaluation.lab.analyses.results import Result, ends, mean_of
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.release.selectors import label_set_judged, label_set_labels
 
 BY = {"kept": "Rejected ones kept", "dropped": "Rejected ones dropped"}

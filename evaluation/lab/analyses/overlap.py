@@ -8,17 +8,13 @@ from django import forms
 
 from config.shared.progress import Progress
 from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import CELLS, name_of, quantity
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import CELLS, Chart, name_of, quantity
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 # So many columns of a matrix fit on a phone.
 FITTING = 4

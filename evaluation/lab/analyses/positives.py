@@ -11,16 +11,22 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BARS,
+    CELLS,
     Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
+    count,
+    name_of,
+    offset,
+    quantity,
+    spec,
+    step,
 )
-from evaluation.lab.analyses.specs import BARS, CELLS, count, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 POSITIVES_MAX = 50
 SOURCES = {"original": "Original positives", "labelled": "With the labels"}

@@ -14,7 +14,10 @@ from django.http import QueryDict
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
-from evaluation.lab.analyses.base import UNIT, Analysis, AnalysisForm, Inputs
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import UNIT
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, latest_draft
 from pooling.models import Benchmark

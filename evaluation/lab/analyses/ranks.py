@@ -6,17 +6,13 @@ from typing import Any
 
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import BARS, name_of, quantity, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, Chart, name_of, quantity, step
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 SOURCES = {"original": "Original positives", "new": "From the labels"}
 

@@ -13,19 +13,22 @@ from config.shared.progress import Progress
 from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import STRATEGIES, Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BAND,
+    LINES,
+    PERCENT,
     Chart,
-    Column,
-    Inputs,
-    Result,
-    ShareMeasureField,
-    Table,
-    depth_field,
-    seed_field,
+    low_high,
+    name_of,
+    quantity,
+    spans,
 )
-from evaluation.lab.analyses.specs import BAND, LINES, PERCENT, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.fields import ShareMeasureField, depth_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 STRATEGY = {
     "depth": "by depth",

@@ -16,7 +16,8 @@ from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.core.statistics.saturation import INTERVAL
-from evaluation.lab.analyses.base import Inputs, Result
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import label_set_labels
 

@@ -9,27 +9,31 @@ import numpy as np
 from config.shared.progress import Progress
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
-from evaluation.lab.analyses.base import (
-    Analysis,
-    AnalysisForm,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
     Chart,
-    Column,
-    Inputs,
-    MeasuresField,
-    Result,
-    Table,
-    confidence_field,
-    ends,
-    mean_of,
-    resamples_field,
-    resampling_unit_field,
-    seed_field,
+    low_high,
+    measures_in,
+    name_of,
+    quantity,
+    spans,
 )
 from evaluation.lab.analyses.equal_captions import (
     add_equal_captions,
     equal_captions_field,
     uses_equal_captions,
 )
+from evaluation.lab.analyses.fields import (
+    MeasuresField,
+    confidence_field,
+    resamples_field,
+    resampling_unit_field,
+    seed_field,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     few_units_warnings,
@@ -37,21 +41,14 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
+from evaluation.lab.analyses.results import Result, ends, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
     disagreement_of,
     saturation_warnings,
 )
-from evaluation.lab.analyses.specs import (
-    DOTS,
-    PERCENT,
-    low_high,
-    measures_in,
-    name_of,
-    quantity,
-    spans,
-)
+from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"labelled": "By the labels", "original": "Original positives"}
 

@@ -23,49 +23,38 @@ from evaluation.core.statistics.slices import (
     slice_means,
     spearman,
 )
-from evaluation.lab.analyses.base import (
-    VIDEOS,
-    Analysis,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    ends,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     count_units,
-    counted,
-    few_in_groups_warnings,
-    few_units_warnings,
     method_of,
-    method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.specs import PERCENT, dots, horizontal_labels, quantity, step
+from evaluation.lab.analyses.layouts import slices as layout
+from evaluation.lab.analyses.layouts.slices import (
+    AGREEMENT,
+    COMPARED_MAX,
+    LENGTH,
+    SLICED,
+    TAGS,
+    TAGS_MAX,
+)
+from evaluation.lab.analyses.results import Result, ends
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
 
-LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
-SLICED = {
-    LENGTH: "Words in the caption",
-    POSITIVES: "Positives of the caption",
-    TAGS: "Tags of the caption",
-    AGREEMENT: "Agreement on the caption’s pairs",
-}
 # By AGREE, DIFFER and NOT_TOLD.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
-TAGS_MAX = 30
-# With more runs there are too many pairs for a table.
-COMPARED_MAX = 6
 
 
 class SlicesForm(AnalysisForm):
@@ -227,92 +216,6 @@ def _agreement(inputs: Inputs) -> IntArray:
     )
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    slices = Table(
-        "slices",
-        f"{result['measure']} by {SLICED[result['by']].lower()}",
-        [
-            Column("run", "Run"),
-            Column("slice", SLICED[result["by"]]),
-            Column("captions", "Captions", "count"),
-            *([Column("units", "Videos", "count")] if result.get("unit") == VIDEOS else []),
-            Column("mean", "Mean, %", "percent"),
-            Column("interval", percent, "percent"),
-            Column("method", "Interval by"),
-        ],
-        [{**row, "method": method_title(row.get("method"))} for row in result["rows"]],
-        note=_left_out(result["left_out"]),
-    )
-    correlations = Table(
-        "correlations",
-        "Correlation with the score of the caption",
-        [
-            Column("run", "Run"),
-            Column("spearman", "Spearman’s rho", "number"),
-            Column("kendall", "Kendall’s tau-b", "number"),
-        ],
-        result["correlations"],
-    )
-    tables = [slices]
-    if result.get("differences"):
-        tables.append(_differences_table(result, percent))
-    # Tags and agreement are not numbers.
-    return [*tables, correlations] if result["correlations"] else tables
-
-
-def _differences_table(result: Result, percent: str) -> Table:
-    rows = result["differences"]
-    slices = len({row["slice"] for row in rows})
-    left_out = len({row["run"] for row in result["rows"]}) - COMPARED_MAX
-    return Table(
-        "differences",
-        "Differences between every two systems in each slice",
-        [
-            Column("slice", SLICED[result["by"]]),
-            Column("first", "Run"),
-            Column("second", "minus run"),
-            Column("difference", "Difference, points", "points"),
-            Column("interval", percent, "points"),
-            Column("p_holm", "p (Holm, whole table)", "p"),
-            Column("p_randomisation", "p, randomisation", "p"),
-        ],
-        rows,
-        note=f"Holm’s correction covers the {counted(len(rows), 'test')} of this table: "
-        f"{counted(slices, 'slice')} by {counted(len(rows) // slices, 'pair')} of systems."
-        + (f" Only the first {COMPARED_MAX} runs are compared." if left_out > 0 else ""),
-    )
-
-
-def _warnings(result: Result) -> list[str]:
-    rows = [{"group": row["slice"], **row} for row in result["rows"]]
-    return few_units_warnings(result) or few_in_groups_warnings(result, rows, "slice")
-
-
-def _left_out(tags: int) -> str:
-    if not tags:
-        return ""
-    return f"The {TAGS_MAX} tags of most captions; {tags:,} more are left out."
-
-
-def _charts(result: Result) -> list[Chart]:
-    title = SLICED[result["by"]]
-    if result["by"] in (TAGS, AGREEMENT):
-        runs = {row["run"] for row in result["rows"]}
-        place, at = "y", horizontal_labels("slice", result["slices"], len(runs))
-    else:
-        place, at = "x", step("slice", title, sort=result["slices"])
-    score = quantity("mean", result["measure"], axis={"format": PERCENT})
-    return [
-        Chart(
-            "slices",
-            f"{result['measure']} by {title.lower()}",
-            "Dots for each run over the slices, each on a line that is its interval.",
-            dots(result["rows"], place, at, score),
-        )
-    ]
-
-
 SLICES = Analysis(
     name="slices",
     title="Scores by kinds of captions",
@@ -321,9 +224,9 @@ SLICES = Analysis(
     form=SlicesForm,
     compute=_compute,
     fill_defaults=_fill_defaults,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
     notes=(
         "By a number, slices hold about as many captions each, as far as equal values allow.",
         "By tags, a caption counts in the slice of each of its tags; captions without one are a "

@@ -11,21 +11,16 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
-from evaluation.lab.analyses.base import (
-    VIDEOS,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
+from evaluation.lab.analyses.charts import PERCENT, Chart, dots, quantity, step
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    ends,
     resamples_field,
     resampling_unit_field,
     seed_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import (
     count_units,
     few_in_groups_warnings,
@@ -34,7 +29,8 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.specs import PERCENT, dots, quantity, step
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 
 EXAMPLES = 20
 LENGTH = "length in words"

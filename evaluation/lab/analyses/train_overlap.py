@@ -7,8 +7,12 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import SPLIT, Analysis, AnalysisForm, Inputs, Result, split_field
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import SPLIT, split_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
     examples,

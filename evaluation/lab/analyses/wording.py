@@ -7,8 +7,10 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import Analysis, Inputs, Result
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
     examples,

@@ -25,7 +25,8 @@ from evaluation.core.relevance.compare import (
     what_labels_change,
     who_is_right,
 )
-from evaluation.lab.analyses.base import AnalysisForm, Inputs
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.question import (
     COMMON_FIELDS,
     build_form,

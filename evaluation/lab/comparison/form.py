@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from evaluation.core.relevance import compare
-from evaluation.lab.analyses.base import AnalysisForm
+from evaluation.lab.analyses.forms import AnalysisForm
 
 # Lists stand side by side and scroll; with more the page is long to load and nobody looks.
 RUNS_MAX = 24

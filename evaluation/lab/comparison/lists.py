@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from evaluation.lab.analyses.base import Inputs
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.comparison.captions import Comparison
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -15,10 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
 from config.jobs.models import JobState
+from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Table
+from evaluation.lab.analyses.charts import Chart
+from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.question import (
     Question,
     build_form,
@@ -27,12 +26,12 @@ from evaluation.lab.analyses.question import (
     question_from_form,
     submitted_data,
 )
+from evaluation.lab.analyses.tables import Table
 from evaluation.lab.services import begin_analysis
 from evaluation.models import AnalysisResult
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import draft_state
 from evaluation.release.services import SETTLED_FOR
-from evaluation.scores.tables import as_text
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 
@@ -93,8 +92,7 @@ def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
 def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
     """Download the result and its inputs."""
     stored = _get_result(request, key, name)
-    body = json.dumps({**stored.result, "inputs": stored.inputs}, allow_nan=False, indent=1)
-    return _file(f"{body}\n", "application/json", f"{_file_stem(stored)}.json")
+    return download_json({**stored.result, "inputs": stored.inputs}, _file_stem(stored))
 
 
 @only_for(can_see_scores)
@@ -103,16 +101,7 @@ def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> Http
     """Download a table as CSV. An interval takes two columns, and each row has the inputs."""
     stored = _get_result(request, key, name)
     table = _part(ANALYSES[name].tables(stored.result), part)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    spread = {column.key for column in table.columns if _is_spread(table, column.key)}
-    heads = [head for column in table.columns for head in _heads(column.key, spread)]
-    source = _source(stored)
-    writer.writerow([*heads, *source])
-    for row in table.rows:
-        cells = (_cells(row[column.key], column.key in spread) for column in table.columns)
-        writer.writerow([cell for pair in cells for cell in pair] + [*source.values()])
-    return _file(out.getvalue(), "text/csv; charset=utf-8", f"{_file_stem(stored)}-{part}.csv")
+    return download_csv(table.csv(_source(stored)), f"{_file_stem(stored)}-{part}")
 
 
 @only_for(can_see_scores)
@@ -127,8 +116,7 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
         "description": chart.text,
         "usermeta": {"inputs": stored.inputs},
     }
-    body = json.dumps(spec, allow_nan=False)
-    return _file(body, "application/json", f"{_file_stem(stored)}-{part}.vl.json")
+    return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
 
 def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis]:
@@ -205,29 +193,7 @@ def _source(stored: AnalysisResult) -> dict[str, Any]:
         "label_set": inputs["labels"],
         "label_set_sha256": inputs["labels_sha256"],
         "labels_only": int(inputs["labels_only"]),
-        "runs_sha256": as_text(runs),
+        "runs_sha256": runs,
         "code_version": inputs["code_version"],
         "result": stored.key,
     }
-
-
-def _is_spread(table: Table, key: str) -> bool:
-    """Return whether a column contains intervals."""
-    return any(isinstance(row[key], list) for row in table.rows)
-
-
-def _heads(key: str, spread: set[str]) -> list[str]:
-    return [f"{key}_low", f"{key}_high"] if key in spread else [key]
-
-
-def _cells(value: Any, is_spread: bool) -> list[Any]:
-    """Return the cells of a value in a file: exact numbers, and an interval in two cells."""
-    if is_spread:
-        return [None, None] if value is None else value
-    return [as_text(value) if isinstance(value, str) else value]
-
-
-def _file(body: str, content_type: str, name: str) -> HttpResponse:
-    response = HttpResponse(body, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,8 +14,9 @@ from django.views.decorators.http import require_safe
 
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
+from config.shared.tables import csv_text, plain_text
 from evaluation.core.relevance.compare import LONG, SHORT
-from evaluation.lab.analyses.base import AnalysisForm, has_changed_value
+from evaluation.lab.analyses.forms import AnalysisForm, has_changed_value
 from evaluation.lab.analyses.question import build_form, submitted_data
 from evaluation.lab.comparison.captions import (
     Comparison,
@@ -29,7 +28,6 @@ from evaluation.lab.comparison.captions import (
 from evaluation.lab.comparison.form import RUNS_MAX, CompareForm
 from evaluation.lab.comparison.lists import caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
-from evaluation.scores.tables import as_text
 from pooling.policies import benchmarks_seen_by
 
 # So many of the captions chosen stand below the lists.
@@ -114,28 +112,24 @@ def _caption_context(
 
 
 def compare_csv(comparison: Comparison) -> str:
-    """For spreadsheets: a row per caption, columns for each run, and what all of it hangs on."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
+    """Return a row per caption, with columns for each run and the inputs of the comparison."""
     names = [run.name for run in comparison.inputs.runs]
     kinds = ("original", "labelled") if comparison.inputs.label_set else ("original",)
-    of_runs = [f"{what} {kind}" for kind in kinds for what in ("rank", "right")] + ["sha256"]
+    of_runs = [f"{noun} {kind}" for kind in kinds for noun in ("rank", "right")] + ["sha256"]
     inputs = comparison.provenance
     hashes = inputs["runs"]
-    of_all = [inputs["labels"], inputs["labels_sha256"] or "", int(inputs["labels_only"])]
+    of_all = [inputs["labels"], inputs["labels_sha256"], int(inputs["labels_only"])]
     of_all += [urlencode(comparison.address(), doseq=True), inputs["code_version"]]
-    writer.writerow(
-        ["caption_id", "caption", "words", "new"]
-        + [as_text(f"{name} {what}") for name in names for what in of_runs]
-        + ["labels", "labels_sha256", "labels_only", "chosen", "code"]
+    heads = ["caption_id", "caption", "words", "new"]
+    heads += [plain_text(f"{name} {noun}") for name in names for noun in of_runs]
+    heads += ["labels", "labels_sha256", "labels_only", "chosen", "code"]
+    rows = (
+        [row["caption_id"], row["caption"], row["words"], row["new"]]
+        + [cell for name in names for cell in (*_cells(row["runs"][name], kinds), hashes[name])]
+        + of_all
+        for row in comparison.rows()
     )
-    for row in comparison.rows():
-        writer.writerow(
-            [as_text(row["caption_id"]), as_text(row["caption"]), row["words"], row["new"]]
-            + [cell for name in names for cell in (*_cells(row["runs"][name], kinds), hashes[name])]
-            + of_all
-        )
-    return out.getvalue()
+    return csv_text(heads, rows)
 
 
 def _cells(run: Row, kinds: tuple[str, ...]) -> list[Any]:

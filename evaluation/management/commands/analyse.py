@@ -9,8 +9,8 @@ from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import ANALYSES, get_analysis
-from evaluation.lab.analyses.base import Column, Table
 from evaluation.lab.analyses.question import COMMON_FIELDS, build_question, source_line
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
 from evaluation.release.services import draft_if_meant
 from pooling.selectors import get_benchmark
@@ -71,7 +71,7 @@ def table_lines(table: Table) -> list[str]:
     """The table in columns, names to the left and numbers to the right; long ones are cut."""
     rows = [[column.title for column in table.columns]]
     rows += [
-        [column.format(row[column.key]) for column in table.columns]
+        [column.written(row[column.key]) for column in table.columns]
         for row in table.rows[:ROWS_MAX]
     ]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]

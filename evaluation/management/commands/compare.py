@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from evaluation.lab.analyses.base import UNDEFINED
+from config.shared.numbers import UNDEFINED
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm

@@ -26,9 +26,9 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.version import code_version
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses import ANALYSES, get_analysis
-from evaluation.lab.analyses.base import Column
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.analyses.saturation import saturation_warnings
+from evaluation.lab.analyses.tables import Column
 from evaluation.lab.selectors import measured_rates
 from evaluation.lab.services import RESULTS_MAX, analyse, begin_analysis, renew_analyses
 from evaluation.models import AnalysisResult, LabelSet

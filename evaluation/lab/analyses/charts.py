@@ -1,11 +1,26 @@
-"""Pieces of Vega-Lite specifications."""
+"""Charts as Vega-Lite specifications, and the pieces they are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 Encoding = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification with its data. The page adds colours and fonts.
+
+    text: the text alternative, which describes what the chart shows.
+    """
+
+    name: str
+    title: str
+    text: str
+    spec: dict[str, Any] = field(repr=False)
+
 
 BARS = {"type": "bar", "tooltip": True}
 LINES = {"type": "line", "point": True, "tooltip": True}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from evaluation.lab.analyses.base import Chart, Column, Result, Table
-from evaluation.lab.analyses.intervals import counted, few_units_warnings
-from evaluation.lab.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans
+from config.shared.numbers import counted
+from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.intervals import few_units_warnings
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
 SOURCES = {
