@@ -49,9 +49,3 @@ def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")
     return campaign
-
-
-# Asked for at each claim.
-_campaign = PreparedRead(
-    lambda: Campaign.objects.filter(pk=Given("pk")).select_related("benchmark", "guideline")
-)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-# Stands in place of a value that is undefined.
+# Replaces an undefined value on pages and in terminals.
 UNDEFINED = "–"
 MINUS = "−"
 
@@ -15,8 +16,8 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 label`, `2,500 labels`."""
+def with_noun(number: int, noun: str, plural: str = "") -> str:
+    """Return a number and its noun: `1 label`, `2,500 labels`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -36,12 +37,12 @@ def ratio(part: float, whole: float) -> str:
 
 
 def exact_percent(share: float) -> str:
-    """Return a share in percent with up to four digits, as a person would type it."""
+    """Return a share in percent with up to four significant digits: `1.25`."""
     return f"{100 * share:.4g}"
 
 
 def signed(number: float, digits: int = 1) -> str:
-    """Return a number with its sign and a space, as it stands between two numbers: `+ 14.2`."""
+    """Return a number after its sign and a space: `+ 14.2`."""
     return f"{MINUS if number < 0 else '+'} {abs(number):.{digits}f}"
 
 
@@ -51,6 +52,7 @@ def points(difference: float) -> str:
 
 
 def seconds(number: float | None) -> str:
+    """Return a duration in seconds to one decimal: `3.1 s`."""
     return UNDEFINED if number is None else f"{number:.1f} s"
 
 
@@ -74,23 +76,62 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
-# The kinds of columns, and how each writes a value that is defined.
+# How each kind of value is written. Columns and figures have a kind.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text": str,
+    "time": str,
     "count": count,
     "number": number,
     "percent": percent,
+    "percent sign": with_percent,
     "points": points,
     "exact percent": exact_percent,
+    "coefficient": coefficient,
     "seconds": seconds,
     "p": p_value,
 }
 
 
-def written(value: Any, kind: str) -> str:
-    """Return a value as its kind of column shows it; an interval is a list of two values."""
+def format_value(value: Any, kind: str) -> str:
+    """Return a value as text. A list of two values is an interval. None is undefined."""
     if value is None:
         return UNDEFINED
     if isinstance(value, list):
-        return f"{written(value[0], kind)} to {written(value[1], kind)}"
+        return f"{format_value(value[0], kind)} to {format_value(value[1], kind)}"
     return FORMATS[kind](value)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value to show on a page, or the reason why it is undefined.
+
+    value: a number, a text, or an interval as a list of two numbers; None if undefined. kind: a key
+    of `FORMATS`. reason: why the value is undefined. note: a remark below the value.
+    """
+
+    value: float | str | list[float] | None
+    kind: str = "text"
+    note: str = ""
+    reason: str = ""
+
+    @property
+    def is_undefined(self) -> bool:
+        return self.value is None
+
+    @property
+    def text(self) -> str:
+        """The value, or a dash if it is undefined."""
+        return format_value(self.value, self.kind)
+
+    @property
+    def text_or_reason(self) -> str:
+        return self.reason if self.value is None else self.text
+
+    @property
+    def remark(self) -> str:
+        """The note, or the reason if the value is undefined."""
+        return self.reason if self.value is None else self.note
+
+
+def undefined(reason: str) -> Figure:
+    return Figure(None, reason=reason)

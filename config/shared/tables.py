@@ -1,7 +1,8 @@
-"""Tables that people sort by a click on a head, page through and download as CSV.
+"""Tables that are sorted by a click on a head, split into pages and downloaded as CSV.
 
-One model for all pages: a view declares its columns once, reads the requested `Order` from the
-address, and puts its rows into that order, in Python or by the database.
+All pages use this model. A view declares its columns once, reads the requested `Order` from the
+address and sorts its rows, in Python or in the database. The templates `_table_heads.html` and
+`_page_links.html` show the heads, and the links to other pages with the number of rows.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from django.db.models import F, Model, QuerySet
 from django.db.models.expressions import Combinable
 
 from config.shared.errors import InvalidInput
-from config.shared.numbers import written
+from config.shared.numbers import format_value
 
 Row = TypeVar("Row")
 M = TypeVar("M", bound=Model)
 
 ROWS_PER_PAGE = 50
-# Spreadsheets read a text that begins with one of these as a formula.
+# Spreadsheets read a text as a formula if it begins with one of these.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -31,37 +32,42 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 class Column:
     """A column of a table.
 
-    key: its name in addresses, files and rows. title: its head on a page. kind: how its values are
-    written, a name of `config.shared.numbers.FORMATS`.
+    key: its name in addresses and rows. title: its head on a page. kind: how its values are
+    written, a key of `config.shared.numbers.FORMATS`. is_sortable: whether its head is a link.
+    highest_first: the first click on its head sorts from the highest value; always so for numbers
+    and times.
     """
 
     key: str
     title: str
     kind: str = "text"
+    is_sortable: bool = True
+    highest_first: bool = False
 
     @property
     def is_number(self) -> bool:
-        return self.kind != "text"
+        return self.kind not in ("text", "time")
 
-    def written(self, value: Any) -> str:
-        return written(value, self.kind)
+    def format(self, value: Any) -> str:
+        return format_value(value, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column as the template `_table_heads.html` shows it.
+    """The head of a column, for the template `_table_heads.html`.
 
-    next_sort: the `sort` in the address after a click. order: the value of `aria-sort`, or nothing.
+    next_sort: the `sort` parameter that a click requests; empty if the column is not sortable.
+    order: the value of `aria-sort`; empty if the table is sorted by another column.
     """
 
     column: Column
     next_sort: str
-    order: str
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The column by which a table is sorted, and the direction."""
+    """The column that a table is sorted by, and the direction."""
 
     columns: Sequence[Column]
     key: str
@@ -71,11 +77,11 @@ class Order:
     def requested(cls, text: str, columns: Sequence[Column], default: str) -> Order:
         """Read a `sort` parameter: a column's key, with a minus sign in front if descending.
 
-        Raises `InvalidInput` for a key that no column has.
+        An empty parameter is the default. Raises `InvalidInput` for any other text.
         """
         text = text or default
         key = text.removeprefix("-")
-        keys = [column.key for column in columns]
+        keys = [column.key for column in columns if column.is_sortable]
         if key not in keys:
             raise InvalidInput(f"The order must be one of {', '.join(keys)}, not {text[:50]!r}.")
         return cls(columns, key, text.startswith("-"))
@@ -85,47 +91,57 @@ class Order:
         return [self._head(column) for column in self.columns]
 
     def _head(self, column: Column) -> Head:
-        """Return a head: numbers are first sorted from the highest, texts from A."""
+        if not column.is_sortable:
+            return Head(column, "")
         if column.key != self.key:
-            return Head(column, f"-{column.key}" if column.is_number else column.key, "")
+            is_descending = column.highest_first or column.kind != "text"
+            return Head(column, f"-{column.key}" if is_descending else column.key)
         if self.descending:
             return Head(column, column.key, "descending")
         return Head(column, f"-{column.key}", "ascending")
 
-    def rows(self, rows: Iterable[Row], value: Callable[[Row, str], Any]) -> list[Row]:
-        """Return the rows in this order.
+    def sort(self, rows: Iterable[Row], value: Callable[[Row, str], Any]) -> list[Row]:
+        """Return the rows in this order. Equal rows keep their order.
 
-        value: returns what a row is sorted by for a column's key. Equal rows keep their order. Rows
-        without a value (None) come last in either direction.
+        value: returns what a row is sorted by for a column's key. Rows whose value is None come
+        last in either direction.
         """
         pairs = [(value(row, self.key), row) for row in rows]
-        known = [pair for pair in pairs if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=self.descending)
-        return [row for _, row in known] + [row for found, row in pairs if found is None]
+        defined = [pair for pair in pairs if pair[0] is not None]
+        defined.sort(key=lambda pair: pair[0], reverse=self.descending)
+        return [row for _, row in defined] + [row for number, row in pairs if number is None]
 
-    def query(self, rows: QuerySet[M], fields: Mapping[str, str | Combinable]) -> QuerySet[M]:
-        """Return the rows of a query in this order, NULL last in either direction, ties by key.
+    def sort_query(
+        self,
+        rows: QuerySet[M],
+        fields: Mapping[str, str | Combinable],
+        ties: str | Combinable = "pk",
+    ) -> QuerySet[M]:
+        """Return the rows of a query in this order. NULL comes last in either direction.
 
-        fields: what each column is sorted by in the database.
+        fields: what the database sorts by for each column's key. ties: what equal rows are sorted
+        by.
         """
         field = fields[self.key]
         expression: Any = F(field) if isinstance(field, str) else field
         ordered = (
             expression.desc(nulls_last=True) if self.descending else expression.asc(nulls_last=True)
         )
-        return rows.order_by(ordered, "pk")
+        return rows.order_by(ordered, ties)
 
 
-def page_of(rows: Sequence[Row] | QuerySet[Any], number: str | None) -> Page[Any]:
-    """Return one page of rows; a number out of range is the nearest page."""
-    return Paginator(rows, ROWS_PER_PAGE).get_page(number)
+def page_of(
+    rows: Sequence[Row] | QuerySet[Any], number: str | None, per_page: int = ROWS_PER_PAGE
+) -> Page[Any]:
+    """Return one page of rows. A number out of range returns the nearest page."""
+    return Paginator(rows, per_page).get_page(number)
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a CSV file with Unix line ends.
 
-    None becomes an empty cell, a float keeps all its digits, and a text that a spreadsheet would
-    read as a formula gets an apostrophe in front.
+    None becomes an empty cell. Floats keep all their digits. Texts that a spreadsheet would read as
+    a formula get an apostrophe in front.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -139,5 +155,5 @@ def _cell(value: Any) -> Any:
 
 
 def plain_text(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet reads as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

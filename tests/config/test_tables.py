@@ -1,4 +1,4 @@
-"""The one model of tables: order, heads, CSV, and how numbers are written."""
+"""Tests of the model of tables: order, heads, pages, CSV, and how numbers are written."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ COLUMNS = [NAME, SCORE]
 ROWS = [("b", 0.5), ("a", None), ("c", 0.5), ("d", 0.75)]
 
 
-def value(row: tuple[str, float | None], key: str) -> object:
+def cell(row: tuple[str, float | None], key: str) -> object:
     return row[0] if key == "name" else row[1]
 
 
 def test_rows_without_a_value_come_last_and_equal_rows_keep_their_order() -> None:
     descending = Order.requested("-score", COLUMNS, "name")
-    assert [name for name, _ in descending.rows(ROWS, value)] == ["d", "b", "c", "a"]
+    assert [name for name, _ in descending.sort(ROWS, cell)] == ["d", "b", "c", "a"]
     ascending = Order.requested("score", COLUMNS, "name")
-    assert [name for name, _ in ascending.rows(ROWS, value)] == ["b", "c", "d", "a"]
+    assert [name for name, _ in ascending.sort(ROWS, cell)] == ["b", "c", "d", "a"]
 
 
 def test_heads_sort_numbers_from_the_highest_and_texts_from_a() -> None:
@@ -30,6 +30,21 @@ def test_heads_sort_numbers_from_the_highest_and_texts_from_a() -> None:
     assert by_name.heads == [Head(NAME, "-name", "ascending"), Head(SCORE, "-score", "")]
     by_score = Order.requested("-score", COLUMNS, "name")
     assert by_score.heads == [Head(NAME, "name", ""), Head(SCORE, "score", "descending")]
+
+
+def test_heads_of_times_and_of_columns_without_an_order() -> None:
+    seen, role = Column("seen", "Last answer", "time"), Column("role", "Role", is_sortable=False)
+    flags = Column("flags", "Flags", highest_first=True)
+    order = Order.requested("-seen", [NAME, seen, role, flags], "name")
+    assert order.heads == [
+        Head(NAME, "name"),
+        Head(seen, "seen", "descending"),
+        Head(role, ""),
+        Head(flags, "-flags"),
+    ]
+    assert [head.column.is_number for head in order.heads] == [False] * 4
+    with pytest.raises(InvalidInput, match="must be one of name, seen, flags, not 'role'"):
+        Order.requested("role", order.columns, "name")
 
 
 def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
@@ -50,7 +65,7 @@ def test_pages_beyond_the_last_show_the_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "text"),
+    ("kind", "value", "text"),
     [
         ("count", 27763, "27,763"),
         ("number", 0.25, "0.2500"),
@@ -63,10 +78,26 @@ def test_pages_beyond_the_last_show_the_last() -> None:
         ("exact percent", 0.0125, "1.25"),
         ("seconds", 3.14, "3.1 s"),
         ("p", 0.0004, "< 0.001"),
+        ("percent sign", 0.125, "12.5 %"),
+        ("coefficient", [-0.5, 0.25], "−0.500 to 0.250"),
         ("text", None, "–"),
     ],
 )
 def test_numbers_are_written_by_the_kind_of_their_column(
-    kind: str, given: object, text: str
+    kind: str, value: object, text: str
 ) -> None:
-    assert numbers.written(given, kind) == text
+    assert numbers.format_value(value, kind) == text
+
+
+def test_a_figure_shows_its_value_or_its_reason() -> None:
+    share = numbers.Figure(0.125, "percent sign", note="1 of 8")
+    assert (share.text, share.text_or_reason, share.remark) == ("12.5 %", "12.5 %", "1 of 8")
+    missing = numbers.undefined("no labels")
+    assert (missing.text, missing.text_or_reason, missing.remark) == ("–", "no labels", "no labels")
+    assert (share.is_undefined, missing.is_undefined) == (False, True)
+
+
+def test_numbers_with_their_nouns() -> None:
+    assert numbers.with_noun(1, "label") == "1 label"
+    assert numbers.with_noun(2500, "label") == "2,500 labels"
+    assert numbers.with_noun(2, "query", "queries") == "2 queries"
