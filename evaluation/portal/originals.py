@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from config.shared.numbers import written
+from config.shared.numbers import format_value
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.question import COMMON_FIELDS
@@ -35,11 +35,11 @@ class Originals:
 
     @property
     def share(self) -> str:
-        return written(self._of("share"), "percent")
+        return format_value(self._of("share"), "percent")
 
     @property
     def interval(self) -> str:
-        return written(self._of("interval"), "percent")
+        return format_value(self._of("interval"), "percent")
 
     @property
     def confidence(self) -> str:
@@ -54,7 +54,7 @@ class Originals:
         """Return one row per run, in the order of the result, with a cell per measure."""
         rows: dict[str, list[tuple[str, str]]] = {}
         for row in self._of("rows"):
-            cell = written(row["kept"], "percent"), written(row["dropped"], "percent")
+            cell = format_value(row["kept"], "percent"), format_value(row["dropped"], "percent")
             rows.setdefault(row["run"], []).append(cell)
         return [RunScores(run, cells) for run, cells in rows.items()]
 

@@ -62,10 +62,17 @@ def _tables(result: Result) -> list[Table]:
         Column("second", "Second run"),
         Column("by", "Positives"),
         Column("words", "Words", "count"),
-        Column("both", "Both right", "count", _captions("both", EVERY, result)),
-        Column("only_first", "Only the first", "count", _captions("only_first", FIRST, result)),
-        Column("only_second", "Only the second", "count", _captions("only_second", SECOND, result)),
-        Column("neither", "Neither", "count", _captions("neither", NONE_RIGHT, result)),
+        Column("both", "Both right", "count", compared=_captions("both", EVERY, result)),
+        Column(
+            "only_first", "Only the first", "count", compared=_captions("only_first", FIRST, result)
+        ),
+        Column(
+            "only_second",
+            "Only the second",
+            "count",
+            compared=_captions("only_second", SECOND, result),
+        ),
+        Column("neither", "Neither", "count", compared=_captions("neither", NONE_RIGHT, result)),
     ]
     rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
     return [Table("who", "Captions by who is right", columns, rows)]

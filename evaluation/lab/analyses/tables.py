@@ -90,7 +90,7 @@ def _cell(column: Column, row: dict[str, Any]) -> Cell:
     value = row[column.key]
     query = urlencode(column.compared(row), doseq=True) if column.compared else ""
     sorted_by = value[0] if isinstance(value, list) else value
-    return Cell(column, column.written(value), sorted_by, query)
+    return Cell(column, column.format(value), sorted_by, query)
 
 
 def _file_cells(value: Any, is_interval: bool) -> list[Any]:

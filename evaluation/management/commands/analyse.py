@@ -71,7 +71,7 @@ def table_lines(table: Table) -> list[str]:
     """The table in columns, names to the left and numbers to the right; long ones are cut."""
     rows = [[column.title for column in table.columns]]
     rows += [
-        [column.written(row[column.key]) for column in table.columns]
+        [column.format(row[column.key]) for column in table.columns]
         for row in table.rows[:ROWS_MAX]
     ]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
