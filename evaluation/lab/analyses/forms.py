@@ -70,20 +70,37 @@ class AnalysisForm(forms.Form):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        """Return the fields that stand above the result at all times."""
+        """Return the fields that decide what the page is about."""
         return [self[name] for name in self.fields if name in MAIN_FIELDS]
 
     @property
     def settings_fields(self) -> list[forms.BoundField]:
-        """Return the settings that are folded away, those of the analysis first."""
+        """Return the other fields, those of the analysis first."""
         hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields}
         own = [self[name] for name in self.fields if name not in hidden]
         return [*own, self["only"], self["runs"]]
 
     @property
+    def summary(self) -> list[tuple[str, str]]:
+        """Return label and value of the main fields, and of each setting that has been changed."""
+        changed = [field for field in self.settings_fields if has_changed_value(field)]
+        return [(field.label, _value_text(field)) for field in (*self.main_fields, *changed)]
+
+    @property
     def is_open(self) -> bool:
-        """Whether a folded field has an error or a value that is not its usual one."""
-        return any(field.errors or has_changed_value(field) for field in self.settings_fields)
+        """Whether the page shows the fields without a click, because one of them has an error."""
+        return bool(self.errors)
+
+
+def _value_text(field: forms.BoundField) -> str:
+    """Return the value of a field as its widget shows it."""
+    data = field.data
+    if isinstance(field.field, forms.BooleanField):
+        return "yes"
+    if isinstance(data, list):
+        return ", ".join(map(str, data))
+    choices = dict(getattr(field.field, "choices", []))
+    return str(choices.get(str(data), data))
 
 
 def has_changed_value(field: forms.BoundField) -> bool:

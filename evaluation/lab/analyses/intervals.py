@@ -57,8 +57,8 @@ def few_units_warnings(result: Result) -> list[str]:
         return []
     name = NAMES[result["unit"]]
     return [
-        f"Only {with_noun(result['units'], name)} can be resampled. The intervals are corrected for "
-        f"this, but they are wide and depend on each single {name}."
+        f"Only {with_noun(result['units'], name)} can be resampled. The intervals are "
+        f"corrected for this, but they are wide and depend on each single {name}."
     ]
 
 

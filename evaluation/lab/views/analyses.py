@@ -27,6 +27,7 @@ from evaluation.lab.analyses.question import (
     submitted_data,
 )
 from evaluation.lab.analyses.tables import Table
+from evaluation.lab.selectors import run_numbers
 from evaluation.lab.services import begin_analysis
 from evaluation.models import AnalysisResult
 from evaluation.release.policies import can_evaluate, can_see_scores
@@ -114,7 +115,7 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         **chart.spec,
         "description": chart.text,
-        "usermeta": {"inputs": stored.inputs},
+        "usermeta": {"inputs": stored.inputs, "systems": run_numbers(stored.benchmark)},
     }
     return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
