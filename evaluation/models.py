@@ -183,10 +183,10 @@ class Evaluation(models.Model):
 
 
 class AnalysisResult(models.Model):
-    """One computed analysis: what it was computed from, and what came out.
+    """The stored result of one question.
 
-    key: hash of `inputs`, which name the analysis, what was chosen, the label set and the runs by
-    their hashes, and the version of the code. The same inputs are computed once.
+    key: SHA-256 of `inputs`, which contain the analysis, its options, the hashes of the label set
+    and the runs, and the code version. Each question is computed once.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analysis_results")

@@ -105,12 +105,15 @@ def renew_analyses_task() -> None:
 
 @job_kind(JOB_KIND)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
-    same with what was filled in), key, question, code_version (of who asked)."""
+    """Compute one analysis.
+
+    params: benchmark (key), analysis (name), given (form data), chosen (options with filled
+    defaults), key, question, code_version (of the request).
+    """
     lab.check_same_code(params["code_version"])
     benchmark = get_benchmark(params["benchmark"])
     question = build_question(get_analysis(params["analysis"]), benchmark, params["given"])
-    # What was measured to fill it in may be measured otherwise by now.
+    # Measured defaults may have changed since the request.
     question = replace(question, options=params["chosen"])
     analysis = lab.analyse(question=question, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

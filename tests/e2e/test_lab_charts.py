@@ -180,7 +180,7 @@ def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) ->
 
 def words_of_refusal(page: Page) -> str:
     """What the page says at once, or when the job that it began has ended."""
-    if page.locator("main .empty", has_text="cannot tell").count() == 0:
+    if page.locator("main .empty", has_text="Not available").count() == 0:
         page.wait_for_selector("#job-progress, .notice-warning")
         for job in Job.objects.filter(finished_at=None):
             run_job(job.pk)

@@ -1,4 +1,4 @@
-"""The analyses by name; each stands in a module of its own."""
+"""The analyses by name. Each is defined in a module of its own."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from evaluation.lab.analyses.slices import SLICES
 from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
 from evaluation.lab.analyses.wording import WORDING
 
-# In the order in which pages list them, by what they are about.
+# The order of the list of analyses.
 SECTIONS: dict[str, tuple[Analysis, ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
-    "Systems side by side": (OVERLAP, LENGTH),
+    "Comparing systems": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
-    "How far the labels can be trusted": (
+    "Reliability of the labels": (
         LABELS,
         LABEL_NOISE,
         COVERAGE,
@@ -42,7 +42,7 @@ SECTIONS: dict[str, tuple[Analysis, ...]] = {
         BOUNDS,
         MATCHING,
     ),
-    "How much to annotate": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
+    "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
 ANALYSES: dict[str, Analysis] = {
     analysis.name: analysis for section in SECTIONS.values() for analysis in section
@@ -50,7 +50,7 @@ ANALYSES: dict[str, Analysis] = {
 
 
 def get_analysis(name: str) -> Analysis:
-    """Raises `InvalidInput` with the known names."""
+    """Return the analysis with this name. Raises `InvalidInput` with the known names."""
     if name not in ANALYSES:
         raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(ANALYSES)}")
     return ANALYSES[name]

@@ -14,10 +14,11 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.tables import Table
 
-# Of analyses of pooled lists, beside those that read whole lists.
+# Note of the analyses that cut ranked lists at a depth.
 CUT = (
-    "Lists are cut at the depth: AP divides by all known positives of a caption, and is lower here "
-    "than by whole lists, as the results and the analysis scores have it."
+    "Lists are cut at the depth. AP divides by the number of all known positives of a caption, "
+    "so it is lower here than in the results and in the analysis “Scores, before and after”, "
+    "which use whole lists."
 )
 
 
@@ -33,8 +34,11 @@ def _unchanged(_inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysis. `source` names what it stands for in the FIRE study; `fill` puts numbers where
-    none were chosen, so that a result names all that it was computed from."""
+    """One analysis of the lab.
+
+    `fill_defaults` replaces empty options by values, so that a result names all its inputs.
+    `source` is the part of the FIRE study that the analysis reproduces.
+    """
 
     name: str
     title: str
@@ -43,25 +47,27 @@ class Analysis:
     compute: Compute
     tables: Callable[[Result], list[Table]]
     charts: Callable[[Result], list[Chart]] = lambda _: []
-    # What nobody is to overlook, a sentence each.
+    # Warnings shown above the result, one sentence each.
     warnings: Callable[[Result], list[str]] = lambda _: []
     fill_defaults: FillDefaults = _unchanged
     source: str = ""
-    # How the numbers are to be read, one paragraph each.
+    # Notes on how to read the result, one paragraph each.
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     needs_labels: bool = False
-    # It begins with the original positives, beside which the labels cannot stand alone.
+    # It starts from the original positives, so the labels cannot be used without them.
     needs_originals: bool = False
-    # It reads the judgments themselves, besides the labels that were chosen.
+    # It reads single judgments in addition to the selected labels.
     reads_judgments: bool = False
 
     def check(self, inputs: Inputs) -> None:
-        """Raises `InvalidInput` where the analysis says nothing about these inputs."""
+        """Raise `InvalidInput` if the analysis is undefined for these inputs."""
         if len(inputs.runs) < self.runs_needed:
-            runs = "a run" if self.runs_needed == 1 else f"{self.runs_needed} runs"
-            raise InvalidInput(f"it needs {runs} or more")
+            runs = "one run" if self.runs_needed == 1 else "two runs"
+            raise InvalidInput(f"This analysis needs at least {runs}.")
         if self.needs_labels and inputs.label_set is None:
-            raise InvalidInput("it needs labels, not the original positives alone")
+            raise InvalidInput("This analysis needs labels. Publish a label set or create a draft.")
         if self.needs_originals and inputs.labels_only:
-            raise InvalidInput("it begins with the original positives: they cannot be left out")
+            raise InvalidInput(
+                "This analysis needs the original positives. Do not select labels only."
+            )

@@ -1,4 +1,4 @@
-"""Scores in sub-samples: how many captions it takes to tell two systems apart."""
+"""Scores in sub-samples: the number of captions that it takes to distinguish two systems."""
 
 from __future__ import annotations
 
@@ -125,11 +125,14 @@ def _sampled(drawn: SubSamples, options: dict[str, Any]) -> Result:
 
 
 def _histogram(drawn: SubSamples) -> Result:
-    """Of parts as wide as some whole number of captions: between two of these a share such as C@k
-    has no values, and other parts would hold now one of them and now two."""
+    """Return a histogram whose bins are a whole number of captions wide.
+
+    A share such as C@k has no values between two captions. Other bins would contain one value here
+    and two there.
+    """
     span = float(drawn.means.max() - drawn.means.min())
     width = max(1, math.ceil(span * drawn.size / PARTS)) / drawn.size
-    # Half of an even width is a score, too: rounding errors must not send it to either side.
+    # Half of an even width is a score, too. Rounding errors must not move it to another bin.
     places = np.floor(drawn.means / width + 0.5 + ROUNDING).astype(np.int64)
     first = int(places.min())
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
@@ -166,7 +169,7 @@ def _tables(result: Result) -> list[Table]:
             "Two systems on the same captions",
             [
                 Column("first", "Run"),
-                Column("second", "and run"),
+                Column("second", "Other run"),
                 Column("by", "Positives"),
                 *sizes,
                 Column("difference", "Difference, points", "points"),
@@ -179,10 +182,13 @@ def _tables(result: Result) -> list[Table]:
 
 def _note(result: Result) -> str:
     if not _varies(result):
-        return "All samples score the same: all captions do, or only one can be drawn."
+        return (
+            "All samples have the same score, because all captions do or because only one can "
+            "be drawn."
+        )
     note = (
-        "The difference is between two systems that vary like this one, each on captions of its "
-        "own."
+        "The difference is between two systems that vary like this one. Each is scored on "
+        "captions of its own."
     )
     if result["unit"] == CAPTIONS:
         return note
@@ -197,7 +203,7 @@ def _warnings(result: Result) -> list[str]:
     per_video = result["captions_per_video"] or 0
     small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
     return few_measured_warnings(result, "spread of the samples") + [
-        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, since each "
+        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, because each "
         f"holds whole videos of {per_video:.1f} captions on average."
         for size in small
     ]
@@ -230,8 +236,8 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "sub-samples",
             f"{result['measure']} by the labels in sub-samples",
-            "For each number of captions the distributions of the runs’ scores: the more captions, "
-            "the narrower they are, and the less they overlap.",
+            "For each number of captions, the distributions of the runs’ scores. With more "
+            "captions they are narrower and overlap less.",
             {
                 "data": {"values": _densities(labelled)},
                 "facet": {"field": "captions", "type": "ordinal", "title": "Captions drawn"},
@@ -241,9 +247,9 @@ def _charts(result: Result) -> list[Chart]:
         ),
         Chart(
             "smallest",
-            "The smallest difference that is significant",
-            "Falling lines: the smallest significant difference over the number of captions, for "
-            "each run.",
+            "Smallest significant difference",
+            "A falling line for each run: the smallest significant difference over the number of "
+            "captions.",
             dashed_lines(
                 [{**row, "by": BY[row["by"]]} for row in result["rows"]],
                 name_of("by", "Positives", order=list(BY.values())),
@@ -264,7 +270,7 @@ def _densities(rows: list[Result]) -> list[dict[str, Any]]:
 
 
 def _density(histogram: Result) -> list[dict[str, float]]:
-    """For the middle of each part, how many of the samples lie there for its width."""
+    """Return for the middle of each bin the number of samples per width."""
     width, counts = histogram["width"], histogram["counts"]
     return [
         {"score": histogram["first"] + place * width, "density": count / (sum(counts) * width)}
@@ -275,7 +281,7 @@ def _density(histogram: Result) -> list[dict[str, float]]:
 BOOTSTRAP = Analysis(
     name="bootstrap",
     title="Sub-samples of captions",
-    question="Which difference between systems can so many captions show?",
+    question="How small a difference between systems can a number of captions show?",
     source="Section 4.3, figures 4, 9 and 10",
     form=BootstrapForm,
     compute=_compute,
@@ -283,8 +289,8 @@ BOOTSTRAP = Analysis(
     charts=_charts,
     warnings=_warnings,
     notes=(
-        "Captions, or whole videos with all their captions, are drawn with replacement many times. "
-        "Each run is scored on each sample.",
+        "Captions, or whole videos with all their captions, are drawn with replacement many "
+        "times. Each run is scored on each sample.",
         "The smallest significant difference is the standard deviation of the difference times the "
         "normal quantile of the confidence (1.96 for 95 %). For two systems on captions of their "
         "own, the deviation is that of one system times √2. For two systems on the same captions, "

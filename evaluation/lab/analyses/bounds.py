@@ -1,4 +1,4 @@
-"""The lowest and the highest score that are possible, given the unjudged pairs."""
+"""The lowest and the highest score that the unjudged pairs allow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.release.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
-# Measures of which there is an estimate.
+# Measures that have an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
 
 
@@ -46,14 +46,14 @@ class BoundsForm(AnalysisForm):
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """Add the scale and all runs: the estimate depends on which of them found a pair."""
+    """Add the scale and all runs, because the estimate depends on the runs that contain a pair."""
     pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
     return options | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     depth = options["depth"]
-    # A run may have come since it was asked for.
+    # A run may have been added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
     all_runs = find_runs(inputs.benchmark, names)
     lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
@@ -146,7 +146,7 @@ def _expect(
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
-    """None where no system brought any judged pair alone."""
+    """Return None if no system is the only one with any judged pair."""
     try:
         return pool_chances(pool)
     except ValueError:
@@ -154,8 +154,11 @@ def _chances(pool: PooledLabels) -> FloatArray | None:
 
 
 def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
-    """How wrong the estimate is for systems whose score is known: each left out of the pool. One
-    that brought nothing alone loses nothing, most of all a run that was never pooled."""
+    """Return the error of the estimate for systems whose score is known, each left out of the pool.
+
+    A system is left out of the table if the pool loses nothing without it, as if it was never
+    pooled.
+    """
     wanted = [one for one in measures if one.name in EXPECTED]
     try:
         found = check_expectations(pool, wanted)
@@ -178,7 +181,7 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
 BOUNDS = Analysis(
     name="bounds",
     title="Bounds and bias",
-    question="How far off may a score be, because not all that a system found was judged?",
+    question="How far can a score be off because some ranked videos are unjudged?",
     form=BoundsForm,
     compute=_compute,
     tables=layout.tables,
@@ -188,11 +191,11 @@ BOUNDS = Analysis(
     notes=(
         "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
         "outcome goes beyond it.",
-        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs that "
-        "only one run found at the same rank. It uses all runs of the benchmark, not only the "
-        "selected ones. Its interval covers the choice of captions or videos. It does not cover a "
-        "new system that finds better videos than the pooled systems. The last table shows the "
-        "error of the estimate for known systems.",
+        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs "
+        "that only one run ranked at the same rank. It uses all runs of the benchmark, not only "
+        "the selected ones. Its interval covers the choice of captions or videos. It does not "
+        "cover a new system that ranks better videos than the pooled systems. The last table "
+        "shows the error of the estimate for known systems.",
         CUT,
     ),
 )

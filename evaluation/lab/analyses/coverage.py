@@ -1,4 +1,4 @@
-"""How much of what the systems find is judged, and what pools of each depth hold."""
+"""The judged share of ranked videos, and the size of pools by depth."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def _tables(result: Result) -> list[Table]:
                 Column("pairs", "Pairs", "count"),
                 Column("judged", "Judged", "count"),
                 Column("relevant", "Relevant", "count"),
-                Column("unjudged", "Still to judge", "count"),
+                Column("unjudged", "Unjudged", "count"),
             ],
             result["pools"],
         ),
         Table(
             "ranks",
-            "Each run, rank by rank",
+            "Each run by rank",
             [
                 Column("run", "Run"),
                 Column("rank", "Rank", "count"),
-                Column("filled", "Lists that reach it", "count"),
+                Column("filled", "Lists of this length", "count"),
                 Column("judged", "Judged", "count"),
                 Column("share", "Judged, %", "percent"),
                 Column("judged_at", "Judged@rank, %", "percent"),
@@ -95,16 +95,15 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "ranks",
-            "Share judged at each rank",
-            "A line for each run over the ranks: the share of its videos that were judged. It "
-            "falls where the pool ended.",
+            "Judged share at each rank",
+            "A line for each run over the ranks: the judged share of its videos. It falls below "
+            "the depth of the pool.",
             spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
         ),
         Chart(
             "pools",
-            "What a pool of each depth holds",
-            "Three rising lines over the depth: pairs, those that are judged, those that are "
-            "relevant.",
+            "Size of a pool by its depth",
+            "Three rising lines over the depth: all pairs, judged pairs, relevant pairs.",
             spec(
                 pools,
                 LINES,
@@ -118,8 +117,8 @@ def _charts(result: Result) -> list[Chart]:
 
 COVERAGE = Analysis(
     name="coverage",
-    title="What is judged",
-    question="How much of what systems find is judged, and what would a deeper pool cost?",
+    title="Judged share of ranked lists",
+    question="How much of the ranked lists is judged, and how many pairs would a deeper pool add?",
     form=CoverageForm,
     compute=_compute,
     tables=_tables,

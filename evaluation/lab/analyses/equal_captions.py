@@ -52,9 +52,9 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def equal_captions_field() -> forms.ChoiceField:
-    """Return the field for scoring with the positives of twins; off by default."""
+    """Return the field for scoring with the positives of equal captions; off by default."""
     return forms.ChoiceField(
-        label="Positives of twins",
+        label="Positives of equal captions",
         initial=EqualTexts.OFF,
         choices=[
             (EqualTexts.OFF, "Leave out"),
@@ -64,14 +64,14 @@ def equal_captions_field() -> forms.ChoiceField:
             ),
             (EqualTexts.EXACT, "Add if texts are equal character by character"),
         ],
-        help_text="A twin is a caption of another video with the same text.",
+        help_text="Captions of different videos are equal if they have the same text.",
     )
 
 
 def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
-    """Return the original positives and the selected labels, both with the positives of twins.
+    """Return the original positives and the selected labels, with the positives of equal captions.
 
-    The labels stay as they are if they stand alone. With the rule `off` nothing is added.
+    The labels are unchanged if only they are selected. With the rule `off` nothing is added.
     """
     if rule == EqualTexts.OFF:
         return inputs.original, inputs.judged
@@ -83,7 +83,7 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
 
 
 def uses_equal_captions(result: Result) -> bool:
-    """Return whether a result was computed with the positives of twins."""
+    """Return whether a result was computed with the positives of equal captions."""
     return bool(result.get("twins", EqualTexts.OFF) != EqualTexts.OFF)
 
 
@@ -91,7 +91,7 @@ class EqualCaptionsForm(AnalysisForm):
     rule = rule_field()
     measures = MeasuresField(shares=True)
     texts = forms.IntegerField(
-        label="Texts shown",
+        label="Maximum number of texts",
         initial=25,
         min_value=0,
         max_value=500,
@@ -130,7 +130,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 def _rows(
     by: str, before: Judged, after: Judged, inputs: Inputs, options: dict[str, Any]
 ) -> list[Result]:
-    """Return the scores of each run with and without the positives of twins."""
+    """Return the scores of each run with and without the positives of equal captions."""
     plain = inputs.values_of(before, options["measures"])
     added = inputs.values_of(after, options["measures"])
     rng = np.random.default_rng(options["seed"])
@@ -160,7 +160,7 @@ def _rows(
 
 
 def _judged(inputs: Inputs, shared: Judged) -> Result:
-    """Return how people judged the added pairs, which checks the assumption."""
+    """Return how the added pairs were judged, which checks the assumption."""
     if inputs.label_set is None:
         return {"pairs": 0, "relevant": 0, "irrelevant": 0, "share": None}
     labels = gains_of(added_codes(inputs.original, shared), label_set_judged(inputs.label_set))
@@ -190,7 +190,7 @@ def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[Resu
 
 EQUAL_CAPTIONS = Analysis(
     name="twins",
-    title="Twins: captions with equal texts",
+    title="Captions with equal texts",
     question="How much does each score gain if captions with the same text share their positives?",
     form=EqualCaptionsForm,
     compute=_compute,
@@ -200,12 +200,13 @@ EQUAL_CAPTIONS = Analysis(
     warnings=layout.warnings,
     needs_originals=True,
     notes=(
-        "Two captions of different videos are twins if their texts are equal. The data set then "
-        "has both videos for the same text, but scores count only one of them. Here each caption "
-        "also has the original positives of its twins. This needs no judging.",
-        "By the labels, the original positives and those of the twins count as positive, even if "
-        "people judged them not relevant.",
-        "The option --twins of the command evaluate and the field “Positives of twins” of the "
-        "analysis scores use the same rule. The stored results leave twins out.",
+        "Captions of different videos can have equal texts. The data set then has several videos "
+        "for the same text, but scores count only one of them. Here each caption also has the "
+        "original positives of the captions with an equal text. This needs no judging.",
+        "By the labels, all these original positives count as positive, even if they were judged "
+        "not relevant.",
+        "The option --twins of the command evaluate and the field “Positives of equal captions” "
+        "of the analysis “Scores, before and after” use the same rule. The stored results do not "
+        "add these positives.",
     ),
 )

@@ -22,14 +22,16 @@ SPLIT, UNIT = "split", "unit"
 SEED_MAX = 2**31 - 1
 
 
-MEASURES_HELP = "C@5: is a positive in the top 5? Also R@5, P@5, AP, RR, nDCG@10."
+MEASURES_HELP = (
+    "C@5: share of captions with a positive in the top 5. Also R@5, P@5, AP, RR, nDCG@10."
+)
 
 
 RANK_MEASURES = ("MedR", "MeanR")
 
 
 class MeasureField(forms.CharField):
-    """One measure by its name."""
+    """The name of one measure."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -48,12 +50,15 @@ class MeasureField(forms.CharField):
 
 
 def _in_one_line(value: Any) -> Any:
-    """A list, as the API may send one, as it would be typed."""
+    """Return a list, which the API may send, as the text that a person would type."""
     return " ".join(map(str, value)) if isinstance(value, list) else value
 
 
 class MeasuresField(forms.CharField):
-    """Measures by their names, separated by blanks; `shares`: without those that are ranks."""
+    """Names of measures, separated by spaces.
+
+    If `shares` is set, measures that are ranks are invalid.
+    """
 
     def __init__(self, *, shares: bool = False, **options: Any) -> None:
         self.shares = shares
@@ -62,7 +67,7 @@ class MeasuresField(forms.CharField):
                 "label": "Measures",
                 "initial": "C@1 C@5 C@10 AP",
                 "max_length": 300,
-                "help_text": f"Separated by blanks. {MEASURES_HELP}",
+                "help_text": f"Separated by spaces. {MEASURES_HELP}",
                 **options,
             }
         )
@@ -70,26 +75,26 @@ class MeasuresField(forms.CharField):
     def clean(self, value: Any) -> list[str]:
         names = super().clean(_in_one_line(value)).split()
         if len(names) > MEASURES_MAX:
-            raise forms.ValidationError(f"At most {MEASURES_MAX} measures.")
+            raise forms.ValidationError(f"Enter at most {MEASURES_MAX} measures.")
         found = [str(_checked(name)) for name in dict.fromkeys(names)]
         return [_share(name) for name in found] if self.shares else found
 
 
 class NumbersField(forms.CharField):
-    """Whole numbers from 1 on, separated by blanks."""
+    """Whole numbers from 1, separated by spaces."""
 
     def __init__(self, *, highest: int, **options: Any) -> None:
-        super().__init__(**{"max_length": 100, "help_text": "Separated by blanks.", **options})
+        super().__init__(**{"max_length": 100, "help_text": "Separated by spaces.", **options})
         self.highest = highest
 
     def clean(self, value: Any) -> list[int]:
         words = super().clean(_in_one_line(value)).split()
         if not all(word.isascii() and word.isdigit() for word in words):
-            raise forms.ValidationError("Whole numbers, separated by blanks.")
+            raise forms.ValidationError("Enter whole numbers, separated by spaces.")
         numbers = sorted({int(word) for word in words})
         if len(numbers) > NUMBERS_MAX or not 1 <= numbers[0] <= numbers[-1] <= self.highest:
             raise forms.ValidationError(
-                f"At most {NUMBERS_MAX} numbers from 1 to {self.highest:,}."
+                f"Enter at most {NUMBERS_MAX} numbers from 1 to {self.highest:,}."
             )
         return numbers
 
@@ -102,7 +107,7 @@ def _checked(name: str) -> Measure:
 
 
 class ShareMeasureField(MeasureField):
-    """One measure whose values are shares, from 0 to 1."""
+    """The name of one measure whose values are shares, from 0 to 1."""
 
     def clean(self, value: Any) -> str:
         return _share(super().clean(value))
@@ -110,29 +115,32 @@ class ShareMeasureField(MeasureField):
 
 def _share(name: str) -> str:
     if name in RANK_MEASURES:
-        raise forms.ValidationError(f"{name} is a rank and no share.")
+        raise forms.ValidationError(f"{name} is a rank, not a share. Choose another measure.")
     return name
 
 
 def split_field() -> forms.ChoiceField:
-    """To be called `SPLIT` in a form, which then offers the benchmark's train splits."""
+    """Return the field for the train split.
+
+    Name it `SPLIT` in a form: the form then offers the train splits of the benchmark.
+    """
     return forms.ChoiceField(label="Train split")
 
 
 def resampling_unit_field() -> forms.ChoiceField:
-    """Return the field for the unit of resampling.
+    """Return the field for the resampling unit.
 
-    Name it `UNIT` in a form: `asked_by` then replaces `AUTO` by the unit that it selects.
+    Name it `UNIT` in a form: `question_from_form` then replaces `AUTO` by the unit that it selects.
     """
     return forms.ChoiceField(
-        label="Resample by",
+        label="Resampling unit",
         initial=AUTO,
         choices=[
             (AUTO, "automatic"),
             (VIDEOS, "video"),
             (CAPTIONS, "caption"),
         ],
-        help_text="Automatic: by video if a video has several captions, which are dependent.",
+        help_text="Automatic: video if a video has several captions, because these are dependent.",
     )
 
 
@@ -150,7 +158,7 @@ def depth_field(initial: int = 10) -> forms.IntegerField:
         initial=initial,
         min_value=1,
         max_value=1000,
-        help_text="So many of the top of each list are looked at.",
+        help_text="Only the top N results of each list are used.",
     )
 
 

@@ -13,25 +13,25 @@ from evaluation.lab.analyses.fields import (
 from evaluation.models import DRAFT, Draft
 from evaluation.release.selectors import LATEST, ORIGINAL
 
-# Fields of the forms that are not folded: they decide what the page is about.
+# Fields that decide what a page is about.
 MAIN_FIELDS = ("labels", "measure", "measures", "by")
 
 
 class AnalysisForm(forms.Form):
-    """What may be chosen of any analysis; subclasses add what is theirs.
+    """The form fields that all analyses have. Subclasses add an analysis's own fields.
 
-    What is not given takes the field's initial value, so that nothing must be chosen. Fields that
-    are ticked begin unticked: an address tells "no" by leaving them out.
+    A field without a value has its initial value, so an empty form is valid. Checkboxes are
+    initially unchecked, because an address represents an unchecked box by leaving it out.
     """
 
     labels = forms.ChoiceField(label="Labels")
     only = forms.BooleanField(
-        label="Labels alone, without the original positives", required=False, initial=False
+        label="Labels only, without the original positives", required=False, initial=False
     )
     runs = forms.MultipleChoiceField(
         label="Runs",
         required=False,
-        help_text="None ticked: all of them.",
+        help_text="If none is selected, all runs are used.",
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -44,8 +44,10 @@ class AnalysisForm(forms.Form):
         splits: Sequence[str] = (),
         draft: Draft | None = None,
     ) -> None:
-        """given: texts, or lists of texts, by the names of fields. versions, splits: newest
-        first."""
+        """Fill the form.
+
+        data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
+        """
         super().__init__()
         offered = [(str(version), f"Label set {version}") for version in versions]
         if draft is not None:
@@ -56,7 +58,7 @@ class AnalysisForm(forms.Form):
         if SPLIT in self.fields:
             self._offer(SPLIT, [(name, name) for name in splits])
             self.fields[SPLIT].initial = next(iter(splits), None)
-            # Without any, the analysis itself says what is missing.
+            # Without a split, the analysis reports what is missing.
             self.fields[SPLIT].required = bool(splits)
         newest = offered[0][0]
         self.data = {name: field.initial for name, field in self.fields.items()} | dict(data)

@@ -1,4 +1,4 @@
-"""Scores and agreement as labels arrived, by hindsight, and a stopping rule without hindsight."""
+"""Scores and agreement while labels arrived, by hindsight and with a stopping rule."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from evaluation.lab.analyses.results import Result, ends
 from evaluation.lab.analyses.stopping import _Lines
 from pooling.selectors import first_equal_captions
 
-# Within so much of what they came to be.
+# Distance of scores from their last values.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
 
 
 class HistoryForm(AnalysisForm):
     measure = ShareMeasureField()
     width = forms.FloatField(
-        label="Half-width to stop at, in points",
+        label="Half-width of the interval (points)",
         initial=2,
         min_value=0.1,
         max_value=50,
-        help_text="Judging may stop when the interval of a score is no wider than ± this number.",
+        help_text="Judging can stop when the interval of a score is at most ± this number.",
     )
     order = forms.ChoiceField(
         label="Order for the stopping rule",
@@ -64,7 +64,9 @@ class HistoryForm(AnalysisForm):
         ],
     )
     unit = resampling_unit_field()
-    moments = forms.IntegerField(label="Moments", initial=20, min_value=2, max_value=100)
+    moments = forms.IntegerField(
+        label="Number of checkpoints", initial=20, min_value=2, max_value=100
+    )
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
@@ -113,10 +115,10 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Arrived:
-    """The labels of all captions in the order in which the answers came, [L].
+    """The labels of all captions in the order in which the answers arrived, [L].
 
-    codes: int64 [n_pairs], ascending. pair_of: into `codes`. relevant: 0 or 1. answer_of: number of
-    the answer, ascending from 0; an answer holds for each caption with the text.
+    codes: int64 [n_pairs], ascending. pair_of: index into `codes`. relevant: 0 or 1. answer_of:
+    number of the answer, ascending from 0. One answer applies to each caption with the text.
     """
 
     codes: IntArray
@@ -141,7 +143,10 @@ def _arrived(inputs: Inputs) -> _Arrived:
 
 
 def _settled(moments: IntArray, rows: list[Result], n_runs: int) -> list[Result]:
-    """From how many labels on scores and order stayed; null where there is no score."""
+    """Return the number of labels from which scores and order no longer changed.
+
+    The number is null if there is no score.
+    """
     if not rows or rows[0]["score"] is None:
         return []
     scores = np.array([row["score"] for row in rows]).reshape(len(moments), n_runs)
@@ -186,7 +191,7 @@ def _scores(
 def _stopping(
     inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: _Arrived
 ) -> Result:
-    """When each score and each difference would have allowed to stop."""
+    """Return when each score and each difference would have allowed to stop."""
     clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
     unit_of_query = (
@@ -240,8 +245,10 @@ def _ordered(
 
 
 def _waiting_queries(inputs: Inputs) -> IntArray:
-    """Numbers of the captions for which a campaign still collects labels, with those of the same
-    text where a task is for all of them."""
+    """Return the numbers of the captions for which a campaign still collects labels.
+
+    If a task is shared, captions with an equal text are included.
+    """
     tasks = JudgmentTask.objects.filter(
         campaign__benchmark=inputs.benchmark,
         campaign__kind=CampaignKind.JUDGING,
@@ -272,8 +279,8 @@ def _agreement(moment: Moment, options: dict[str, Any], rng: np.random.Generator
 
 HISTORY = Analysis(
     name="history",
-    title="While the labels came in",
-    question="When could one have stopped judging?",
+    title="Scores while labels arrived",
+    question="How many labels would have been enough?",
     form=HistoryForm,
     compute=_compute,
     tables=layout.tables,
@@ -282,18 +289,18 @@ HISTORY = Analysis(
     needs_labels=True,
     reads_judgments=True,
     notes=(
-        "Of all judgments that count by now, in the order in which they came, whatever label set "
-        "is chosen above; a pair is what more than half of its labels said by then. Original "
-        "positives count from the beginning.",
-        "Imported judgments have the order of their file.",
+        "The analysis uses all judgments that count, in the order in which they arrived, "
+        "whatever label set is selected. The label of a pair is that of more than half of its "
+        "labels at that time. Original positives count from the beginning.",
+        "Imported judgments are in the order of their file.",
         "The stopping rule needs no hindsight. Its intervals are a confidence sequence "
-        "(Waudby-Smith and Ramdas 2020 and 2024). With the stated error rate, all of them hold "
-        "together at every look. So judging may stop as soon as one interval is narrow enough. "
-        "The intervals are for the score that the runs will have on this benchmark once every "
-        "pair is judged. They do not hold for other videos.",
-        "The rule is valid only if captions, or whole videos, are judged in random order. Choose "
-        "the unit that was put in random order. A video counts once all its captions are judged, "
-        "and a caption counts once all its pairs are judged. A campaign without priorities hands "
-        "out captions in random order.",
+        "(Waudby-Smith and Ramdas 2020 and 2024). With the stated error rate, all of them are "
+        "correct at every look. Judging can therefore stop as soon as one interval is narrow "
+        "enough. The intervals are for the score that the runs will have on this benchmark once "
+        "every pair is judged. They do not apply to other videos.",
+        "The rule is valid only if captions, or whole videos, are judged in random order. Select "
+        "the unit whose order was random. A video counts once all its captions are judged, and a "
+        "caption once all its pairs are judged. A campaign without priorities assigns captions "
+        "in random order.",
     ),
 )

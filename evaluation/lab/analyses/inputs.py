@@ -35,7 +35,7 @@ CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What an analysis may read, loaded when it is asked for."""
+    """The labels, runs and captions that an analysis reads. Each is loaded at its first use."""
 
     benchmark: Benchmark
     runs: Sequence[Run]
@@ -44,20 +44,24 @@ class Inputs:
 
     @cached_property
     def fingerprint(self) -> list[int]:
-        """Of the judgments: when they were read, or before that when it was first asked for."""
+        """Fingerprint of the labels at the time the judgments were read.
+
+        If they have not been read yet, at the time this attribute was first used.
+        """
         return labels_moment(self.benchmark)
 
     @cached_property
     def judgments(self) -> JudgmentArrays:
-        """All that count by now, for the kinds that read the judgments themselves."""
+        """All judgments that count, for the analyses that read single judgments."""
         with snapshot():
-            vars(self).pop("fingerprint", None)  # more may have come since
+            # Judgments may have arrived since the fingerprint was first used.
+            vars(self).pop("fingerprint", None)
             _ = self.fingerprint
             return judgment_arrays(self.benchmark)
 
     @cached_property
     def judgments_by_caption(self) -> JudgmentArrays:
-        """The same, repeated for each caption for which a judgment of an equal text holds."""
+        """The judgments, repeated for each caption with an equal text."""
         none = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
         rulings = Rulings(none, none, none)
@@ -70,39 +74,42 @@ class Inputs:
 
     @cached_property
     def original(self) -> Judged:
-        """The original positives alone."""
+        """The original positives."""
         return original_judged(self.benchmark)
 
     @cached_property
     def graded_original(self) -> Judged:
-        """The original positives with the grade that they have beside the chosen labels."""
+        """The original positives, with their grade on the scale of the selected labels."""
         return original_judged(self.benchmark, self.label_set)
 
     @cached_property
     def counted_originals(self) -> Judged:
-        """The original positives as far as they count: none where the labels stand alone."""
+        """The original positives that count: none if only the labels count."""
         return self.original.nothing() if self.labels_only else self.original
 
     @cached_property
     def judged(self) -> Judged:
-        """The labels that were asked for, with the original positives unless without them."""
+        """The selected labels, with the original positives if these count."""
         return self.original if self.label_set is None else self.judged_by(self.label_set)
 
     def judged_by(self, source: LabelSource) -> Judged:
-        """Labels, with the original positives unless they were to be left out."""
+        """Return these labels, with the original positives if these count."""
         labels = label_set_judged(source)
         if self.labels_only:
             return labels
         return with_positives(labels, original_judged(self.benchmark, source))
 
     def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
-        """Per-query values by the name of the run, float64 [n_queries]."""
+        """Return per-query values by the name of the run, float64 [n_queries]."""
         return self.values_of(judged, [measure])[measure]
 
     def values_of(
         self, judged: Judged, measures: Sequence[str]
     ) -> dict[str, dict[str, FloatArray]]:
-        """The same of several measures, by measure: each run is looked up once for all of them."""
+        """Return the per-query values of several measures, by measure and run.
+
+        The labels of each run are looked up once for all measures.
+        """
         wanted = {measure: parse_measure(measure) for measure in measures}
         scores = {
             name: score_run(ranked, judged, wanted.values()) for name, ranked in self.ranked.items()
@@ -114,8 +121,10 @@ class Inputs:
 
     @cached_property
     def first_videos(self) -> IntArray:
-        """The number of the first original positive of each query, int64 [n_queries]; a query
-        without one has a number of its own. Captions of one video stand or fall together."""
+        """The number of the first original positive of each query, int64 [n_queries].
+
+        A query without one has a number of its own. Captions of one video are resampled together.
+        """
         codes, _ = self.original.positives()
         queries, places = np.unique(codes // self.benchmark.n_videos, return_index=True)
         found = self.benchmark.n_videos + np.arange(self.benchmark.n_queries, dtype=np.int64)
@@ -123,7 +132,7 @@ class Inputs:
         return found
 
     def resampling_unit(self, choice: str) -> str:
-        """Return the unit of resampling for a choice.
+        """Return the resampling unit for a choice.
 
         `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
         `CAPTIONS`.
@@ -164,5 +173,5 @@ class Inputs:
 
     @cached_property
     def caption_lengths(self) -> IntArray:
-        """Words of each caption, int64 [n_queries]."""
+        """The number of words of each caption, int64 [n_queries]."""
         return np.array([len(text.split()) for text in self.captions], np.int64)

@@ -1,4 +1,4 @@
-"""Texts about intervals, shared by all analyses that have intervals."""
+"""Texts about intervals that several analyses use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INTERVALS_NOTE = (
 
 
 def resampled_by(inputs: Inputs, unit: str) -> Result:
-    """Return the unit of resampling and the number of units, as a part of a result."""
+    """Return the resampling unit and the number of units, as a part of a result."""
     clusters = inputs.clusters(unit)
     number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
     return {"unit": inputs.resampling_unit(unit), "units": number}
@@ -52,7 +52,7 @@ def few_units_warnings(result: Result) -> list[str]:
 
     result: includes the values of `resampled_by`.
     """
-    # Results that older code stored do not name their units.
+    # Results of older code versions do not name their units.
     if result.get("units", FEW_CLUSTERS) >= FEW_CLUSTERS:
         return []
     name = NAMES[result["unit"]]
@@ -88,5 +88,5 @@ def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) 
 
 
 def count_units(clusters: Any, rows: Any) -> int:
-    """Return the number of units of resampling among the queries of `rows`."""
+    """Return the number of resampling units among the queries of `rows`."""
     return len(rows) if clusters is None else len(np.unique(clusters[rows]))

@@ -1,4 +1,4 @@
-"""Scores corrected for labels that may be wrong, with the error rates that the labels show."""
+"""Scores corrected for wrong labels, and the error rates that the labels show."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ class LabelNoiseForm(AnalysisForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        given = [cleaned.get(name) is not None for name in ("false_alarms", "misses")]
-        if cleaned.get("rates") == TYPED and not all(given):
+        entered = [cleaned.get(name) is not None for name in ("false_alarms", "misses")]
+        if cleaned.get("rates") == TYPED and not all(entered):
             self.add_error("rates", "Enter both false alarms and misses for “Typed in”.")
-        if cleaned.get("rates") != TYPED and any(given):
+        if cleaned.get("rates") != TYPED and any(entered):
             self.add_error("rates", "Choose “Typed in” to use the rates that you entered.")
         return cleaned
 
@@ -134,7 +134,7 @@ class _Estimates:
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    assert inputs.label_set is not None  # noqa: S101 - checked by the kind
+    assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 4, "reading judgments")
     labels = noisy_labels(
         label_set_labels(inputs.label_set),
@@ -323,28 +323,30 @@ LABEL_NOISE = Analysis(
         "C@k counts a caption as correct if any of k labels is relevant. A single false alarm "
         "makes a caption correct, so raw C@10 is too high even if few labels are wrong. Misses "
         "lower C@1 and P@k.",
-        "The correction replaces each label by a number that is right on average. For one label L "
-        "this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the rate of "
-        "misses. It makes no assumption on how often pairs are relevant, or on how relevant pairs "
-        "gather in a list. There is one rate of misses. There are two rates of false alarms if "
-        "they come from pairs with several labels, because people seldom make this error for a "
-        "caption that no video matches. Within these groups the correction assumes that labels err "
-        "independently and equally often. If the wrong videos of a run are harder to recognise "
-        "than others, its C@1 stays too high. If false alarms gather at few captions, AP and nDCG "
-        "may be corrected too much.",
+        "The correction replaces each label by a number that is correct on average. For one "
+        "label L this is (L − f) / (1 − f − m), where f is the rate of false alarms and m the "
+        "rate of misses. It makes no assumption about how often pairs are relevant, or how "
+        "relevant pairs are distributed in a list. There is one rate of misses. If the rates "
+        "come from pairs with several labels, there are two rates of false alarms, because "
+        "annotators seldom make this error for a caption that no video matches. Within these "
+        "groups the correction assumes that errors are independent and equally frequent. If the "
+        "wrong videos of a run are harder to recognise than others, its corrected C@1 is too "
+        "high. If false alarms concentrate on few captions, AP and nDCG may be corrected too "
+        "much.",
         "The interval resamples videos (or captions) with all their labels, and estimates the "
-        "error rates again in each sample. So it covers the choice of captions, the errors of the "
-        "labels and the uncertainty of the error rates.",
-        "Pairs with several labels: two people label the same pair without seeing each other’s "
-        "answer. A third person labels it if they differ. This gives both rates. Without third "
-        "labels, pairs at different ranks must differ in how often they are relevant. Errors that "
-        "all people make in the same way are not found.",
-        "Control pairs: answers to pairs whose truth is known. Answers in training are left out.",
+        "error rates again in each sample. It therefore covers the choice of captions, the "
+        "errors of the labels and the uncertainty of the error rates.",
+        "Pairs with several labels: two annotators label the same pair independently. A third "
+        "one labels it if they differ. This gives both rates. Without third labels, the share of "
+        "relevant pairs must differ between ranks. Errors that all annotators make in the same "
+        "way are not detected.",
+        "Control pairs: answers to pairs whose correct answer is known. Answers in training are "
+        "left out.",
         "Dawid and Skene: each annotator has their own rates. The rates of annotators with few "
-        "shared pairs are drawn towards the average. As annotators share the pairs at random, "
-        "average rates are enough for scores.",
-        "Original positives count as relevant, as in all scores, unless the labels stand alone. "
-        "A lead’s ruling counts as the truth. Unjudged pairs count as not relevant. A pair that is "
-        "in conflict or pending counts by the labels that it has.",
+        "shared pairs are moved towards the average. Average rates are enough for scores, "
+        "because annotators share the pairs at random.",
+        "Original positives count as relevant, as in all scores, unless only the labels are "
+        "selected. A lead’s ruling counts as correct. Unjudged pairs count as not relevant. A "
+        "pair that is in conflict or pending counts by its labels.",
     ),
 )

@@ -1,4 +1,4 @@
-"""What the labels are: how many, how many agree, and how sure one can be of them."""
+"""The number of labels, their agreement, and the reliability of both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LabelsForm(AnalysisForm):
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    assert inputs.label_set is not None  # noqa: S101 - checked by the kind
+    assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
     rng = np.random.default_rng(options["seed"])
@@ -54,7 +54,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         )
     return {
         "pairs": len(labels),
-        # An answer that holds for several captions with equal texts counts once.
+        # An answer that applies to several captions with equal texts counts once.
         "labels": inputs.label_set.n_judgments,
         **_outcomes(labels),
         **_figures(inputs.label_set, count_opinions(judgments, relevant), how),
@@ -75,10 +75,10 @@ def _outcomes(labels: Any) -> dict[str, int]:
 
 
 def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Result:
-    """Return the figures of `agreement`, from the judgments in the label set.
+    """Return the figures of `agreement`, computed from the judgments in the label set.
 
-    A label set that older code published has only the counts of its file. Then all figures are of
-    all labels, and `first_labels` is null.
+    If an older code version published the label set, only the counts of its file are known. Then
+    all figures are of all labels, and `first_labels` is null.
     """
     if label_set.agreement is None:
         every = figures_of(counts, 2, how)
@@ -138,29 +138,29 @@ def _tables(result: Result) -> list[Table]:
         _agreement_table(result, percent),
         Table(
             "originals",
-            "Original positives that people judged",
+            "Judged original positives",
             [
                 Column("known", "Original positives", "count"),
                 Column("pairs", "Judged", "count"),
                 *outcomes,
             ],
             [result["originals"]],
-            note="Scores count all of them as positive, also those that people find not relevant, "
-            "unless the labels stand alone.",
+            note="Scores count all of them as positive, also rejected ones, unless only the "
+            "labels are selected.",
         ),
         Table(
             "by-number",
             "By the number of labels",
             by_number,
             result["by_number"],
-            note="Where a third label is asked for only after two differ, pairs with two labels "
-            "nearly all agree and pairs with three never do: that is how they were chosen.",
+            note="If a third label is requested only when two differ, pairs with two labels "
+            "nearly always agree and pairs with three never do.",
         ),
     ]
 
 
 def _agreement_table(result: Result, percent: str) -> Table:
-    """Return the table with the first labels, which are to be quoted, and all labels."""
+    """Return the table of agreement, with a row for first labels and one for all labels."""
     parts = {"First labels of each pair": "first_labels", "All labels": "all_labels"}
     rows = [
         {"of": name, "alpha_annotator_interval": None, **result[key]}
@@ -247,7 +247,7 @@ def _charts(result: Result) -> list[Chart]:
 LABELS = Analysis(
     name="labels",
     title="The labels and their agreement",
-    question="How many pairs were judged, how do they come out, and do people agree?",
+    question="How many pairs were judged, with which outcome, and do annotators agree?",
     source="Table 2, figure 7",
     form=LabelsForm,
     compute=_compute,
@@ -257,14 +257,14 @@ LABELS = Analysis(
     runs_needed=0,
     needs_labels=True,
     notes=(
-        "Quote the figures of the first labels. These are the planned labels, in the order in "
-        "which their annotators answered. In imported files they are the first two labels of a "
-        "pair. A third label is requested only if the first two differ. Figures of all labels "
-        "therefore count pairs that differ too often, and alpha is too high.",
+        "Quote the figures of the first labels. These are the planned labels, in the order of "
+        "the answers. In imported files they are the first two labels of a pair. A third label "
+        "is requested only if the first two differ. Figures of all labels therefore count pairs "
+        "that differ too often, and alpha is too high.",
         "“Two labels equal” is the share of the label pairs of a pair that agree, as a mean over "
         "pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for chance. If nearly all labels "
         "are not relevant, alpha is low even if annotators agree well. Gwet’s AC1 is not.",
         "In the table by number of labels, a label counts as relevant or not.",
-        "The original positives play no part here.",
+        "The original positives are not used here.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Who is first, before the labels and by each release of them."""
+"""Ranks by the original positives and by each label set."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
-# So many releases, the newest, tell how ranks have moved.
+# Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
 
 
@@ -54,8 +54,10 @@ class LeaderboardForm(AnalysisForm):
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """The label sets that it goes over, from the oldest on, by hash: a further one makes another
-    leaderboard. A draft is none of them: as the labels chosen it is named already."""
+    """Add the label sets by hash, oldest first: a new one results in a new leaderboard.
+
+    A draft is not added. If it is selected, the inputs contain it already.
+    """
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
     return options | {
@@ -65,7 +67,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
-    """The label sets named, and the draft where that is what was asked for."""
+    """Return the label sets in the options, and the draft if it is selected."""
     versions = [version for version, _ in options["releases"]]
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
     draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
@@ -78,7 +80,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     names: list[str | int] = [ORIGINAL]
     values = [_values(inputs, inputs.original, options)]
     for number, release in enumerate(releases, start=1):
-        progress(number, steps, "scoring by each release")
+        progress(number, steps, "scoring by each label set")
         names.append(release.reference)
         values.append(_values(inputs, inputs.judged_by(release), options))
     progress(steps - 1, steps, "ranking")
@@ -100,7 +102,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 
 def _values(inputs: Inputs, judged: Judged, options: dict[str, Any]) -> FloatArray:
-    """[n_runs, n_queries]."""
+    """Return values of a measure, float64 [n_runs, n_queries]."""
     return np.stack(list(inputs.values(judged, options["measure"]).values()))
 
 
@@ -136,7 +138,7 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
 
 
 def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
-    """From the first rank by the chosen labels on."""
+    """Return one row per run, from the first rank by the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options["measure"])
@@ -188,7 +190,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "releases",
-            "By each release of the labels",
+            "By each label set",
             [
                 Column("labels", "Labels"),
                 Column("run", "Run"),
@@ -199,7 +201,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "moves",
-            "From one release to the next",
+            "From one label set to the next",
             [
                 Column("before", "From"),
                 Column("after", "to"),
@@ -216,7 +218,7 @@ def _tables(result: Result) -> list[Table]:
 
 
 def title(reference: str | int) -> str:
-    """Of a release, as tables name it."""
+    """Return the name of labels in tables."""
     if reference == ORIGINAL:
         return "Original positives"
     return f"Label set {reference}" if isinstance(reference, int) else "Draft"
@@ -230,9 +232,8 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "ranks",
-            "Ranks by each release of the labels",
-            "A line for each run over the releases: its rank by the original positives, then by "
-            "each label set.",
+            "Ranks by each label set",
+            "A line for each run: its rank by the original positives, then by each label set.",
             spec(
                 rows,
                 {"type": "line", "point": {"size": 80}, "tooltip": True},
@@ -248,9 +249,9 @@ def _charts(result: Result) -> list[Chart]:
         ),
         Chart(
             "bounds",
-            "Scores, and where they may lie yet",
-            "For each run, from the first rank on, a dot at its score on a line from the lowest to "
-            "the highest value that the unjudged pairs leave open.",
+            "Scores with their bounds",
+            "For each run, from the first rank, a dot at its score. The line goes from the "
+            "lowest to the highest score that the unjudged pairs allow.",
             {
                 "data": {"values": open_rows},
                 "height": {"step": 26},
@@ -267,7 +268,7 @@ def _charts(result: Result) -> list[Chart]:
 LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
-    question="Who is first, by which release of the labels, and how sure is that?",
+    question="Which run is best, by which label set, and how certain is its rank?",
     form=LeaderboardForm,
     compute=_compute,
     tables=_tables,
@@ -275,12 +276,13 @@ LEADERBOARD = Analysis(
     warnings=few_units_warnings,
     fill_defaults=_fill_defaults,
     notes=(
-        "Ranks are by the selected labels. Equal scores share the better rank, even if they differ "
-        "by rounding. The interval of a rank covers its values in resamples of captions or videos.",
-        "Bounds over the listed pairs are the lowest and the highest score over all grades that "
-        "the unjudged pairs of the list may get. Unjudged pairs outside of the list stay as they "
-        "are. The analysis “Bounds and bias” counts them, too. A measure with a cutoff reads the "
-        "top of the list, any other measure reads the whole list.",
-        f"Of more than {RELEASES_MAX} label sets the newest are gone through.",
+        "Ranks are by the selected labels. Equal scores share the better rank, even if they "
+        "differ by rounding. The interval of a rank covers its values in resamples of captions "
+        "or videos.",
+        "Bounds over the listed pairs are the lowest and the highest score over all labels that "
+        "the unjudged pairs of the list can get. Unjudged pairs outside of the list count as not "
+        "relevant. The analysis “Bounds and bias” includes them. A measure with a cutoff reads "
+        "the top of the list, any other measure reads the whole list.",
+        f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

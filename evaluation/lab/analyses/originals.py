@@ -1,4 +1,4 @@
-"""Share of original positives that people reject, and scores with and without the rejected ones."""
+"""Share of rejected original positives, and scores with and without them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OriginalsForm(AnalysisForm):
         initial=50,
         min_value=0,
         max_value=10_000,
-        help_text="Maximum number of rejected original positives in the list; those with the "
+        help_text="Maximum number of rejected original positives in the list. Those with the "
         "most judgments come first.",
     )
     unit = resampling_unit_field()
@@ -51,7 +51,7 @@ class OriginalsForm(AnalysisForm):
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    assert inputs.label_set is not None  # noqa: S101 - checked by the kind
+    assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 2, "comparing labels")
     labels, original = label_set_judged(inputs.label_set), inputs.graded_original
     found = label_set_labels(inputs.label_set)
@@ -157,7 +157,7 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table(
             "originals",
-            "Original positives that people judged",
+            "Judged original positives",
             [
                 Column("known", "Original positives", "count"),
                 Column("judged", "Judged", "count"),
@@ -248,9 +248,8 @@ def _charts(result: Result) -> list[Chart]:
 
 ORIGINALS = Analysis(
     name="originals",
-    title="Original positives that people reject",
-    question="How many pairs of the data set do people call not relevant, and does this change "
-    "scores?",
+    title="Rejected original positives",
+    question="How many original positives do annotators reject, and does this change scores?",
     form=OriginalsForm,
     compute=_compute,
     tables=_tables,
@@ -260,14 +259,14 @@ ORIGINALS = Analysis(
     needs_labels=True,
     needs_originals=True,
     notes=(
-        "An original positive is rejected if people judged it and the outcome is not relevant. "
-        "Pairs that are in conflict or pending are not settled. The share leaves them out. Only "
-        "original positives that some run ranked high were judged, so the share does not hold for "
-        "the others. In the published labels of the FIRE study, 219 of 927 original positives of "
-        "MSR-VTT are rejected (23.6 %).",
+        "An original positive is rejected if it was judged and its outcome is not relevant. "
+        "Pairs that are in conflict or pending are not settled, and the share leaves them out. "
+        "Only original positives that some run ranked high were judged, so the share does not "
+        "apply to the others. In the published labels of the FIRE study, 219 of 927 original "
+        "positives of MSR-VTT are rejected (23.6 %).",
         "Kept: all original positives count as positive, as in the study and in the stored "
-        "results. Dropped: if people judged an original positive, their label counts. Captions "
-        "that lose their only positive stay in the average and score 0.",
+        "results. Dropped: if an original positive was judged, its label counts. Captions that "
+        "lose their only positive stay in the average and score 0.",
         "The interval of the share is Wilson’s with the effective number of independent pairs, "
         "because pairs of one video resemble each other.",
     ),

@@ -1,4 +1,4 @@
-"""How much systems have in common: the same videos, and the same videos at the same ranks."""
+"""Overlap of systems: the same videos, and the same videos at the same ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.tables import Column, Table
 
-# So many columns of a matrix fit on a phone.
+# Number of columns that fit a phone.
 FITTING = 4
 
 
@@ -27,7 +27,7 @@ class OverlapForm(AnalysisForm):
         initial=0.9,
         min_value=0.01,
         max_value=0.999,
-        help_text="How much the next rank counts beside the one before it.",
+        help_text="Weight of a rank relative to the one before it.",
     )
 
 
@@ -37,7 +37,10 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 
 def _pair(pair: PairOverlap, p: float) -> Result:
-    """`rbo` is the sum over the ranks known and no more: what the study quotes."""
+    """Return the figures of two runs.
+
+    `rbo` is the sum over the known ranks, which the study quotes.
+    """
     return {
         "runs": [pair.first, pair.second],
         "overlap": pair.common.value,
@@ -60,9 +63,9 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("first", "Run"),
                 Column("second", "and run"),
-                Column("overlap", "In common, %", "percent"),
-                Column("rbo", "RBO, known ranks alone", "number"),
-                Column("rbo_minimum", "RBO at least", "number"),
+                Column("overlap", "Shared, %", "percent"),
+                Column("rbo", "RBO, known ranks only", "number"),
+                Column("rbo_minimum", "RBO minimum", "number"),
                 Column("rbo_residual", "Residual", "number"),
                 Column("rbo_extrapolated", "RBO extrapolated", "number"),
             ],
@@ -73,25 +76,25 @@ def _tables(result: Result) -> list[Table]:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [
-        {"run": one, "and run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
+        {"run": one, "Other run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
         for pair in result["pairs"]
         for one, other in (pair["runs"], pair["runs"][::-1])
     ]
     names = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["runs"]))
     return [
-        _matrix(rows, names, "overlap", f"Videos in common of the top {result['depth']}", ".1%"),
-        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks alone", ".3f"),
+        _matrix(rows, names, "overlap", f"Shared videos in the top {result['depth']}", ".1%"),
+        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks only", ".3f"),
     ]
 
 
 def _matrix(
     rows: list[dict[str, Any]], names: list[str], value: str, title: str, format: str
 ) -> Chart:
-    """A square of cells with their numbers written in them."""
+    """Return a square of cells that contain their numbers."""
     colours = quantity(value, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
     ink = {"condition": {"test": f"datum['{value}'] > 0.6", "value": "white"}, "value": "#25211c"}
     numbers = {"text": quantity(value, title, format=format), "color": ink}
-    # Numbers need their room: where there are many, the chart is wider than the page, and scrolls.
+    # Numbers need room. With many columns, the chart is wider than the page and scrolls in its box.
     size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
     return Chart(
         value.lower(),
@@ -116,7 +119,7 @@ def _matrix(
 OVERLAP = Analysis(
     name="overlap",
     title="Overlap between systems",
-    question="Do the systems find the same videos, in the same order?",
+    question="Do the systems rank the same videos, in the same order?",
     source="Table 3",
     form=OverlapForm,
     compute=_compute,
@@ -124,10 +127,10 @@ OVERLAP = Analysis(
     charts=_charts,
     runs_needed=2,
     notes=(
-        "In common: the share of the top that two lists share, averaged over all captions.",
-        "Rank-biased overlap (Webber, Moffat, Zobel 2010) weighs the top ranks more. What lies "
-        "below the known ranks is left out (“known ranks alone”, as in the study), taken as "
-        "different (“at least”), bounded (the residual), or taken to go on as before "
-        "(“extrapolated”).",
+        "Shared: the share of the top that two lists have in common, averaged over all captions.",
+        "Rank-biased overlap (Webber, Moffat, Zobel 2010) gives the top ranks more weight. There "
+        "are four ways to treat what is below the known ranks: leave it out (“known ranks only”, "
+        "as in the study), count it as different (“minimum”), bound it (“residual”), or continue "
+        "as before (“extrapolated”).",
     ),
 )

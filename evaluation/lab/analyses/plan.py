@@ -1,4 +1,4 @@
-"""How many captions to annotate, and what that takes in judgments, hours and money."""
+"""The number of captions to annotate, with the judgments, hours and money it takes."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ from evaluation.lab.analyses.layouts.plan import ASSUMED, DESIGNS, MEASURED, SPE
 from evaluation.lab.analyses.results import Result
 from evaluation.lab.selectors import measured_rates
 
-# Before anything was measured: as in the study, 1.2 s at the least and some thought.
+# Usual rates, for benchmarks without measured ones. Seconds as in the study: at least 1.2, plus
+# time to think.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
-# Differences shown around the one that is asked for.
+# Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
-# How many sets of captions are annotated.
+# Number of sets of captions to annotate.
 SETS: dict[Design, int] = {"paired": 1, "independent": 2}
 
 
@@ -50,11 +51,11 @@ class PlanForm(AnalysisForm):
     measure = ShareMeasureField()
     unit = resampling_unit_field()
     difference = forms.FloatField(
-        label="Difference to be shown, in points",
+        label="Difference to detect (points)",
         initial=1,
         min_value=0.01,
         max_value=100,
-        help_text="Between two systems: from 40 to 41 per cent is one point.",
+        help_text="Between two systems. From 40 % to 41 % is one point.",
     )
     confidence = confidence_field()
     power = forms.FloatField(
@@ -62,36 +63,40 @@ class PlanForm(AnalysisForm):
         initial=0.8,
         min_value=0.5,
         max_value=0.999,
-        help_text="The chance to find the difference if it is there.",
+        help_text="The probability of detecting a true difference.",
     )
     pairs = forms.FloatField(
-        label="Pairs a caption",
+        label="Pairs per caption",
         required=False,
         min_value=0.01,
         max_value=10_000,
-        help_text=f"Empty: as pooled here, or {USUAL['pairs']:g}.",
+        help_text=f"If empty, as pooled here, or {USUAL['pairs']:g}.",
     )
-    double = forms.FloatField(label="Share labelled twice", initial=0.1, min_value=0, max_value=1)
+    double = forms.FloatField(
+        label="Share with a second label", initial=0.1, min_value=0, max_value=1
+    )
     disagreement = forms.FloatField(
-        label="Of these, share that differ",
+        label="Share of these that differ",
         required=False,
         min_value=0,
         max_value=1,
-        help_text=f"Empty: as measured here, or {USUAL['disagreement']:g}.",
+        help_text=f"If empty, as measured here, or {USUAL['disagreement']:g}.",
     )
     seconds = forms.FloatField(
-        label="Seconds a judgment",
+        label="Seconds per judgment",
         required=False,
         min_value=0.01,
         max_value=3600,
-        help_text=f"Empty: the median measured here, or {USUAL['seconds']:g}.",
+        help_text=f"If empty, the median measured here, or {USUAL['seconds']:g}.",
     )
-    money = forms.FloatField(label="Money an hour", initial=15, min_value=0, max_value=1_000_000)
+    money = forms.FloatField(label="Cost per hour", initial=15, min_value=0, max_value=1_000_000)
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """What was left empty, as it was measured on this benchmark, or else the usual; and which is
-    which."""
+    """Fill empty fields with the rates measured on this benchmark, or with usual rates.
+
+    `sources` contains the origin of each rate.
+    """
     measured = measured_rates(inputs.benchmark)
     rates = {name: options[name] for name in USUAL if options[name] is not None}
     sources = dict.fromkeys(USUAL, ASSUMED) | dict.fromkeys(measured, MEASURED)
@@ -135,7 +140,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
 ) -> Iterator[tuple[Result, Pilot]]:
-    """Return every two runs in both designs, if their scores give something to plan with."""
+    """Return every two runs in both designs, if their scores allow a plan."""
     for one, other in combinations(values, 2):
         for design in DESIGNS:
             pilot = measure_pilot(values[one], values[other], design, clusters=clusters)
@@ -184,7 +189,7 @@ def _effort(pilot: Pilot, difference: float, rates: Rates, options: dict[str, An
 PLAN = Analysis(
     name="plan",
     title="Plan an annotation",
-    question="How many captions must be judged to show the difference that matters to you?",
+    question="How many captions must be judged to detect a difference?",
     source="Section 4.3",
     form=PlanForm,
     compute=_compute,
@@ -194,18 +199,19 @@ PLAN = Analysis(
     fill_defaults=_fill_defaults,
     runs_needed=2,
     notes=(
-        "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × "
-        "√(ψ − d²)) ÷ d)², where d is the difference to be shown (Connor 1987). ψ is the "
-        "discordant share: the share of captions on which only one of the two systems is right. It "
-        "is measured here, and raised to d if it is lower than d.",
+        "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × √(ψ "
+        "− d²)) ÷ d)², where d is the difference to detect (Connor 1987). ψ is the discordant "
+        "share: the share of captions on which only one of the two systems is correct. It is "
+        "measured here, and raised to d if it is lower than d.",
         "Other measures on the same captions use this formula with the mean square of the "
         "differences in place of ψ. Systems with captions of their own use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "
         "both are scored on the same captions.",
-        "Captions of one video repeat each other. By video, the number of captions is therefore "
-        "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number of "
-        "captions per video, weighted by that number. A design effect below 1 counts as 1. With "
-        "one caption of each video it is 1. Such a plan needs fewer captions but more videos.",
+        "Captions of one video are similar. By video, the number of captions is therefore "
+        "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number "
+        "of captions per video, weighted by that number. A design effect below 1 counts as 1. "
+        "With one caption of each video it is 1. Such a plan needs fewer captions but more "
+        "videos.",
         "If each system has captions of its own, all numbers include both sets.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "
         "measured. Imported judgments have no times.",

@@ -1,4 +1,4 @@
-"""How many positives captions have, before and after the labels, and at which length."""
+"""Number of positives per caption, before and after the labels, and by length."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PositivesForm(AnalysisForm):
         initial=5,
         min_value=0,
         max_value=50,
-        help_text="Captions shown from each of the short, the middle and the long end.",
+        help_text="Number of captions from the short end, the middle and the long end.",
     )
 
 
@@ -77,7 +77,7 @@ def _summary(positives: IntArray) -> Result:
 
 
 def _cells(table: IntArray) -> list[list[int]]:
-    """The cells that are not empty: [words, positives, captions]."""
+    """Return the non-empty cells: [words, positives, captions]."""
     words, positives = np.nonzero(table)
     return np.stack([words, positives, table[words, positives]], axis=1).tolist()
 
@@ -109,12 +109,12 @@ def _tables(result: Result) -> list[Table]:
             "sources",
             "Positives",
             [
-                Column("source", "Counted"),
+                Column("source", "Positives by"),
                 Column("positives", "Positives", "count"),
                 Column("mean", "Mean per caption", "number"),
                 Column("median", "Median", "number"),
-                Column("most", "Most", "count"),
-                Column("without", "Captions without", "count"),
+                Column("most", "Maximum", "count"),
+                Column("without", "Captions without positives", "count"),
                 Column("spearman", "Spearman’s rho with length", "number"),
                 Column("kendall", "Kendall’s tau-b", "number"),
             ],
@@ -131,7 +131,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "examples",
-            "Captions at the short, the middle and the long end",
+            "Short, middle and long captions",
             [
                 Column("end", "End"),
                 Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
@@ -169,12 +169,13 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "per-caption",
             "Captions by their number of positives",
-            f"Two series of bars over 0 to {POSITIVES_MAX} positives and more: captions by the "
-            "original positives, and with the labels.",
+            "Two series of bars over the number of positives: captions by the original "
+            f"positives, and with the labels. The last bar is for {POSITIVES_MAX} or more "
+            "positives.",
             spec(
                 rows,
                 BARS,
-                x=step("positives", f"Positives ({POSITIVES_MAX} stands for more, too)"),
+                x=step("positives", f"Positives (last: {POSITIVES_MAX} or more)"),
                 y=captions,
                 xOffset=offset(source),
                 color=source,
@@ -183,15 +184,15 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "by-length",
             "Positives by the length of the caption, with the labels",
-            "A heat map of captions by their words and their positives, with the sums of rows and "
-            "columns at its edges.",
+            "A heat map of captions by their number of words and of positives, with the sums of "
+            "rows and columns at its edges.",
             _heat_map(result["by_length"]["labelled"]),
         ),
     ]
 
 
 def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
-    """Captions by words and positives on a logarithmic scale of colours, with margins."""
+    """Return captions by words and positives on a logarithmic colour scale, with their sums."""
     keys = ("words", "positives", "captions")
     words = quantity("words", "Words", bin={"step": 1})
     positives = quantity("positives", "Positives", bin={"maxbins": 40})
@@ -221,7 +222,7 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
 POSITIVES = Analysis(
     name="positives",
     title="Positives per caption",
-    question="How many videos match a caption, and does its length tell?",
+    question="How many videos match a caption, and does this depend on its length?",
     source="Figures 2 and 11, tables 5 and 6",
     form=PositivesForm,
     compute=_compute,
@@ -229,8 +230,8 @@ POSITIVES = Analysis(
     charts=_charts,
     runs_needed=0,
     notes=(
-        "A caption’s positives are the videos known to match it. Only pooled pairs were judged, so "
-        "with the labels this is a lower bound; by the original positives it is what the dataset "
-        "says, mostly one.",
+        "The positives of a caption are the videos that are known to match it. Only pooled pairs "
+        "were judged, so the number with the labels is a lower bound. By the original positives "
+        "it is the number in the data set, usually one.",
     ),
 )

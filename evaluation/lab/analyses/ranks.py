@@ -1,4 +1,4 @@
-"""At which ranks the positives stand, by where they came from."""
+"""Ranks of the positives, by their source."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("run", "Run"),
                 *(Column(key, title, "count") for key, title in SOURCES.items()),
-                Column("share", "Of these from the labels, %", "percent"),
+                Column("share", "From the labels, %", "percent"),
             ],
             [_totals(name, counts) for name, counts in result["runs"].items()],
         ),
@@ -88,8 +88,8 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "ranks",
             "Positives at each rank, by their source",
-            "A chart for each run: stacked bars over the ranks, original positives and those that "
-            "the labels brought.",
+            "A chart for each run: stacked bars over the ranks, for original positives and for "
+            "positives from the labels.",
             {"data": {"values": rows}, "facet": facet, "columns": 3, "spec": bars},
         )
     ]
@@ -98,7 +98,7 @@ def _charts(result: Result) -> list[Chart]:
 RANKS = Analysis(
     name="ranks",
     title="Ranks of the positives",
-    question="Where in the lists do the new positives stand, and where the original ones?",
+    question="At which ranks are the new positives, and at which the original ones?",
     source="Figure 12",
     form=RanksForm,
     compute=_compute,

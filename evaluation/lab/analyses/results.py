@@ -11,12 +11,12 @@ Result = dict[str, Any]
 
 
 def mean_of(values: FloatArray) -> float | None:
-    """A mean as JSON; null where there are no values."""
+    """Return a mean as JSON; null if there are no values."""
     return float(values.mean()) if len(values) else None
 
 
 def ends(interval: Interval) -> list[float] | None:
-    """An interval as JSON; null where it is undefined."""
+    """Return an interval as JSON; null if it is undefined."""
     if interval.low is None or interval.high is None:
         return None
     return [interval.low, interval.high]

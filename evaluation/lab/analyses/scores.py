@@ -181,8 +181,8 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "scores",
             "Scores with their intervals",
-            "For each measure a dot for each run by the labels and by the original positives, on a "
-            "line that is its interval.",
+            "For each measure, a dot for each run by the labels and by the original positives, "
+            "on a line that is its interval.",
             {
                 "data": {"values": rows},
                 "facet": name_of("measure", order=measures_in(rows)),
@@ -195,14 +195,18 @@ def _charts(result: Result) -> list[Chart]:
 
 
 def _warnings(result: Result) -> list[str]:
-    twins = ["A and B also count the positives of twins."] if uses_equal_captions(result) else []
+    twins = (
+        ["A and B also count the positives of equal captions."]
+        if uses_equal_captions(result)
+        else []
+    )
     return twins + few_units_warnings(result) + saturation_warnings(result["rows"])
 
 
 SCORES = Analysis(
     name="scores",
     title="Scores, before and after",
-    question="How good is each system, by the labels and by the original positives alone?",
+    question="How good is each system, by the labels and by the original positives?",
     source="Table 1",
     form=ScoresForm,
     compute=_compute,
@@ -210,9 +214,9 @@ SCORES = Analysis(
     charts=_charts,
     warnings=_warnings,
     notes=(
-        "A is the score by the labels, B by the original positives alone, C what the labels "
-        "change. AP divides by all known positives of a caption; AP(found), as the published code "
-        "of the study does, by those that the list holds.",
+        "A is the score by the labels, B the score by the original positives, and C their "
+        "difference. AP divides by the number of all known positives of a caption. AP(found) "
+        "divides by the number of positives in the list, as the published code of the study does.",
         INTERVALS_NOTE,
         SATURATION_NOTE,
     ),

@@ -1,4 +1,4 @@
-"""Which systems differ, and whether labels change their ranking."""
+"""Differences between systems, and the effect of labels on their ranking."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class SignificanceForm(AnalysisForm):
         required=False,
         initial="",
         label="Further measures",
-        help_text="These measures are compared in the same table. Holm’s correction covers all "
-        "of it.",
+        help_text="These measures are compared in the same table. Holm’s correction covers the "
+        "whole table.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -74,7 +74,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     rank_resamples = min(options["resamples"], RANK_RESAMPLES_MAX)
     stability = rank_stability(original, labelled, rank_resamples, **drawn)
     noise = changes_by_noise(inputs, [options["measure"]], inputs.judged, inputs.counted_originals)
-    progress(2, 3, "looking at what is left to gain")
+    progress(2, 3, "checking saturation")
     return {
         "measure": options["measure"],
         "confidence": options["confidence"],
@@ -141,7 +141,7 @@ def _saturation(
 SIGNIFICANCE = Analysis(
     name="significance",
     title="Significance and ranking",
-    question="Which differences are more than chance, and do the labels change who is first?",
+    question="Which differences are larger than chance, and do the labels change the ranking?",
     form=SignificanceForm,
     compute=_compute,
     tables=layout.tables,
@@ -150,8 +150,8 @@ SIGNIFICANCE = Analysis(
     notes=(
         "Fisher’s randomisation test changes the sign of all captions of a video together. It is "
         "exact for C@k. Use the p-values with Holm’s correction if you look at all tests of the "
-        "table. With thousands of captions nearly every difference is significant, so look at its "
-        "size, too. Scores that differ only by rounding are ties.",
+        "table. With thousands of captions nearly every difference is significant, so consider "
+        "its size, too. Scores that differ only by rounding are ties.",
         INTERVALS_NOTE,
         SATURATION_NOTE,
     ),

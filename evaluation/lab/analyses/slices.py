@@ -1,4 +1,4 @@
-"""Scores by kinds of captions: length, number of positives, tags, agreement of annotators."""
+"""Scores by slices of captions: length, number of positives, tags, agreement."""
 
 from __future__ import annotations
 
@@ -53,19 +53,20 @@ from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
 
-# By AGREE, DIFFER and NOT_TOLD.
+# Names of AGREE, DIFFER and NOT_TOLD, in this order.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 
 
 class SlicesForm(AnalysisForm):
     measure = ShareMeasureField()
-    by = forms.ChoiceField(label="Sliced by", choices=list(SLICED.items()), initial=LENGTH)
+    by = forms.ChoiceField(label="Slice by", choices=list(SLICED.items()), initial=LENGTH)
     bins = forms.IntegerField(
         label="Slices",
         initial=6,
         min_value=2,
         max_value=30,
-        help_text="Of tags and agreement: as many as there are.",
+        help_text="Number of slices by length or positives. Tags and agreement have as many as "
+        "there are.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -75,9 +76,9 @@ class SlicesForm(AnalysisForm):
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """Which captions stand in which slice, and the number behind it where it is one: [n_queries].
+    """The slices of captions, and the number that they are cut by, if there is one: [n_queries].
 
-    As in `Tagged`, a caption may stand in several slices, or in none.
+    As in `Tagged`, a caption can be in several slices, or in none.
     """
 
     places: Tagged
@@ -85,15 +86,15 @@ class Slicing:
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """With the content of the tags, where they are asked for."""
+    """Add the hash of the tags if the captions are sliced by tags."""
     if options["by"] == AGREEMENT and inputs.label_set is None:
-        raise InvalidInput("agreement is that of a label set; the original positives have none")
+        raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
     if options["by"] != TAGS:
         return options
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no tags yet; a lead brings them on the page of the "
-            "benchmark, or import_tags does"
+            f"{inputs.benchmark.key} has no tags. A lead can import them on the page of the "
+            "benchmark, or with import_tags."
         )
     return options | {"tags_sha256": tags_sha256(inputs.benchmark)}
 
@@ -190,12 +191,14 @@ def _differences(
 
 
 def _slicing(inputs: Inputs, options: dict[str, Any]) -> Slicing:
-    """Raises `Conflict` where the tags are not those any more that the result would name."""
+    """Return the slices. Raises `Conflict` if the tags have been replaced since the request."""
     by, n_queries = options["by"], inputs.benchmark.n_queries
     if by == TAGS:
         tags = tagged_queries(inputs.benchmark)
         if tags_sha256(inputs.benchmark) != options["tags_sha256"]:
-            raise Conflict("the tags were replaced at this moment; ask again")
+            raise Conflict(
+                "The tags have been replaced since the request. Request the analysis again."
+            )
         return Slicing(group_by_tags(tags, n_queries, TAGS_MAX, NO_TAG))
     all_captions = np.arange(n_queries)
     if by == AGREEMENT:
@@ -218,9 +221,9 @@ def _agreement(inputs: Inputs) -> IntArray:
 
 SLICES = Analysis(
     name="slices",
-    title="Scores by kinds of captions",
-    question="Are systems better on short captions or long ones, with few matches or many, on "
-    "some topics, where people agree?",
+    title="Scores by slices of captions",
+    question="Do scores depend on the length of captions, their number of matches, their topic, "
+    "or the agreement of annotators?",
     form=SlicesForm,
     compute=_compute,
     fill_defaults=_fill_defaults,
@@ -228,12 +231,13 @@ SLICES = Analysis(
     charts=layout.charts,
     warnings=layout.warnings,
     notes=(
-        "By a number, slices hold about as many captions each, as far as equal values allow.",
-        "By tags, a caption counts in the slice of each of its tags; captions without one are a "
-        "slice of their own.",
-        "By agreement: of the pairs of a caption that several people labelled, whether all said "
-        "the same of each, relevant or not. The more such pairs, the likelier is one on which "
-        "they differ.",
+        "By length or positives, slices have about the same number of captions, as far as equal "
+        "values allow.",
+        "By tags, a caption counts in the slice of each of its tags. Captions without a tag are "
+        "a slice of their own.",
+        "By agreement, a caption is in a slice by its pairs with several labels: whether all "
+        "labels of each pair are equal, relevant or not. The more such pairs a caption has, the "
+        "more likely one of them has different labels.",
         INTERVALS_NOTE,
     ),
 )

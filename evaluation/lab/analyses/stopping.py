@@ -19,7 +19,7 @@ from evaluation.core.statistics.sequential import (
 )
 from evaluation.lab.analyses.results import Result
 
-# Enough for a smooth band.
+# Enough points for a smooth band.
 PATH_POINTS = 60
 
 

@@ -1,4 +1,4 @@
-"""Scores by how much captions overlap with other texts: for `wording` and `train-overlap`."""
+"""Scores by the overlap of captions with other texts, for `wording` and `train-overlap`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TextOverlapForm(AnalysisForm):
 def scores_by_overlap(
     inputs: Inputs, options: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
 ) -> Result:
-    """The measure of each run by bins of overlap [n_queries], and what goes along with what."""
+    """Return the scores of each run by bins of overlap [n_queries], and the correlations."""
     bins = cut_at(overlap, cuts)
     rng = np.random.default_rng(options["seed"])
     clusters = inputs.clusters(options["unit"])
@@ -82,8 +82,11 @@ def scores_by_overlap(
 
 
 def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]:
-    """Captions at even steps from the least to the most overlapping, each with the one of `texts`
-    that is most similar to it. overlap: a `TextOverlap`, whose module is imported when needed."""
+    """Return captions at even steps from the lowest to the highest overlap.
+
+    Each has the most similar one of `texts`. overlap: a `TextOverlap`, whose module is imported
+    only when needed.
+    """
     closest: IntArray = overlap.closest
     order = np.argsort(overlap.mean, kind="stable")
     steps = np.linspace(0, len(order) - 1, min(EXAMPLES, len(order))).round().astype(np.int64)
@@ -100,7 +103,7 @@ def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]
 
 
 def with_phase(progress: Progress) -> Progress:
-    """The same for a function of core, which knows no phases."""
+    """Return a progress function for core, which has no phases."""
 
     def report(done: int, total: int | None, phase: str = "") -> None:
         progress(done, total, "comparing captions")
@@ -116,7 +119,10 @@ def _correlated(first: Any, second: Any) -> Result:
 
 
 def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
-    """others: what captions overlap with; closest: the head over the most similar one."""
+    """Return the tables.
+
+    others: the texts that captions overlap with. closest: the head of the most similar text.
+    """
     return [
         Table(
             "bins",
@@ -136,9 +142,9 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
         ),
         Table(
             "correlations",
-            "What goes along with what, caption by caption",
+            "Correlations over captions",
             [
-                Column("of", "Of the caption"),
+                Column("of", "Property"),
                 Column("run", "With"),
                 Column("spearman", "Spearman’s rho", "number"),
                 Column("kendall", "Kendall’s tau-b", "number"),
@@ -151,7 +157,7 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
         ),
         Table(
             "examples",
-            "From the least to the most overlapping caption",
+            "Examples from the lowest to the highest overlap",
             [
                 Column("overlap", "Overlap", "number"),
                 Column("caption_id", "Caption id"),

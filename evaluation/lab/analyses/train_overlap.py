@@ -1,4 +1,4 @@
-"""Captions that read like those that systems were trained on: are they answered from memory?"""
+"""Overlap with train captions: do systems remember them?"""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class TrainOverlapForm(TextOverlapForm):
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """With the content of the split, which its name alone does not tell."""
+    """Add the hash of the split, because its name does not identify its content."""
     if not options[SPLIT]:
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no train captions yet; a lead brings them on the page of "
-            "the benchmark, or import_train_captions does"
+            f"{inputs.benchmark.key} has no train captions. A lead can import them on the page of "
+            "the benchmark, or with import_train_captions."
         )
     return options | {"split_sha256": get_train_split(inputs.benchmark, options[SPLIT]).sha256}
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    # As in `matching`: sparse matrices are imported when they are needed.
+    # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_train
 
     train = train_texts(get_train_split(inputs.benchmark, options[SPLIT]))
@@ -61,7 +61,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 TRAIN_OVERLAP = Analysis(
     name="train-overlap",
     title="Overlap with the train captions",
-    question="Are captions easier that read like those that systems were trained on?",
+    question="Are captions easier if they are similar to train captions?",
     source="Figure 8, table 7",
     form=TrainOverlapForm,
     compute=_compute,
@@ -70,10 +70,12 @@ TRAIN_OVERLAP = Analysis(
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,
     notes=(
-        "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are "
-        "among the train captions) of a caption with the ten train captions most similar to it.",
-        "All runs are held against the same split: of a system that was trained on other captions "
-        "it says nothing. The analysis wording compares captions among themselves.",
+        "Overlap is the mean cosine similarity of a caption with the ten train captions most "
+        "similar to it. It compares sequences of five characters, weighted by their rarity among "
+        "the train captions.",
+        "All runs are compared with the same split. The result does not apply to a system that "
+        "was trained on other captions. The analysis “Repeated wording” compares captions with "
+        "each other.",
         INTERVALS_NOTE,
     ),
 )

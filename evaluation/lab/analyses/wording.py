@@ -1,4 +1,4 @@
-"""Captions that read like others: does repeated wording make them easy?"""
+"""Overlap of captions with each other: does repeated wording make them easy?"""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ OTHERS = "captions of other videos"
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    # As in `matching`: sparse matrices are imported when they are needed.
+    # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:
-        raise InvalidInput("there are no captions of other videos to compare with")
+        raise InvalidInput("There are no captions of other videos to compare with.")
     overlap = overlap_with_others(
         inputs.captions, inputs.first_videos, progress=with_phase(progress)
     )
@@ -44,18 +44,18 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 WORDING = Analysis(
     name="wording",
     title="Repeated wording",
-    question="Are captions easier that read like many others?",
-    source="in the manner of figure 8 and table 7",
+    question="Are captions easier if they are similar to many others?",
+    source="Like figure 8 and table 7",
     form=TextOverlapForm,
     compute=_compute,
-    tables=partial(overlap_tables, others=OTHERS, closest="Most similar of another video"),
+    tables=partial(overlap_tables, others=OTHERS, closest="Most similar caption of another video"),
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,
     notes=(
-        "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are) "
-        "of a caption with the ten most similar captions of other videos of this benchmark. The "
-        "study compares with the captions that systems were trained on, as the analysis "
-        "train-overlap does; this one needs no other captions.",
+        "Overlap is the mean cosine similarity of a caption with the ten most similar captions "
+        "of other videos of this benchmark. It compares sequences of five characters, weighted "
+        "by their rarity. The study compares with the captions that systems were trained on, as "
+        "the analysis “Overlap with the train captions” does. This one needs no other captions.",
         INTERVALS_NOTE,
     ),
 )

@@ -1,7 +1,7 @@
-"""Ranked lists compared: which captions a choice selects, and the lists of one of them.
+"""Selects the captions of a comparison of ranked lists.
 
-Page, files, command and API read from here. Nothing is stored: from the ranks of the positives,
-which are kept in the cache for each run and label set, a choice is answered at once.
+Page, files, command and API use it. Nothing is stored. The ranks of positives are cached for each
+run and label set, so that a comparison is fast.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pooling.selectors import find_runs, query_keys, query_texts, ranked_matrix
 Row = dict[str, Any]
 
 CACHE_SECONDS = 3600
-# What one looks at of the captions, not which they are.
+# Options that select what is shown of the captions, not which captions.
 VIEW_FIELDS = ("depth", "caption", "at")
 
 
@@ -54,7 +54,7 @@ class Captions:
     lengths: IntArray
 
     def captions_containing(self, text: str) -> IntArray:
-        """Numbers of the captions that hold all words of the text, in whatever case."""
+        """Return the numbers of the captions that contain all words of the text, in any case."""
         words = text.casefold().split()
         found = (
             number
@@ -66,11 +66,11 @@ class Captions:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A valid choice: `inputs` holds the runs in the order in which they are shown."""
+    """The options of a valid form. `inputs` has the runs in the order in which they are shown."""
 
     inputs: Inputs
     options: dict[str, Any]
-    # How the form named the labels: a version, the draft, or the original positives.
+    # The labels as in the form: a version, the draft, or the original positives.
     labels: str
 
     @property
@@ -92,7 +92,7 @@ class Comparison:
 
     @cached_property
     def queries(self) -> IntArray:
-        """The numbers of the captions that are chosen, in order, int64 [n]."""
+        """The numbers of the selected captions, in order, int64 [n]."""
         if not self.places:
             return np.empty(0, np.int64)
         options, cutoff = self.options, self.options["cutoff"]
@@ -108,13 +108,16 @@ class Comparison:
 
     @cached_property
     def new(self) -> IntArray:
-        """How many places in the tops of the runs hold positives that the labels brought."""
+        """Number of new positives in the top k of all runs, for each query."""
         return new_in_tops(self.places, self.options["cutoff"])
 
     def query(self) -> int | None:
-        """The number of the caption that is looked at: the one named, also where it is not among
-        those chosen, else the one at its place; past the end is the last. Raises `InvalidInput`
-        for a name that no caption has."""
+        """Return the number of the caption to show, or None if there is none.
+
+        This is the named caption, even if it is not selected. Otherwise it is the caption at the
+        position; a position past the end is the last one. Raises `InvalidInput` for an unknown
+        name.
+        """
         key = self.options["caption"]
         if not key:
             place = min(self.options["at"], len(self.queries))
@@ -126,18 +129,23 @@ class Comparison:
         return number if self.inputs.runs else None
 
     def place(self, query: int) -> int | None:
-        """The place of a caption among those chosen, from 1."""
+        """Return the position of a caption among the selected ones, from 1."""
         found = np.flatnonzero(self.queries == query)
         return int(found[0]) + 1 if len(found) else None
 
     def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Row]:
-        """What is told of each of the captions chosen, as JSON objects; of MSVD and two dozen runs
-        a gigabyte, were all of them kept."""
+        """Return the selected captions as JSON objects, one at a time.
+
+        For MSVD and two dozen runs, all of them would take a gigabyte of memory.
+        """
         return map(self.row, self.queries[start:stop].tolist())
 
     def row(self, query: int) -> Row:
-        """rank: of the first positive, null where the list holds none; right: within the cut-off.
-        new: places in the tops of all runs that hold positives which the labels brought."""
+        """Return one caption as a JSON object.
+
+        rank: of the first positive; null if the list has none. right: whether it is within the
+        cutoff. new: number of new positives in the top k of all runs.
+        """
         return {
             "caption_id": self.captions.keys[query],
             "caption": self.captions.texts[query],
@@ -154,7 +162,7 @@ class Comparison:
         }
 
     def as_json(self) -> Row:
-        """All captions chosen, as a JSON object."""
+        """Return all selected captions as a JSON object."""
         return {
             "count": len(self.queries),
             "captions": list(self.rows()),
@@ -163,7 +171,7 @@ class Comparison:
 
     @property
     def provenance(self) -> Row:
-        """What was looked at and what was chosen, as a JSON object."""
+        """The inputs and options of the comparison, as a JSON object."""
         label_set, benchmark = self.inputs.label_set, self.benchmark
         return {
             "benchmark": benchmark.key,
@@ -179,7 +187,10 @@ class Comparison:
         }
 
     def address(self, **other: Any) -> dict[str, Any]:
-        """What an address says to come back to this, whatever is published or uploaded later."""
+        """Return the query parameters of a permanent link to this comparison.
+
+        Later label sets and runs do not change it.
+        """
         data: dict[str, Any] = {
             "labels": self.labels,
             "only": "on" if self.inputs.labels_only else None,
@@ -194,14 +205,14 @@ class Comparison:
 
 
 def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
-    """Check what is given, by the names of the form's fields. Raises `InvalidInput`."""
+    """Return the comparison with these values of form fields. Raises `InvalidInput`."""
     form = build_form(CompareForm, benchmark, data)
     check_form(form)
     return comparison_from_form(benchmark, form)
 
 
 def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
-    """What a valid form chooses."""
+    """Return the comparison of a valid form."""
     options = dict(form.cleaned_data)
     labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
     label_set = get_label_source(benchmark, labels)
@@ -213,22 +224,26 @@ def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison
 def _select_runs(
     known: Mapping[str, Run], ticked: list[str], options: Mapping[str, Any]
 ) -> list[Run]:
-    """A and B and the runs ticked, or all where none is, as many as fit."""
+    """Return A and B and the selected runs, or all if none is selected, up to the maximum."""
     names = dict.fromkeys([options["first"], options["second"], *(ticked or known)])
     return [known[name] for name in names if name][:RUNS_MAX]
 
 
 def look_up_caption(comparison: Comparison) -> int:
-    """The caption that is looked at. Raises `NotFound` where none is chosen."""
+    """Return the number of the caption to show. Raises `NotFound` if none is selected."""
     query = comparison.query()
     if query is None:
-        raise NotFound("No caption is like that.")
+        raise NotFound("No caption matches.")
     return query
 
 
 @lru_cache(maxsize=4)
 def _captions(pk: int, sha256: str) -> Captions:
-    """Kept for the process: captions never change. By their hash, too, for keys are given again."""
+    """Return the captions of a benchmark.
+
+    They are cached in the process, because captions never change. The hash is a parameter because
+    primary keys can be reused.
+    """
     benchmark = Benchmark.objects.get(pk=pk)
     texts = query_texts(benchmark)
     lengths = np.array([len(text.split()) for text in texts], np.int64)
@@ -236,7 +251,7 @@ def _captions(pk: int, sha256: str) -> Captions:
 
 
 def _places(inputs: Inputs, run: Run) -> Places:
-    """Kept in the cache by the hashes of what they come from."""
+    """Return the ranks of positives, cached by the hashes of their inputs."""
     label_set, benchmark = inputs.label_set, inputs.benchmark
     labels = f"{label_set.sha256}-{inputs.labels_only:d}" if label_set else ORIGINAL
     of = f"{benchmark.pk}-{benchmark.captions_sha256[:16]}-{run.pk}-{run.sha256}"

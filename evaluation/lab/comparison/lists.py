@@ -1,4 +1,4 @@
-"""The ranked lists of one caption side by side, each video with what is known of it."""
+"""The ranked lists of one caption, with the labels of each video."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DESCRIPTIONS = {
     NEW: "relevant by the labels",
     IRRELEVANT: "judged not relevant",
     CONFLICT: "labels in conflict",
-    UNJUDGED: "not judged",
+    UNJUDGED: "unjudged",
 }
-# Beside each video; with many runs the lists themselves tell, by being highlighted.
+# Maximum number of other lists that are named for each video.
 OTHER_RANKS_MAX = 3
 
 
@@ -32,9 +32,9 @@ OTHER_RANKS_MAX = 3
 class RankedVideo:
     """A video at a rank of a list.
 
-    kind: one of WORDS. label: what people said, None where it comes to nothing. counts: whether it
-    is a positive, which without the original positives is for people alone to say. also: its rank
-    in the other lists, by their names.
+    kind: a key of DESCRIPTIONS. label: None if there is no label. counts: whether it is a positive,
+    which depends on the labels alone if the original positives are left out. also: its rank in the
+    other lists, by the names of their runs.
     """
 
     rank: int
@@ -50,26 +50,26 @@ class RankedVideo:
 
     @property
     def description(self) -> str:
-        """An original positive counts whatever people said; what they said is told."""
-        said = [DESCRIPTIONS[self.kind]]
+        """The kind of the video. For an original positive also its label, which scores ignore."""
+        parts = [DESCRIPTIONS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
-            said.append(DESCRIPTIONS[IRRELEVANT])
+            parts.append(DESCRIPTIONS[IRRELEVANT])
         if self.kind == POSITIVE and self.label == NO_LABEL:
-            said.append(DESCRIPTIONS[CONFLICT])
+            parts.append(DESCRIPTIONS[CONFLICT])
         if self.kind == POSITIVE and not self.counts:
-            said.append("does not count")
-        return ", ".join(said)
+            parts.append("does not count")
+        return ", ".join(parts)
 
     @property
     def other_ranks_text(self) -> str:
-        """Which of the other lists have it, and at which rank; of many the first."""
+        """The first other lists that contain the video, with its ranks."""
         ranks = [f"{name} {rank}" for name, rank in self.also.items()]
         more = [f"{len(ranks) - OTHER_RANKS_MAX} more"] if len(ranks) > OTHER_RANKS_MAX else []
         return ", ".join(ranks[:OTHER_RANKS_MAX] + more)
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The video as a JSON object."""
         return {
             "rank": self.rank,
             "video_id": self.video.key,
@@ -82,7 +82,7 @@ class RankedVideo:
 
 @dataclass(frozen=True, slots=True)
 class RunList:
-    """A run's list for one caption, with the ranks of its first positives."""
+    """The list of a run for one caption, with the ranks of its first positives."""
 
     run: Run
     first_ranks: Mapping[str, Any]
@@ -90,8 +90,10 @@ class RunList:
 
 
 def lists_of(comparison: Comparison, query: int) -> list[RunList]:
-    """The lists of one caption, run by run. A fixed number of questions to the database, however
-    many runs and ranks."""
+    """Return the lists of one caption, one for each run.
+
+    The number of queries to the database does not depend on the number of runs and ranks.
+    """
     inputs = comparison.inputs
     tops = top_videos(inputs.runs, query, comparison.options["depth"])
     by_name = {run.name: tops.get(run.pk, []) for run in inputs.runs}
@@ -114,7 +116,7 @@ def lists_of(comparison: Comparison, query: int) -> list[RunList]:
 
 @dataclass(frozen=True, slots=True)
 class _VideoLabels:
-    """What is known of the videos of one query, by their numbers."""
+    """The labels of the videos of one query, by video number."""
 
     original: set[int]
     labels: Mapping[int, int]
@@ -127,7 +129,7 @@ class _VideoLabels:
 
 
 def caption_as_json(comparison: Comparison, query: int) -> dict[str, Any]:
-    """One caption with its lists, as a JSON object."""
+    """Return one caption with its lists as a JSON object."""
     row = comparison.row(query)
     for shown in lists_of(comparison, query):
         row["runs"][shown.run.name]["videos"] = [video.as_json for video in shown.videos]
@@ -159,7 +161,7 @@ def _original(inputs: Inputs, query: int) -> set[int]:
 
 
 def _labels(inputs: Inputs, query: int) -> dict[int, int]:
-    """What people said of the videos of one query; NO_LABEL where they are in conflict."""
+    """Return the labels of the videos of one query; NO_LABEL for those in conflict."""
     if inputs.label_set is None:
         return {}
     known, n_videos = label_set_labels(inputs.label_set), inputs.benchmark.n_videos

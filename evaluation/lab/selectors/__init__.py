@@ -1,4 +1,4 @@
-"""Every question of the analyses that no other part asks."""
+"""Queries that only the lab uses."""
 
 from __future__ import annotations
 

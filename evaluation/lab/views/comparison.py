@@ -1,4 +1,4 @@
-"""One caption and the ranked lists of several runs side by side; the captions chosen as files."""
+"""The page that compares ranked lists of one caption, and its downloads."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from evaluation.lab.comparison.lists import caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
 from pooling.policies import benchmarks_seen_by
 
-# So many of the captions chosen stand below the lists.
+# Number of selected captions in the table below the lists.
 ROWS_MAX = 25
-# Fields of the form that stand open; the others are folded unless they say something.
+# Fields that are always visible. The others are collapsed unless they have been changed.
 MAIN_FIELDS = ("labels", "first", "second", "show", "cutoff", "order")
 SETTINGS_FIELDS = ("by", "effect", "text", "least", "most", "depth", "only", "runs")
 
@@ -57,7 +57,7 @@ def compare(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def compare_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
-    """All captions chosen, as CSV or JSON, or the lists of one (`caption`)."""
+    """Download the selected captions as CSV or JSON, or the lists of one (`caption`)."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if format not in DOWNLOADS:
         raise Http404
@@ -133,12 +133,12 @@ def compare_csv(comparison: Comparison) -> str:
 
 
 def _cells(run: Row, kinds: tuple[str, ...]) -> list[Any]:
-    """A rank that is not there is empty."""
+    """Return ranks and correctness; a missing rank is empty."""
     return [cell for kind in kinds for cell in (run[kind]["rank"] or "", int(run[kind]["right"]))]
 
 
 def compare_json(comparison: Comparison) -> Iterator[str]:
-    """The same as `manage.py compare --json`, a line for each caption as it is told."""
+    """Return the same as `manage.py compare --json`, one caption at a time."""
     count, inputs = len(comparison.queries), json.dumps(comparison.provenance, allow_nan=False)
     yield f'{{"count": {count}, "inputs": {inputs}, "captions": ['
     for number, row in enumerate(comparison.rows()):

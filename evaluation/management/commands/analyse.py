@@ -1,4 +1,4 @@
-"""Compute an analysis, or find it computed."""
+"""Compute an analysis, or show its stored result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS_MAX = 40
 
 
 def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
-    """The fields of all analyses by name, with the analyses that have them."""
+    """Return the form fields of all analyses by name, with the analyses that have them."""
     found: dict[str, list[tuple[str, forms.Field]]] = {}
     for analysis in ANALYSES.values():
         for name, field in analysis.form.base_fields.items():
@@ -32,16 +32,18 @@ class Command(HearthCommand):
     help = "Compute an analysis of a benchmark: " + ", ".join(ANALYSES) + "."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("analysis", help="one of " + ", ".join(ANALYSES))
         parser.add_argument(
-            "--labels", default="", help="latest, draft (made anew), original, or a version"
+            "--labels", default="", help="latest, draft (renewed first), original, or a version"
         )
-        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--labels-only", action="store_true", help="without the original positives"
+        )
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name, owners in own_options().items():
             help_text = "; ".join(f"{analysis}: {field.label}" for analysis, field in owners)
-            # argparse formats help texts with %.
+            # argparse reads % in help texts as a format.
             flag = f"--{name.replace('_', '-')}"
             parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
 
@@ -68,7 +70,10 @@ class Command(HearthCommand):
 
 
 def table_lines(table: Table) -> list[str]:
-    """The table in columns, names to the left and numbers to the right; long ones are cut."""
+    """Return the lines of a table, with texts left-aligned and numbers right-aligned.
+
+    Long tables are cut, and the last line has the number of hidden rows.
+    """
     rows = [[column.title for column in table.columns]]
     rows += [
         [column.format(row[column.key]) for column in table.columns]

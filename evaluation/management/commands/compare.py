@@ -1,4 +1,4 @@
-"""Compare ranked lists: the captions that a choice selects, or the lists of one caption."""
+"""Compare ranked lists: select captions, or show the lists of one caption."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ OWN = [name for name in CompareForm.base_fields if name not in COMMON_FIELDS]
 
 
 class Command(HearthCommand):
-    help = "List the captions on which runs differ as chosen, or show the lists of one caption."
+    help = (
+        "List the captions for which the ranked lists of runs differ, or show the lists of "
+        "one caption."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
-            "--labels", default="", help="latest, draft (made anew), original, or a version"
+            "--labels", default="", help="latest, draft (renewed first), original, or a version"
         )
-        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--labels-only", action="store_true", help="without the original positives"
+        )
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name in OWN:
             field = CompareForm.base_fields[name]
@@ -59,7 +64,7 @@ class Command(HearthCommand):
 
 
 def list_lines(result: dict[str, Any]) -> list[str]:
-    """A line for each caption with the rank of each run's first positive, before and after."""
+    """Return a line for each caption with the rank of the first positive of each run."""
     shown = result["captions"][:ROWS_MAX]
     lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
     for row in shown:
@@ -70,7 +75,7 @@ def list_lines(result: dict[str, Any]) -> list[str]:
 
 
 def caption_lines(result: dict[str, Any]) -> list[str]:
-    """Each list with its videos, what is known of them, and which of the other lists have them."""
+    """Return the lines of each list: its videos, their labels, and their ranks in other lists."""
     lines = [f"{result['caption_id']}  {result['caption']}"]
     for name, run in result["runs"].items():
         lines += ["", f"{name}   first positive {change(run)}"]
@@ -82,6 +87,6 @@ def caption_lines(result: dict[str, Any]) -> list[str]:
 
 
 def change(run: dict[str, Any]) -> str:
-    """The rank of the first positive by the original positives and, after an arrow, by labels."""
+    """Return the rank of the first positive by the original positives and by the labels."""
     ranks = [run[kind]["rank"] for kind in ("original", "labelled") if run[kind] is not None]
     return " → ".join(UNDEFINED if rank is None else str(rank) for rank in ranks)

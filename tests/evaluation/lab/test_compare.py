@@ -419,7 +419,7 @@ def test_what_is_refused(
 def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
     assert rita.get(f"{PAGE}xml/").status_code == 404
     assert rita.get(f"{PAGE}caption/", {"text": "cat"}).status_code == 404
-    assert "No caption is like that." in rita.get(PAGE, {"text": "cat"}).content.decode()
+    assert "No caption matches." in rita.get(PAGE, {"text": "cat"}).content.decode()
     api = APIClient()
     api.force_authenticate(make_user("ruth", Role.RESEARCHER))
     assert api.get(f"{API}caption/", {"text": "cat"}).status_code == 404

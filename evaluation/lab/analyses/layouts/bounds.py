@@ -14,9 +14,9 @@ MANY_UNLISTED = 20
 
 
 FOR_MISSING = (
-    "Measures made for missing judgments. bpref leaves out what is unjudged. infAP takes it for "
-    "what the judged videos above it are: right half-way through a pool, and not for a system "
-    "whose pairs were not pooled."
+    "bpref and infAP are measures for incomplete judgments. bpref leaves out unjudged videos. "
+    "infAP assumes that they are relevant as often as the judged videos above them. This is "
+    "correct for a pool that is partly judged, but not for a system whose pairs were not pooled."
 )
 
 
@@ -33,7 +33,7 @@ def tables(result: Result) -> list[Table]:
     return [
         Table(
             "bounds",
-            "What is known, and what is possible",
+            "Scores and their bounds",
             [
                 Column("run", "Run"),
                 Column("measure", "Measure"),
@@ -51,7 +51,7 @@ def tables(result: Result) -> list[Table]:
         ),
         Table(
             "judged",
-            "How much is judged",
+            "Judged share",
             [
                 Column("run", "Run"),
                 Column("judged", f"Judged@{result['depth']}, %", "percent"),
@@ -66,7 +66,7 @@ def tables(result: Result) -> list[Table]:
         ),
         Table(
             "checks",
-            "How wrong such estimates are: systems as if they had not been pooled",
+            "Error of the estimate: systems as if they had not been pooled",
             [
                 Column("run", "Run left out"),
                 Column("measure", "Measure"),

@@ -28,8 +28,8 @@ def tables(result: Result) -> list[Table]:
     scores = [
         Column("run", "Run"),
         Column("measure", "Measure"),
-        Column("plain", "Without twins", "percent"),
-        Column("twins", "With twins", "percent"),
+        Column("plain", "Without equal captions", "percent"),
+        Column("twins", "With equal captions", "percent"),
         Column("difference", "Difference", "points"),
         Column("interval", percent, "points"),
     ]
@@ -38,7 +38,12 @@ def tables(result: Result) -> list[Table]:
         "labelled": "Scores by the labels, %",
     }
     return [
-        Table("summary", "Twins", _summary_columns(), [result | _judged_cells(result)]),
+        Table(
+            "summary",
+            "Captions with equal texts",
+            _summary_columns(),
+            [result | _judged_cells(result)],
+        ),
         *(
             Table(by, titles[by], scores, [row for row in result["rows"] if row["by"] == by])
             for by in BY
@@ -65,8 +70,10 @@ def tables(result: Result) -> list[Table]:
 
 
 def warnings(result: Result) -> list[str]:
-    """Warn of few videos, and if one text alone adds many of the positives: it may be a careless
-    caption."""
+    """Return warnings about few videos, and about a text that adds many of the positives.
+
+    Such a text may be a careless caption.
+    """
     few = few_units_warnings(result)
     text = max(result["texts"], key=lambda row: row["added"], default=None)
     if text is None or text["added"] < SUSPICIOUS * result["added"]:
@@ -81,7 +88,7 @@ def warnings(result: Result) -> list[str]:
 def _summary_columns() -> list[Column]:
     return [
         Column("captions", "Captions", "count"),
-        Column("with_twins", "Captions with twins", "count"),
+        Column("with_twins", "Captions with an equal text", "count"),
         Column("positives", "Original positives", "count"),
         Column("added", "Added positives", "count"),
         Column("judged_pairs", "Added positives judged", "count"),
@@ -121,9 +128,9 @@ def charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "gain",
-            "Gain by the positives of twins",
-            "Each measure has a dot for each run: the score with the positives of twins minus the "
-            "score without them. The dot is on a line that shows its interval.",
+            "Gain by the positives of equal captions",
+            "Each measure has a dot for each run: the score with the positives of equal captions "
+            "minus the score without them. The dot is on a line that shows its interval.",
             {
                 "data": {"values": rows},
                 "facet": name_of("measure", order=measures_in(rows)),

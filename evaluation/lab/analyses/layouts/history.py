@@ -14,21 +14,21 @@ IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"
 
 ORDER_WARNINGS = {
     IMPORTED: "Imported judgments have the order of their file, which may not be random.",
-    PRIORITISED: "A campaign handed out first what a run ranked high, so its order is not random.",
-    SHARED: "Captions with equal texts were judged at once, so they do not come in random order.",
+    PRIORITISED: "A campaign assigned the top results of a run first, so its order is not random.",
+    SHARED: "Captions with equal texts were judged together, so they are not in random order.",
 }
 
 
-NOT_VALID = "The intervals of the stopping rule may therefore fail more often than stated."
+NOT_VALID = "The intervals of the stopping rule may therefore be wrong more often than stated."
 
 
 DRAWN_INSTEAD = (
     "The stopping rule is therefore shown for a random order that is drawn with the seed. It "
-    "shows what a campaign in random order would have needed."
+    "shows how many labels a campaign in random order would have needed."
 )
 
 
-# More bands over each other hide the lines; their numbers stand in the table.
+# With more bands, the lines are hidden. The table has their numbers.
 BANDS_MAX = 8
 
 
@@ -40,21 +40,21 @@ def tables(result: Result) -> list[Table]:
     return [
         Table(
             "settled",
-            "When scores had settled, by hindsight",
+            "Labels until scores stopped changing, by hindsight",
             [
                 Column("what", f"{result['measure']} of all runs"),
                 Column("labels", "Labels needed", "count"),
                 Column("share", "Share of all labels, %", "percent"),
             ],
             result["settled"],
-            note="By hindsight: from this number of labels to the end, all scores stayed this "
-            "close to their last values, and the runs kept their last order. During a campaign "
-            "the last values are unknown, so these numbers are not a rule for when to stop.",
+            note="From this number of labels to the end, all scores stayed this close to their "
+            "last values, and the runs kept their last order. The last values are unknown "
+            "during a campaign, so these numbers are not a stopping rule.",
         ),
         *_stopping_tables(result),
         Table(
             "scores",
-            f"{result['measure']} after so many labels",
+            f"{result['measure']} by number of labels",
             [
                 Column("labels", "Labels", "count"),
                 Column("run", "Run"),
@@ -96,7 +96,8 @@ def _stopping_tables(result: Result) -> list[Table]:
     tables = [
         Table(
             "stop-scores",
-            f"Without hindsight: stop when {measure} is known to ± {stopping['width']:g} points",
+            f"Without hindsight: labels until {measure} has an interval of ± "
+            f"{stopping['width']:g} points",
             [
                 Column("what", "Run"),
                 *columns,
@@ -108,7 +109,7 @@ def _stopping_tables(result: Result) -> list[Table]:
         ),
         Table(
             "stop-differences",
-            f"Without hindsight: stop when it is known which run has the higher {measure}",
+            f"Without hindsight: labels until the run with the higher {measure} is certain",
             [
                 Column("what", "Difference"),
                 *columns,
@@ -116,8 +117,7 @@ def _stopping_tables(result: Result) -> list[Table]:
                 Column("final", "Final difference, points", "points"),
             ],
             differences,
-            note="A dash means that the interval never excluded 0. The last interval is then "
-            "shown.",
+            note="If a row has a dash, the interval never excluded 0. The last interval is shown.",
         ),
     ]
     return [table for table in tables if table.rows]
@@ -130,17 +130,17 @@ def _order_note(result: Result) -> str:
     return (
         f"{stopping['seen']:,} of {stopping['units']:,} {unit} are used, {order}. Each one is "
         f"judged completely before it counts. With an error rate of {rate:.3g} %, all intervals "
-        "of both tables hold together at every look. A dash means that the interval was never "
-        "narrow enough. The last interval is then shown."
+        "of both tables are correct at every look. If a row has a dash, the interval was never "
+        "narrow enough. The last interval is shown."
     )
 
 
 def warnings(result: Result) -> list[str]:
     stopping, few = result["stopping"], few_units_warnings(result)
-    said = [ORDER_WARNINGS[doubt] for doubt in stopping["doubts"]]
-    if said:
-        said.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
-    return said + few
+    warnings = [ORDER_WARNINGS[doubt] for doubt in stopping["doubts"]]
+    if warnings:
+        warnings.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
+    return warnings + few
 
 
 def charts(result: Result) -> list[Chart]:
@@ -151,9 +151,9 @@ def charts(result: Result) -> list[Chart]:
     charts = [
         Chart(
             "scores",
-            f"{result['measure']} while the labels came in",
-            "A line for each run over the number of labels, within the band of its interval. Where "
-            "the lines run flat, more labels changed nothing.",
+            f"{result['measure']} while labels arrived",
+            "A line for each run over the number of labels, within the band of its interval. If "
+            "a line is flat, further labels did not change the score.",
             scores,
         ),
         *_stopping_charts(result),
@@ -165,8 +165,9 @@ def charts(result: Result) -> list[Chart]:
         *charts,
         Chart(
             "alpha",
-            "Agreement while the labels came in",
-            "A line over the number of labels within the band of its interval, which narrows.",
+            "Agreement while labels arrived",
+            "A line over the number of labels, within the band of its interval, which becomes "
+            "narrower.",
             alpha,
         ),
     ]
@@ -180,8 +181,8 @@ def _stopping_charts(result: Result) -> list[Chart]:
         Chart(
             "stopping",
             f"Interval of {measure} without hindsight",
-            "A line for each run over the number of labels, within an interval that holds at "
-            "every look. The intervals narrow until all pairs are judged.",
+            "A line for each run over the number of labels, within an interval that is valid at "
+            "every look. The intervals become narrower until all pairs are judged.",
             _band(rows, "score", measure, PERCENT, name_of("run")),
         )
     ]
@@ -190,7 +191,7 @@ def _stopping_charts(result: Result) -> list[Chart]:
 def _band(
     rows: list[Result], key: str, title: str, form: str, colour: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Lines, each within the band of its interval."""
+    """Return lines, each within the band of its interval."""
     values = [{**row, **low_high(row["interval"])} for row in rows]
     height = quantity(key, title, axis={"format": form}, scale={"zero": False})
     return {

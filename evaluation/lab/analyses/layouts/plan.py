@@ -17,7 +17,7 @@ from evaluation.lab.analyses.tables import Column, Table
 SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"
 
 
-# More lines could not be told apart.
+# More lines could not be distinguished.
 PAIRS_DRAWN = 15
 
 
@@ -35,7 +35,7 @@ FORMULAS: dict[Formula, str] = {
 }
 
 
-RUN_COLUMNS = (Column("first", "Run"), Column("second", "and run"), Column("design", "Scored on"))
+RUN_COLUMNS = (Column("first", "Run"), Column("second", "Other run"), Column("design", "Scored on"))
 
 
 VIDEO_COUNT = Column("videos", "Videos", "count")
@@ -45,13 +45,13 @@ EFFORT = (
     Column("pairs", "Pairs", "count"),
     Column("judgments", "Judgments", "count"),
     Column("hours", "Hours", "number"),
-    Column("money", "Money", "number"),
+    Column("money", "Cost", "number"),
 )
 
 
 def tables(result: Result) -> list[Table]:
     by_video = result["unit"] == VIDEOS
-    wish = f"To show a difference of {_points(result['difference'])} in {result['measure']}"
+    wish = f"To detect a difference of {_points(result['difference'])} in {result['measure']}"
     requested = [row for row in result["rows"] if row["difference"] == result["difference"]]
     captions = Column("captions", "Captions", "count")
     videos = [VIDEO_COUNT] if by_video else []
@@ -103,7 +103,7 @@ def _differences(result: Result, captions: Column) -> Table:
     raised = _is_raised(result)
     return Table(
         "differences",
-        "To show other differences",
+        "To detect other differences",
         [
             *RUN_COLUMNS,
             Column("difference", "Difference, points", "exact percent"),
@@ -186,7 +186,11 @@ def charts(result: Result) -> list[Chart]:
         for row in _named(result["rows"])
         if (row["first"], row["second"]) in drawn
     ]
-    left = f" The first {PAIRS_DRAWN} pairs of runs are drawn." if len(pairs) > len(drawn) else ""
+    left = (
+        f"Only the first {PAIRS_DRAWN} pairs of runs are included."
+        if len(pairs) > len(drawn)
+        else ""
+    )
     log = {"type": "log", "nice": False}
     annotated = ", with all captions of each video" if result["unit"] == VIDEOS else ""
     return [
@@ -194,7 +198,7 @@ def charts(result: Result) -> list[Chart]:
             "captions",
             "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left else ""),
             "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            f"be shown, for every two runs{annotated}.{left}",
+            f"detect, for every two runs{annotated}.{left}",
             dashed_lines(
                 rows,
                 name_of("design", "Scored on", order=list(DESIGNS.values())),

@@ -71,7 +71,7 @@ def tables(result: Result) -> list[Table]:
         ),
         Table(
             "ranks",
-            "Ranks before and after",
+            "Ranks before and after the labels",
             [
                 Column("run", "Run"),
                 Column("original", "By the original positives", "count"),
@@ -90,8 +90,11 @@ def tables(result: Result) -> list[Table]:
 
 
 def _captions(key: str, show: str, comparisons: list[Result]) -> Callable[[Result], Result] | None:
-    """Return the captions that a cell links to, if ranked lists are compared. For measures other
-    than C@k there is no link: a win means that one system is right and the other wrong."""
+    """Return a function from a row to the options of the comparison with the captions of a cell.
+
+    Other measures than C@k have no link, because a win means that one system is correct and the
+    other is not.
+    """
     if not any(row["measure"].startswith("C@") for row in comparisons):
         return None
 
@@ -153,13 +156,14 @@ def charts(result: Result) -> list[Chart]:
         Chart(
             "differences",
             f"Differences in {result['measure']} with their intervals",
-            "A dot for every two runs on a line that is its interval; where the line crosses zero "
-            "they cannot be told apart.",
+            "A dot for every two runs on a line that is its interval. If the line crosses zero, "
+            "the difference can be chance.",
             {
                 "data": {"values": rows},
                 "height": {"step": 26},
                 "layer": [
-                    # Without a place on the other axis, or it would have no length.
+                    # Without a position on the other axis, because the rule would have no length
+                    # with one.
                     {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
                     {
                         "mark": RULES,
@@ -176,7 +180,8 @@ def charts(result: Result) -> list[Chart]:
         Chart(
             "ranks",
             f"Rank by {result['measure']} before and after the labels",
-            "A line for each run from its rank by the original positives to that by the labels.",
+            "A line for each run from its rank by the original positives to its rank by the "
+            "labels.",
             spec(
                 places,
                 {"type": "line", "point": {"size": 80}, "tooltip": True},

@@ -96,7 +96,7 @@ def warnings(result: Result) -> list[str]:
 def _left_out(tags: int) -> str:
     if not tags:
         return ""
-    return f"The {TAGS_MAX} tags of most captions; {tags:,} more are left out."
+    return f"Only the {TAGS_MAX} tags with the most captions are used; {tags:,} are left out."
 
 
 def charts(result: Result) -> list[Chart]:

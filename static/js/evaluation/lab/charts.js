@@ -7,15 +7,15 @@ const COLOURS = {
   light: {
     original: "#a2978a",
     labels: "#b4490f",
-    categories: ["#b4490f", "#0b6e8f", "#3f7d3f", "#8a4f9e", "#c58a00", "#5b6ad0", "#25211c"],
-    // Systems have colours of their own, which neither the original positives nor the labels have.
-    systems: ["#0b6e8f", "#c58a00", "#8a4f9e", "#3f7d3f", "#5b6ad0", "#a3324a", "#25211c", "#1f8a83", "#7a5230", "#b05fa0"],
+    categories: ["#b4490f", "#25211c", "#87972a", "#6f86a6", "#c9748f", "#8d6e63", "#5c5470"],
+    // Nothing but a system has one of these colours.
+    systems: ["#0b6e8f", "#c58a00", "#8a4f9e", "#3f7d3f", "#5b6ad0", "#a3324a", "#1f8a83", "#7a5230", "#b05fa0"],
   },
   dark: {
     original: "#8f8579",
     labels: "#f39a63",
-    categories: ["#f39a63", "#62bfe0", "#86cfa4", "#cf9fdf", "#e5c36a", "#9aa6f5", "#ede6dd"],
-    systems: ["#62bfe0", "#e5c36a", "#cf9fdf", "#86cfa4", "#9aa6f5", "#f08a9b", "#ede6dd", "#5fd1c8", "#c9a27a", "#e59ad2"],
+    categories: ["#f39a63", "#ede6dd", "#c7d36b", "#a9bdd8", "#e8a3b8", "#c4a89f", "#b3a8d1"],
+    systems: ["#62bfe0", "#e5c36a", "#cf9fdf", "#86cfa4", "#9aa6f5", "#f08a9b", "#5fd1c8", "#c9a27a", "#e59ad2"],
   },
 };
 const ORIGINAL = "Original positives";
