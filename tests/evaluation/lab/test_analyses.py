@@ -142,7 +142,7 @@ def test_leave_one_out(benchmark: Benchmark) -> None:
     warnings = get_analysis("leave-one-out").warnings
     assert (a["judged"], warnings(result)) == (1, [])
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
-    assert warning.startswith("Only 65.4 % of the top 2 of B is judged.")
+    assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
 
 
 def test_coverage(benchmark: Benchmark) -> None:
@@ -256,7 +256,7 @@ def test_tags_that_are_too_many_are_left_out(
     result = result_of(benchmark, "slices", by="tags", resamples="100")
     assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
     table = get_analysis("slices").tables(result)[0]
-    assert table.note == "The 2 tags of most captions; 1 more are left out."
+    assert table.note == "Only the 2 tags with the most captions are used; 1 are left out."
 
 
 def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> 
     assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
     question = build_question(get_analysis("slices"), benchmark, {"by": "tags"})
     bring_tags(tmp_path, benchmark, ("c1", "dogs"))
-    with pytest.raises(Conflict, match="the tags were replaced at this moment"):
+    with pytest.raises(Conflict, match="The tags have been replaced"):
         analyse(question=question)
     assert not AnalysisResult.objects.exists()
     Tag.objects.all().delete()
@@ -293,7 +293,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
         ("labels differ on some pair", 1, 0),
         ("no pair labelled several times", 1, 1),
     ]
-    with pytest.raises(InvalidInput, match="agreement is that of a label set"):
+    with pytest.raises(InvalidInput, match="Agreement needs a label set"):
         build_question(get_analysis("slices"), benchmark, {**given, "labels": "original"})
 
 
@@ -346,7 +346,7 @@ def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path)
     with pytest.raises(InvalidInput, match="split: Select a valid choice"):
         build_question(kind, benchmark, {"split": "7k"})
     TrainSplit.objects.all().delete()
-    with pytest.raises(InvalidInput, match="tiny has no train captions yet; a lead brings them"):
+    with pytest.raises(InvalidInput, match="tiny has no train captions"):
         build_question(kind, benchmark, {})
 
 
@@ -483,7 +483,7 @@ def test_sub_samples_by_video(two_each: Benchmark) -> None:
     assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
     assert kind.warnings(result) == [
         "The spread of the samples is uncertain: it is measured on only 4 videos.",
-        "1 caption: no sample is as small, since each holds whole videos of 2.0 captions on "
+        "1 caption: no sample is as small, because each holds whole videos of 2.0 captions on "
         "average.",
     ]
     assert "whole videos with 2.0 captions each" in kind.tables(result)[0].note
@@ -613,7 +613,7 @@ def test_a_worker_with_other_code_says_so(
     run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, AnalysisResult.objects.count()) == (JobState.FAILED, 0)
-    assert "and the worker runs 0.0.1; the one that is older must be started anew" in job.error
+    assert "but the worker runs 0.0.1. Restart the older of the two." in job.error
 
 
 def test_saturation_is_warned_of(
@@ -718,7 +718,7 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     # A label that came after the question is in the result, and so in what the result names.
     found = analyse(question=before)
     assert found.result["agreement"][-1]["labels"] == 13
-    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.moment)
+    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.fingerprint)
 
 
 def test_labels_that_keep_coming_are_not_computed_each(
@@ -737,7 +737,7 @@ def test_labels_that_keep_coming_are_not_computed_each(
     assert 'id="job-progress"' in page()
     run_job(job.pk)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
-    assert "Labels have come in since" in page()
+    assert "New labels have arrived since." in page()
     assert 'hx-trigger="load"' not in page()
     AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
     assert 'hx-trigger="load"' in page()
@@ -773,7 +773,7 @@ def test_too_few_pairs_to_choose_a_similarity(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", measures="C@1")
     assert (result["threshold"], result["choosing"], result["reporting"]) == (1, None, None)
     (warning,) = ANALYSES["matching"].warnings(result)
-    assert "The halves of the videos have too few judged pairs." in warning
+    assert "The halves of the videos have too few judged pairs" in warning
 
 
 WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl reads"]
@@ -874,7 +874,7 @@ def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path)
     assert "a random order that is drawn with the seed" in consequence
     judged = result_of(benchmark, "history", measure="C@1", resamples="100", order="judged")
     assert judged["stopping"]["order"] == "judged"
-    assert kind.warnings(judged)[1].endswith("may therefore fail more often than stated.")
+    assert kind.warnings(judged)[1].endswith("may therefore be wrong more often than stated.")
     titles = [table.title for table in kind.tables(result)]
     assert titles[0] == "When scores had settled, by hindsight"
     assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
@@ -917,11 +917,11 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
     [
         ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
         ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
-        ("overlap", {"runs": ["A"]}, "it needs 2 runs or more"),
+        ("overlap", {"runs": ["A"]}, "This analysis needs at least two runs."),
         ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
         ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
-        ("ranks", {"labels": "original"}, "it needs labels, not the original positives"),
+        ("ranks", {"labels": "original"}, "This analysis needs labels."),
         ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
         # The API takes lists, and they may hold anything.
         ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
@@ -950,7 +950,7 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
     assert lines[2:9] == [
         "Positives within the depth",
-        "Run  Original positives  From the labels  Of these from the labels, %",
+        "Run  Original positives  From the labels  From the labels, %",
         "B                     3                4                         57.1",
         "",
         "Positives at each rank",
@@ -1024,7 +1024,10 @@ def test_the_api(benchmark: Benchmark) -> None:
     assert client.get(f"{address}other/").status_code == 400
     for odd in ('{"\\ud800": 1}', '{"runs": ["\\ud800"]}', '{"only": "\\u0000"}', '{"only": [[]]}'):
         refused = client.post(f"{address}ranks/", odd, content_type="application/json")
-        assert (refused.status_code, "can be written" in refused.content.decode()) == (400, True)
+        assert (refused.status_code, "An option must be a text" in refused.content.decode()) == (
+            400,
+            True,
+        )
     assert Job.objects.count() == 1
 
 
@@ -1037,13 +1040,13 @@ def test_the_api(benchmark: Benchmark) -> None:
         ("number", 1 - 2**-53, "1"),
         ("number", -1234.5, "−1,234"),
         ("points", -0.0025, "− 0.2"),
-        # What somebody chose must not be rounded: steps of a quarter of a point are told apart.
-        ("asked", 0.0025, "0.25"),
-        ("asked", 0.03, "3"),
+        # Exact, so that steps of a quarter of a point are distinguished.
+        ("exact percent", 0.0025, "0.25"),
+        ("exact percent", 0.03, "3"),
     ],
 )
 def test_numbers_as_they_are_written(kind: str, value: float, text: str) -> None:
-    assert Column("key", "Head", kind).written(value) == text
+    assert Column("key", "Head", kind).format(value) == text
 
 
 def test_matching_has_no_precision_of_nothing() -> None:
@@ -1063,7 +1066,7 @@ RESAMPLED = [name for name, kind in ANALYSES.items() if "unit" in kind.form.base
 
 
 def test_the_default_is_by_caption_if_each_video_has_one(benchmark: Benchmark) -> None:
-    assert build_question(get_analysis("scores"), benchmark, {}).chosen["unit"] == "captions"
+    assert build_question(get_analysis("scores"), benchmark, {}).options["unit"] == "captions"
 
 
 @pytest.mark.parametrize("name", RESAMPLED)
@@ -1079,11 +1082,11 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     kind = get_analysis(name)
     by_default = build_question(kind, captions, {})
     # The result names the unit, so that both ways of asking find the same stored one.
-    assert by_default.chosen["unit"] == "videos"
+    assert by_default.options["unit"] == "videos"
     assert by_default.key == build_question(kind, captions, {"unit": "videos"}).key
     assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]
     chosen = build_question(kind, captions, {"unit": "captions"})
-    assert chosen.chosen["unit"] == "captions"
+    assert chosen.options["unit"] == "captions"
     assert chosen.inputs.clusters("captions") is None
 
 

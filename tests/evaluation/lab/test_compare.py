@@ -232,7 +232,7 @@ def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     # Also one that is not among those chosen.
     page = rita.get(PAGE, {"caption": "c1", "text": "black"})
     assert (page.context["row"]["caption_id"], page.context["place"]) == ("c1", None)
-    assert "This caption is not among the 1 that are chosen." in page.content.decode()
+    assert "This caption is not one of the 1 selected captions." in page.content.decode()
     unknown = rita.get(PAGE, {"caption": "c9"})
     assert unknown.status_code == 422
     assert unknown.context["form"].errors == {"caption": ["tiny has no caption 'c9'"]}
@@ -315,7 +315,7 @@ def test_many_runs(tmp_path: Path, rita: Client) -> None:
         assert run.name == name
     page = rita.get(PAGE)
     assert [one.run.name for one in page.context["lists"]] == names[:RUNS_MAX]
-    assert "2 more runs than fit side by side" in page.content.decode()
+    assert "2 runs not shown." in page.content.decode()
     late = rita.get(PAGE, {"second": names[-1]}).context["lists"]
     assert [one.run.name for one in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
     assert rita.get(PAGE, {"runs": names}).status_code == 422
@@ -393,10 +393,10 @@ def test_annotators_see_none_of_it(benchmark: Benchmark, client: Client, address
 @pytest.mark.parametrize(
     ("query", "field", "reason"),
     [
-        ({"show": "first", "runs": "A"}, "show", "This takes two runs."),
-        ({"order": "apart", "runs": "A"}, "order", "This takes two runs."),
-        ({"first": "A", "second": "A"}, "second", "A and B are one run."),
-        ({"least": "5", "most": "4"}, "most", "Less than the least."),
+        ({"show": "first", "runs": "A"}, "show", "Select runs A and B to use this option."),
+        ({"order": "apart", "runs": "A"}, "order", "Select runs A and B to use this option."),
+        ({"first": "A", "second": "A"}, "second", "Select two different runs as A and B."),
+        ({"least": "5", "most": "4"}, "most", "The maximum must not be below the minimum."),
         ({"cutoff": "0"}, "cutoff", "Ensure this value is greater than or equal to 1."),
     ],
 )
@@ -426,7 +426,7 @@ def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
     assert api.get(f"{API}caption/", {"caption": "c9"}).status_code == 400
     assert api.get(API, {"cutof": "1"}).json()["detail"] == "Unknown option: cutof."
     Run.objects.all().delete()
-    assert "There is no run yet." in rita.get(PAGE).content.decode()
+    assert "This benchmark has no runs." in rita.get(PAGE).content.decode()
     assert rita.get(f"{PAGE}json/").json()["captions"] == []
 
 

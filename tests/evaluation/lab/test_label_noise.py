@@ -70,7 +70,7 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     # A raw C@1 of 1 rests on one label for c1 and c2.
     deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
-    assert "The error rates are assumed." in KIND.warnings(result)[0]
+    assert "The error rates were entered." in KIND.warnings(result)[0]
     assert "One annotator gave all labels." in KIND.warnings(result)[1]
 
 
@@ -99,12 +99,12 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"measures": "MedR"}, "MedR is a rank and no share."),
+        ({"measures": "MedR"}, "MedR is a rank, not a share."),
         ({"measures": "Judged@10"}, "Judged@10 cannot be corrected for label noise."),
         ({"rates": "typed"}, "Enter both false alarms and misses for “Typed in”."),
         ({"rates": "typed", "misses": "3"}, "Enter both false alarms and misses for “Typed in”."),
         ({"misses": "3"}, "Choose “Typed in” to use the rates that you entered."),
-        ({"labels": "original"}, "it needs labels, not the original positives alone"),
+        ({"labels": "original"}, "This analysis needs labels."),
     ],
 )
 def test_refusals(benchmark: Benchmark, given: dict[str, str], reason: str) -> None:

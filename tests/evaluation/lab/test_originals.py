@@ -113,7 +113,7 @@ def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
 
 
 def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
-    with pytest.raises(InvalidInput, match="it needs labels"):
+    with pytest.raises(InvalidInput, match="This analysis needs labels"):
         build_question(get_analysis("originals"), benchmark, {"labels": "original"})
     with pytest.raises(InvalidInput, match="it begins with the original positives"):
         build_question(get_analysis("originals"), benchmark, {"only": "on"})

@@ -110,7 +110,7 @@ def test_a_text_that_adds_many_positives_is_warned_of(benchmark: Benchmark) -> N
 
 
 def test_labels_cannot_stand_alone(benchmark: Benchmark) -> None:
-    with pytest.raises(InvalidInput, match="it begins with the original positives"):
+    with pytest.raises(InvalidInput, match="needs the original positives"):
         build_question(get_analysis("twins"), benchmark, {"only": "on"})
 
 
@@ -128,7 +128,7 @@ def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
 
 def test_scores_with_twins_are_named(benchmark: Benchmark) -> None:
     warnings = get_analysis("scores").warnings
-    said = "A and B also count the positives of twins."
+    said = "A and B also count the positives of equal captions."
     assert said in warnings(result_of(benchmark, "scores", twins="exact"))
     assert said not in warnings(result_of(benchmark, "scores"))
 

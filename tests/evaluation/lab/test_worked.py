@@ -88,7 +88,7 @@ def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -
     assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
     replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
     assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
-    with pytest.raises(InvalidInput, match="they cannot be left out"):
+    with pytest.raises(InvalidInput, match="needs the original positives"):
         build_question(get_analysis("matching"), benchmark, {"only": "on"})
 
 

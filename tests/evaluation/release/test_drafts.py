@@ -232,8 +232,8 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
     make_draft(benchmark=benchmark)
 
     shown = client.get(page)
-    assert shown.context["analysis"] == first
-    assert "Labels have come in since this was computed" in shown.content.decode()
+    assert shown.context["result"] == first
+    assert "New labels have arrived since." in shown.content.decode()
     assert "Compute</button>" in shown.content.decode()
     # Charts and files on the page are of what it shows, not of what comes next.
     chart = shown.context["charts"][0].name
@@ -267,7 +267,7 @@ def test_first_labels_are_analysed_before_anything_is_published(
     client.force_login(make_user("rita", Role.RESEARCHER))
     benchmark.label_sets.all().delete()
     refused = client.get("/benchmarks/tiny/analyses/labels/").content.decode()
-    assert "needs labels, not the original positives alone" in refused
+    assert "This analysis needs labels." in refused
     assert "Draft the labels" in client.get("/benchmarks/tiny/analyses/").content.decode()
 
     answer = client.post("/benchmarks/tiny/labels/draft/")
