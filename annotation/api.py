@@ -11,7 +11,7 @@ from drf_spectacular.utils import (
     inline_serializer,
 )
 from rest_framework import serializers, status
-from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
@@ -35,7 +35,7 @@ from annotation.serializers import (
     ReleaseSerializer,
     StoredJudgmentSerializer,
 )
-from config.accounts.authentication import EndedSessionAuthentication
+from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
 from config.accounts.models import User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.accounts.selectors import needs_consent
@@ -151,7 +151,7 @@ class Judgments(APIView):
     """
 
     authentication_classes = [
-        TokenAuthentication,
+        PersonTokenAuthentication,
         SessionAuthentication,
         EndedSessionAuthentication,
     ]

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 from celery import shared_task
+from django.urls import reverse
+from django.utils.html import format_html
 
 from annotation import services
 from annotation.enums import GoldUse, Scale
 from annotation.models import Withdrawal
 from config.accounts.models import User
-from config.jobs.registry import job_kind
+from config.jobs.models import Job
+from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
+from config.shared.words import counted
 from pooling.selectors import get_benchmark
 
 
@@ -23,7 +27,18 @@ def expire_leases_task() -> None:
     services.settle_lately_closed()
 
 
-@job_kind("import_judgments")
+def _to_campaign(made: dict[str, Any], text: str) -> Outcome:
+    url = reverse("campaign", args=[made["campaign"]])
+    return Outcome(text=text, url=url, link="To the campaign")
+
+
+def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
+    judgments, pairs = counted(made["judgments"], "judgment"), counted(made["pairs"], "pair")
+    verb = "is" if made["judgments"] == 1 else "are"
+    return _to_campaign(made, f"{judgments} of {pairs} {verb} stored.")
+
+
+@job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
 def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), upload and source (see `uploaded_file`)."""
     with uploaded_file(params["upload"]) as path:
@@ -38,7 +53,17 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
 
 
-@job_kind("import_gold")
+def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
+    use = "training" if made["use"] == GoldUse.TRAINING else "control"
+    verb = "is" if made["gold"] == 1 else "are"
+    return Outcome(
+        text=f"{counted(made['gold'], 'gold item')} for {use} {verb} stored.",
+        url=reverse("gold", args=[job.benchmark_key]),
+        link="To the gold items",
+    )
+
+
+@job_kind("import_gold", outcome=gold_imported, retry="gold-upload")
 def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), use, upload and source (see `uploaded_file`), by (a user's key)."""
     with uploaded_file(params["upload"]) as path:
@@ -53,7 +78,14 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     return {"gold": count, "use": params["use"]}
 
 
-@job_kind("open_campaign")
+def campaign_opened(job: Job, made: dict[str, Any]) -> Outcome:
+    tasks = counted(made["tasks"], "task")
+    return _to_campaign(
+        made, f"The campaign has {tasks} to judge. Captions with equal texts share a task."
+    )
+
+
+@job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), seed, name, policy (fields of `Policy`)."""
     campaign = services.open_campaign(
@@ -65,7 +97,7 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
 
-@job_kind("open_confirmation")
+@job_kind("open_confirmation", outcome=campaign_opened)
 def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), codes (of pairs), seed, name."""
     campaign = services.open_confirmation(
@@ -77,7 +109,17 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
 
-@job_kind("reopen_judgments")
+def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
+    judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
+    text = "{} of <code>{}</code> {} withdrawn; {} {} settled again{}."
+    ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
+    verbs = ["is" if made[name] == 1 else "are" for name in ("judgments", "tasks")]
+    return _to_campaign(
+        made, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
+    )
+
+
+@job_kind("reopen_judgments", outcome=judgments_reopened)
 def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: withdrawal (a key)."""
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")

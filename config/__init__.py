@@ -1,4 +1,4 @@
-"""Settings, the Celery application, and the leaves that every app may use."""
+"""Settings, the Celery application, and the modules that every app may use."""
 
 from __future__ import annotations
 

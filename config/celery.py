@@ -15,7 +15,7 @@ app.autodiscover_tasks()
 
 
 def make_queue_folders() -> None:
-    """The filesystem broker expects its folders to be there."""
+    """Create the folders that the filesystem broker needs."""
     options = app.conf.broker_transport_options
     for name in ("data_folder_in", "control_folder"):
         if name in options:

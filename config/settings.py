@@ -1,8 +1,7 @@
-"""Settings of Hearth, read from the environment.
+"""The settings of Hearth, read from the environment.
 
-Three variables make a production machine of it: DATABASE_URL, REDIS_URL and
-SECRET_KEY (with DEBUG off, ALLOWED_HOSTS is wanted too). With none of them it
-runs on SQLite and Celery's filesystem broker inside HEARTH_HOME.
+Without any variable, Hearth runs on SQLite and on Celery's filesystem broker, inside HEARTH_HOME.
+A production site sets DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS.
 """
 
 from __future__ import annotations
@@ -26,17 +25,22 @@ SECRET_KEY = env.str("SECRET_KEY", "") or DEVELOPMENT_KEY
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 REDIS_URL = env.str("REDIS_URL", "")
-# The commit of the copied code. A git checkout does not need this setting.
+# The commit of the code, for copies without a git checkout.
 HEARTH_COMMIT = env.str("HEARTH_COMMIT", "").strip()
 
-# A site that others can reach names its host; only this machine may go without a key of its own.
+# A site that other machines can reach lists its host here, and needs its own secret key.
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 ON_THIS_MACHINE_ONLY = set(ALLOWED_HOSTS) <= LOCAL_HOSTS
 if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
     raise ImproperlyConfigured(
-        "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own; "
-        "python3 -c 'import secrets; print(secrets.token_urlsafe(64))' makes one."
+        "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own. "
+        "You can make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(64))'"
     )
+# The demo's accounts have a known password. They can sign in only to the server that `manage.py
+# demo` starts, which sets this variable.
+DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
+# Visitors may read the API's documents and schema without an account.
+PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 
 INSTALLED_APPS = [
     "config.accounts",
@@ -57,6 +61,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
     "rules.apps.AutodiscoverRulesConfig",
@@ -99,8 +104,8 @@ TEMPLATES = [
 # --- Database -----------------------------------------------------------------------------
 
 SQLITE_OPTIONS: dict[str, Any] = {
-    # A DEFERRED transaction that turns into a writer fails at once when another writes;
-    # IMMEDIATE waits its turn, up to `timeout` seconds.
+    # An IMMEDIATE transaction waits for other writers, up to `timeout` seconds. A DEFERRED one
+    # fails at once if it starts to write while another transaction writes.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
@@ -112,12 +117,12 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
 
 
 def database(url: str) -> dict[str, Any]:
-    """Django's settings for a database URL, with the options that Hearth relies on."""
+    """Return Django's settings for a database URL, with the options that Hearth relies on."""
     settings: dict[str, Any] = environ.Env.db_url_config(url)
     settings["ATOMIC_REQUESTS"] = False
     if settings["ENGINE"].endswith("sqlite3"):
         settings["OPTIONS"] = {**SQLITE_OPTIONS, **settings.get("OPTIONS", {})}
-        # In a file, so that a worker process of a test sees the same rows.
+        # A file, so that the worker processes of tests see the same rows.
         settings["TEST"] = {"NAME": str(HEARTH_HOME / "test.sqlite3")}
     else:
         settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
@@ -135,7 +140,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 QUEUE_DIR = HEARTH_HOME / "queue"
 REDIS_TRANSPORT_OPTIONS: dict[str, Any] = {
-    # Longer than the hard time limit, or a healthy task is delivered a second time.
+    # Longer than the hard time limit. Otherwise a running task would be delivered again.
     "visibility_timeout": 1800,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
@@ -151,7 +156,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     REDIS_TRANSPORT_OPTIONS if REDIS_URL else FILESYSTEM_TRANSPORT_OPTIONS
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# The job row holds the result: with a result backend, a web process would wait for Redis.
+# The job row holds the result. With a result backend, web processes would wait for Redis.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -177,8 +182,7 @@ CELERY_BEAT_SCHEDULE = {
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "rules.permissions.ObjectPermissionBackend",
-    "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
+    "config.accounts.backends.SignInBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -198,7 +202,20 @@ ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-EMAIL_BACKEND = env.str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+
+# --- E-mail -------------------------------------------------------------------------------
+
+# Such as smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent and the page for
+# a forgotten password says so. E-mails are never printed, because a log must not contain the
+# links in them.
+EMAIL_URL = env.str("EMAIL_URL", "")
+CAN_SEND_EMAIL = bool(EMAIL_URL)
+EMAIL_SETTINGS = env.email_url_config(EMAIL_URL or "dummymail://")
+globals().update(EMAIL_SETTINGS)
+if "console" in EMAIL_SETTINGS["EMAIL_BACKEND"]:
+    raise ImproperlyConfigured("EMAIL_URL must not print e-mails: their links would be logged.")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 
 # --- HTTP ---------------------------------------------------------------------------------
 
@@ -222,7 +239,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        # blob: plays a clip fetched ahead; https: plays videos that are given by URL.
+        # blob: for clips loaded in advance, https: for videos that a URL refers to.
         "media-src": [SELF, "blob:", "https:"],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
@@ -232,9 +249,9 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 UPLOAD_ROOT = HEARTH_HOME / "uploads"
 UPLOAD_ROOT.mkdir(exist_ok=True)
-# On the disk where it will stay: a run may be larger than the memory behind /tmp.
+# On the disk where uploads are stored, because /tmp may be in memory and too small for a run.
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT)
-# How many proxies in front of us set X-Forwarded-For; with none, nobody's is believed.
+# The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 
@@ -251,7 +268,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = env.str("STATIC_ROOT", str(HEARTH_HOME / "static"))
 MEDIA_ROOT = str(HEARTH_HOME / "media")
 LABEL_SET_ROOT = str(HEARTH_HOME / "labelsets")
-# Behind nginx the view only checks permission, and nginx sends the bytes from this location.
+# If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -265,7 +282,7 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
 }
-# Without collected files (development, tests) whitenoise serves from the finders.
+# Development and tests serve static files without collecting them first.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
@@ -274,9 +291,8 @@ Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        # First, so that a request without a session is answered 401, and not 403 as one that
-        # is not permitted.
-        "rest_framework.authentication.TokenAuthentication",
+        # The first class decides the status of an anonymous request: 401 for tokens.
+        "config.accounts.authentication.PersonTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
@@ -292,24 +308,27 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",
-    "DESCRIPTION": "Judging and re-scoring of text-to-video retrieval benchmarks.",
+    "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
 }
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"mask": {"()": "config.shared.logs.MaskSecretPaths"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["mask"]}
+    },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING")},
-    # This logger warns that the filesystem broker has no host name.
+    # At lower levels this logger warns that the filesystem broker has no host name.
     "loggers": {"kombu.connection": {"level": "ERROR"}},
 }
 
 # --- Publishing ---------------------------------------------------------------------------
 
-# Named in the FIRE export as whoever publishes the labels.
+# The publisher of the labels, as the FIRE export names it.
 PUBLISHER_NAME = env.str("PUBLISHER_NAME", "")
 PUBLISHER_EMAIL = env.str("PUBLISHER_EMAIL", "")
 PUBLISHER_WEBSITE = env.str("PUBLISHER_WEBSITE", "")

@@ -1,7 +1,11 @@
+"""The addresses of all pages and of the API."""
+
 from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+
+from config.accounts.views import api_docs, password_reset
 
 urlpatterns = [
     path("", include("evaluation.portal.urls")),
@@ -13,7 +17,12 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),
     path("", include("config.accounts.urls")),
+    path("accounts/password/reset/", password_reset),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("api/v1/docs/", api_docs, name="api-docs"),
     path("api/v1/", include("config.api_urls")),
 ]
+
+handler404 = "config.shared.http.not_found"
+handler500 = "config.shared.http.server_error"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from celery import shared_task
+from django.urls import reverse
+from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
 from config.jobs.models import Job
-from config.jobs.registry import job_kind
+from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
+from config.shared.words import counted, short_sha
 from evaluation.lab import services as lab
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import JOB_KIND, build_question
@@ -21,7 +25,12 @@ from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
-@job_kind("agreement")
+def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
+    url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
+    return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
+
+
+@job_kind("agreement", outcome=agreement_computed)
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key)."""
     report = monitor.compute_agreement(
@@ -35,7 +44,15 @@ def renew_figures_task() -> None:
     monitor.renew_figures()
 
 
-@job_kind("campaign_figures")
+def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
+    return Outcome(
+        text=f"The figures are computed from {counted(made['answers'], 'answer')}.",
+        url=reverse("campaign", args=[made["campaign"]]),
+        link="To the campaign",
+    )
+
+
+@job_kind("campaign_figures", outcome=figures_computed)
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: campaign (a key)."""
     campaign = get_campaign(params["campaign"])
@@ -43,7 +60,21 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
-@job_kind("publish_labels")
+def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
+    return Outcome(
+        text=format_html(
+            "Label set {} is published, and all runs are scored by it: {}, sha256 {}",
+            made["version"],
+            counted(made["pairs"], "pair"),
+            short_sha(made["sha256"]),
+        ),
+        url=f"{reverse('results', args=[job.benchmark_key])}?labels={made['version']}",
+        link="To the results",
+    )
+
+
+# The published set stays when a later step fails.
+@job_kind("publish_labels", outcome=labels_published, keeps_parts=True)
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Publish, score all runs by the new set, and compute the analysis on the benchmark's page.
 
@@ -63,7 +94,19 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
-@job_kind("evaluate")
+def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
+    runs = counted(len(made["runs"]), "run")
+    query = {"labels": made["labels"]}
+    if job.params.get("labels_only"):
+        query["only"] = "on"
+    return Outcome(
+        text=f"{runs} {'is' if len(made['runs']) == 1 else 'are'} scored.",
+        url=f"{reverse('results', args=[job.benchmark_key])}?{urlencode(query)}",
+        link="To the results",
+    )
+
+
+@job_kind("evaluate", outcome=runs_evaluated)
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key), labels (latest, original or a version), labels_only, runs (names;
     none: all)."""
@@ -85,7 +128,15 @@ def renew_drafts_task() -> None:
     release.renew_drafts()
 
 
-@job_kind(release.DRAFT_JOB)
+def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
+    return Outcome(
+        text=f"The draft has {counted(made['pairs'], 'pair')}.",
+        url=f"{reverse('analyses', args=[job.benchmark_key])}?labels=draft",
+        link="To the analyses of the draft",
+    )
+
+
+@job_kind(release.DRAFT_JOB, outcome=labels_drafted)
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
@@ -103,7 +154,18 @@ def renew_analyses_task() -> None:
     lab.renew_analyses()
 
 
-@job_kind(JOB_KIND)
+def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
+    name = job.params["analysis"]
+    query = urlencode(job.params["given"], doseq=True)
+    page = reverse("analysis", args=[job.benchmark_key, name])
+    return Outcome(
+        text=f"The analysis “{get_analysis(name).title}” is computed.",
+        url=f"{page}?{query}" if query else page,
+        link="To the analysis",
+    )
+
+
+@job_kind(JOB_KIND, outcome=analysis_computed)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute one analysis.
 

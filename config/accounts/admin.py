@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
 from config.shared.admin import ReadOnlyAdmin
 
-# Roles are given and taken on the page of a person, where rights end with them.
+# Roles change on the page of a person, because a change of roles has further effects.
 admin.site.unregister(Group)
 
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
-    """To look at; only a password can be set here, for whoever has lost theirs."""
+    """Read-only except for the password, which an admin may set for a person who lost it."""
 
     list_display = ["username", "first_name", "is_active", "is_superuser", "last_login"]
     readonly_fields = [

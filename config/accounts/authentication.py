@@ -1,22 +1,34 @@
-"""A way in for answers that are still under way when their sender is deactivated."""
+"""Ways to authenticate requests to the API, in addition to REST framework's sessions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from config.accounts.models import User
+from config.accounts.policies import can_sign_in
 from config.accounts.selectors import user_of_ended_session
 
 
-class EndedSessionAuthentication(SessionAuthentication):
-    """Recognises whoever was signed in at the moment of being deactivated, and is so still.
+class PersonTokenAuthentication(TokenAuthentication):
+    """Authenticate by an API token, but only people who may sign in."""
 
-    The user that it finds is not active and holds no role. For the one call that keeps answers,
-    which must refuse them all the same. As with any session, the CSRF token is asked for.
+    def authenticate_credentials(self, key: str) -> tuple[User, Any]:
+        user, token = super().authenticate_credentials(key)
+        if not can_sign_in(user):
+            raise AuthenticationFailed("This account belongs to the demo, which is not running.")
+        return user, token
+
+
+class EndedSessionAuthentication(SessionAuthentication):
+    """Recognise a deactivated person by the session that the deactivation ended.
+
+    Such a user is inactive and holds no role. Only the call that stores answers uses this class:
+    it keeps a record of answers that were on their way. The CSRF token is required.
     """
 
     def authenticate(self, request: Request) -> tuple[User, Any] | None:
@@ -28,7 +40,7 @@ class EndedSessionAuthentication(SessionAuthentication):
 
 
 class EndedSessionScheme(SessionScheme):
-    """In the API's description it is the same cookie under another name."""
+    """Describe the session in the OpenAPI schema: the same cookie under another name."""
 
     target_class = "config.accounts.authentication.EndedSessionAuthentication"
     name = "endedCookieAuth"

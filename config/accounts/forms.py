@@ -1,4 +1,4 @@
-"""The shape of what comes in about people. What it means is checked by the services."""
+"""Forms about people. The services check the rules behind them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,33 @@ from django.contrib.auth.password_validation import (
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import RegexValidator
 
-from config.accounts.models import INVITATION_DAYS, NOTE_LENGTH, ConsentText, PersonState, User
+from config.accounts.models import (
+    CONSENT_LENGTH,
+    INVITATION_DAYS,
+    NOTE_LENGTH,
+    ConsentText,
+    PersonState,
+    User,
+)
 from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.services.consent import TEXT_LENGTH
 from config.accounts.services.invitations import DAYS_MAX
 from config.accounts.services.people import ERASED
 
 NAME_LENGTH = 150
-# People sign in with their user name or their mail address: the one must not look like the other.
-NO_MAIL_ADDRESS = RegexValidator(r"@", "A user name holds no @.", inverse_match=True)
+# People sign in with their user name or their e-mail address, which must not be confused.
+NO_EMAIL_ADDRESS = RegexValidator(r"@", "A user name must not contain @.", inverse_match=True)
 
-# No key of a benchmark; an empty choice would look like none made.
+# Stands for all benchmarks in a form, because an empty value would mean that nothing is selected.
 ALL_BENCHMARKS = "*"
 
 Choices = Iterable[tuple[str, str]]
 
 
 class ConsentForm(forms.Form):
-    """Agreeing to a text; without a text there is nothing to fill in."""
+    """The agreement to the consent text. Without a text, the form has no fields."""
 
     agree = forms.BooleanField(label="I have read this and agree to it.")
-    # The version that was on the page: nobody agrees to a text that they have not seen.
+    # The version on the page, so that no one agrees to a text that they have not seen.
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
 
     def __init__(self, *args: Any, text: ConsentText | None, **kwargs: Any) -> None:
@@ -55,20 +61,20 @@ class JoinForm(ConsentForm):
     username = UsernameField(
         label="User name",
         max_length=NAME_LENGTH,
-        validators=[UnicodeUsernameValidator(), NO_MAIL_ADDRESS],
-        help_text="You sign in with it. Letters, digits and . + - _",
+        validators=[UnicodeUsernameValidator(), NO_EMAIL_ADDRESS],
+        help_text="You sign in with this name. It may contain letters, digits and . + - _",
     )
     name = forms.CharField(
         label="Your name",
         max_length=NAME_LENGTH,
         required=False,
-        help_text="For leads and admins; it is never published.",
+        help_text="Leads and admins can see your name. It is never published.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
-        label="Mail address",
+        label="E-mail address",
         required=False,
-        help_text="Only to choose a new password if you forget yours.",
+        help_text="Used only if you forget your password.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password1 = forms.CharField(
@@ -96,27 +102,27 @@ class JoinForm(ConsentForm):
         return username
 
     def clean(self) -> dict[str, Any]:
-        given = self.cleaned_data
-        if "password1" in given and given["password1"] != given.get("password2"):
+        data = self.cleaned_data
+        if "password1" in data and data["password1"] != data.get("password2"):
             self.add_error("password2", "The two passwords differ.")
-        elif "password1" in given:
+        elif "password1" in data:
             person = User(
-                username=given.get("username", ""),
-                first_name=given.get("name", ""),
-                email=given.get("email", ""),
+                username=data.get("username", ""),
+                first_name=data.get("name", ""),
+                email=data.get("email", ""),
             )
             try:
-                validate_password(given["password1"], person)
+                validate_password(data["password1"], person)
             except forms.ValidationError as error:
                 self.add_error("password1", error)
-        return given
+        return data
 
 
 class RoleForm(forms.Form):
-    """A role and where it holds, among those that the person may give."""
+    """A role and its scope, of those that the person may grant."""
 
     role = forms.ChoiceField(label="Role")
-    scope = forms.ChoiceField(label="Where")
+    scope = forms.ChoiceField(label="Benchmark")
 
     def __init__(self, *args: Any, roles: Iterable[Role], scopes: Choices, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -130,22 +136,22 @@ class RoleForm(forms.Form):
         return EVERYWHERE if scope == ALL_BENCHMARKS else scope
 
     def clean(self) -> dict[str, Any]:
-        given = self.cleaned_data
-        if given.get("role") == Role.ADMIN and given.get("scope"):
-            self.add_error("scope", "An admin is admin of all benchmarks.")
-        return given
+        data = self.cleaned_data
+        if data.get("role") == Role.ADMIN and data.get("scope"):
+            self.add_error("scope", "The role of admin applies to all benchmarks.")
+        return data
 
 
 class InvitationForm(RoleForm):
     note = forms.CharField(
-        label="For whom",
+        label="Note",
         max_length=NOTE_LENGTH,
         required=False,
-        help_text="A note to yourself and other leads; whoever opens the link does not see it.",
+        help_text="For example the name of the person. Only leads and admins see the note.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     days = forms.IntegerField(
-        label="Holds for, in days", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
+        label="Valid for (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
     )
 
 
@@ -156,10 +162,10 @@ class PersonStateForm(forms.Form):
 
 
 class EraseForm(forms.Form):
-    """Typed by hand, so that nobody is erased by a slip."""
+    """The user name, typed again, so that no one is erased by mistake."""
 
     username = forms.CharField(
-        label="User name of the person",
+        label="User name",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
 
@@ -170,17 +176,17 @@ class EraseForm(forms.Form):
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
         if username != self.person.username:
-            raise forms.ValidationError("This is not the user name of the person.")
+            raise forms.ValidationError("This is not the user name of this person.")
         return username
 
 
 class ConsentTextForm(forms.Form):
-    """`after`: the version that was the newest when the form was shown."""
+    """A new consent text. `after` is the newest version at the time the form was shown."""
 
     after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(
         label="Text",
-        max_length=TEXT_LENGTH,
-        help_text="Plain text; an empty line begins a paragraph.",
+        max_length=CONSENT_LENGTH,
+        help_text="Plain text. An empty line starts a new paragraph.",
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}),
     )

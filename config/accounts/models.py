@@ -1,4 +1,4 @@
-"""People who can log in, where they hold which role, and how they came in."""
+"""People with an account, their roles, their consent and their invitations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Lower
+from django.db.models.functions import Length, Lower
+from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -16,6 +17,7 @@ from config.accounts.roles import EVERYWHERE, Role
 SCOPE_LENGTH = 100
 NOTE_LENGTH = 200
 INVITATION_DAYS = 14
+CONSENT_LENGTH = 50_000
 
 
 class PersonState(models.TextChoices):
@@ -25,19 +27,21 @@ class PersonState(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person. The row is never deleted: an erased person leaves one that names nobody.
+    """A person. The row is never deleted; erasing a person removes everything that names them.
 
-    `session_generation` is signed into every session and grows when the person is deactivated:
-    sessions of before are dead for ever.
+    `session_generation` is part of the signature of every session. It grows when the person is
+    deactivated, which ends all earlier sessions permanently.
     """
 
     session_generation = models.PositiveIntegerField(default=0, editable=False)
     deactivated_at = models.DateTimeField(null=True, editable=False)
     erased_at = models.DateTimeField(null=True, editable=False)
+    # Made by the demo, with a password that everyone knows. See `policies.can_sign_in`.
+    is_demo = models.BooleanField(default=False, editable=False)
 
     class Meta(AbstractUser.Meta):
         constraints = [
-            # "Anna" must not be taken for "anna".
+            # "Anna" and "anna" must not be two people.
             models.UniqueConstraint(Lower("username"), name="user_name_in_any_case"),
             models.CheckConstraint(
                 condition=Q(erased_at=None) | Q(is_active=False), name="user_erased_is_inactive"
@@ -51,19 +55,19 @@ class User(AbstractUser):
         return PersonState.ACTIVE if self.is_active else PersonState.DEACTIVATED
 
     def session_hash_of(self, generation: int, *, secret: str | None = None) -> str:
-        """What a session of this generation holds, as long as the password is the present one."""
-        # The first generation is signed as Django does it, so that its sessions outlive an upgrade.
+        """Return the hash that sessions of this generation hold, for the current password."""
+        # The first generation is signed as in Django, so that sessions survive an upgrade.
         signed = f"{generation}:{self.password}" if generation else self.password
         salt = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
         return salted_hmac(salt, signed, secret=secret, algorithm="sha256").hexdigest()
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Django asks here, for the secret key and for each of its fallbacks."""
+        """Return the hash for a secret key. Django calls this for each of its fallback keys."""
         return self.session_hash_of(self.session_generation, secret=secret)
 
 
 class Grant(models.Model):
-    """A role in one benchmark. Roles that hold everywhere are groups."""
+    """A role in one benchmark. A role that holds everywhere is a Django group."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="grants", db_index=False)
     role = models.CharField(max_length=10, choices=Role)
@@ -84,22 +88,28 @@ class Grant(models.Model):
 
 
 class ConsentText(models.Model):
-    """What annotators agree to before they judge, in versions; none is changed or deleted."""
+    """One version of the text that annotators agree to. Versions never change."""
 
     version = models.PositiveIntegerField(unique=True)
-    text = models.TextField()
+    text = models.TextField(max_length=CONSENT_LENGTH)
     written_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["-version"]
+        constraints = [
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("text"), CONSENT_LENGTH),
+                name="consent_text_length",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"consent text {self.version}"
 
 
 class Consent(models.Model):
-    """A person has agreed to one version of the text."""
+    """The agreement of a person to one version of the consent text."""
 
     user = models.ForeignKey(User, models.PROTECT, related_name="consents", db_index=False)
     text = models.ForeignKey(ConsentText, models.PROTECT, related_name="consents")
@@ -125,14 +135,16 @@ def in_two_weeks() -> datetime:
 
 
 class Invitation(models.Model):
-    """A link that gives one person one role, once. Only the hash of its token is kept."""
+    """A link that gives one role to one person. Only the hash of its token is stored."""
 
     token_sha256 = models.CharField(max_length=64, unique=True, editable=False)
     role = models.CharField(max_length=10, choices=Role)
     scope = models.CharField(
         max_length=SCOPE_LENGTH, blank=True, help_text="key of a benchmark; empty: everywhere"
     )
-    note = models.CharField(max_length=NOTE_LENGTH, blank=True, help_text="for whom it is")
+    note = models.CharField(
+        max_length=NOTE_LENGTH, blank=True, help_text="for whom the invitation is"
+    )
     made_by = models.ForeignKey(User, models.PROTECT, related_name="invitations_made")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(default=in_two_weeks)

@@ -1,32 +1,41 @@
 """Roles as permissions of the API.
 
-Addresses below a benchmark name it as `key`. Whoever has the role elsewhere is answered as for
-a benchmark that is not there. Lists hold what lies in the person's scopes (`Scopes.limit`).
+Addresses below a benchmark contain its `key`. A person who holds the role only in other benchmarks
+gets the same answer as for a benchmark that does not exist. Lists contain only objects in the
+person's scopes (`Scopes.limit`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from config.accounts.roles import Role, scopes_of
 
 if TYPE_CHECKING:
-    # REST framework's settings import this module while its views are being imported.
+    # REST framework's settings import this module before its views are complete.
     from rest_framework.views import APIView
 
 
 class DenyAll(BasePermission):
-    """The default: a view that forgets to say whom it serves serves nobody."""
+    """The default, so that a view without permissions is closed to everyone."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return False
 
 
+class CanReadApiDocs(BasePermission):
+    """Allow everyone on a public site, and signed-in people elsewhere."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return settings.PUBLIC_SITE or bool(request.user.is_authenticated)
+
+
 class HasRole(BasePermission):
-    """In the benchmark that the address names; where it names none, in any."""
+    """Require a role in the benchmark of the address, or in any benchmark if there is none."""
 
     role: ClassVar[Role]
 
@@ -37,12 +46,12 @@ class HasRole(BasePermission):
 
 
 class IsResearcher(HasRole):
-    """Researchers, leads and admins. Annotators see none of what the API tells of runs."""
+    """Allow researchers, leads and admins, but not annotators, who must not see runs."""
 
     role = Role.RESEARCHER
 
 
 class IsLead(HasRole):
-    """Leads and admins."""
+    """Allow leads and admins."""
 
     role = Role.LEAD

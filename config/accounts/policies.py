@@ -1,9 +1,10 @@
-"""Who may do what with people."""
+"""Who may sign in, and who may do what with people."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from config.accounts.models import Invitation, User
@@ -12,19 +13,30 @@ from config.accounts.selectors import all_roles, people_with
 from config.shared.errors import Conflict, NotPermitted
 
 
+def can_sign_in(user: Any) -> bool:
+    """Active people may sign in, and demo accounts only while the demo runs."""
+    return bool(user.is_active) and (settings.DEMO or not user.is_demo)
+
+
+def check_is_active(by: Any) -> None:
+    """Require an active account, for what people do for themselves."""
+    if not by.is_active:
+        raise NotPermitted("This account is not active.")
+
+
 def can_see_people(user: Any) -> bool:
     return leads_somewhere(user)
 
 
 def people_seen_by(user: Any) -> QuerySet[User]:
-    """Admins see everybody; a lead whoever may judge in the benchmarks that they lead."""
+    """Return everyone for admins, and for leads the annotators of the benchmarks they lead."""
     if is_admin(user):
         return User.objects.all()
     return people_with(Role.ANNOTATOR, scopes_of(user, Role.LEAD))
 
 
 def invitations_seen_by(user: Any) -> QuerySet[Invitation]:
-    """Those that the person could have made, and those that they did make."""
+    """Return the invitations that the person made or would be allowed to make."""
     if is_admin(user):
         return Invitation.objects.all()
     annotators = Q(role=Role.ANNOTATOR)
@@ -44,21 +56,21 @@ def check_can_administer(user: Any) -> None:
 
 
 def can_give(by: Any, role: str, scope: str) -> bool:
-    """Whether `by` may invite to a role, grant it and withdraw it.
+    """Return whether `by` may grant and withdraw a role, and invite people to it.
 
-    Admins every role; a lead that of annotator, where they lead.
+    Admins may do so for every role, leads for annotators of the benchmarks they lead.
     """
     return is_admin(by) or (role == Role.ANNOTATOR and is_lead(by, scope))
 
 
 def check_can_give(by: Any, role: str, scope: str) -> None:
     if not can_give(by, role, scope):
-        raise NotPermitted("You may not give or take this role.")
+        raise NotPermitted("You may not grant or withdraw this role.")
 
 
 def can_deactivate(by: Any, person: User) -> bool:
-    """Not oneself; others, if one could take every role from them that they have."""
-    if person.pk == by.pk:
+    """People may not deactivate themselves, only people whose every role they may withdraw."""
+    if by.pk == person.pk:
         return False
     held = all_roles(person)
     return is_admin(by) or (bool(held) and all(can_give(by, *one) for one in held))
@@ -66,8 +78,8 @@ def can_deactivate(by: Any, person: User) -> bool:
 
 def check_can_deactivate(by: Any, person: User) -> None:
     if person.pk == by.pk:
-        raise Conflict("Nobody can do this to their own account; another admin can.")
+        raise Conflict("You cannot do this to your own account. Ask another admin.")
     if not can_deactivate(by, person):
         raise NotPermitted(
-            "Only an admin may do this: the person has roles that are not yours to take."
+            "Only an admin may do this, because the person has roles that you may not withdraw."
         )

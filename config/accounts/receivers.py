@@ -1,4 +1,4 @@
-"""What follows from a change of roles."""
+"""Effects of a change of roles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.accounts.roles import Role
 def let_admins_administer(
     instance: User | Group, action: str, pk_set: set[int] | None, **_: Any
 ) -> None:
-    """Whoever is put into the group of admins, or taken out of it, gains or loses its rights."""
+    """Give the rights of the Django admin to new admins, and take them from former ones."""
     if action not in ("post_add", "post_remove") or not isinstance(instance, User):
         return
     if Group.objects.filter(name=Role.ADMIN.value, pk__in=pk_set or ()).exists():

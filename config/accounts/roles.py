@@ -1,9 +1,9 @@
-"""Who may do what in general: four roles, each held everywhere or in single benchmarks.
+"""The four roles. A person holds a role everywhere or in single benchmarks.
 
-Everywhere, a role is a Django group of the same name; in one benchmark it is a `Grant`, whose
-`scope` is the benchmark's key. Here that is only a word. A person may hold several roles. What a
-role may do with one object is decided by the `policies` of the app that owns the object; they
-build on the predicates here, which are false for whoever is not active.
+A role that holds everywhere is a Django group of the same name. A role in one benchmark is a
+`Grant`, whose `scope` is the benchmark's key; this app treats the key as plain text. A person may
+hold several roles. The `policies` of each app decide what a role may do with the app's objects.
+They use the predicates of this module, which are false for inactive people.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Role(models.TextChoices):
     ADMIN = "admin", "Admin"
 
 
-# Whoever holds one of the roles on the right may do what the role on the left may.
+# Each role on the right includes the rights of the role on the left.
 HELD_BY = {
     Role.ANNOTATOR: {Role.ANNOTATOR, Role.LEAD, Role.ADMIN},
     Role.RESEARCHER: {Role.RESEARCHER, Role.LEAD, Role.ADMIN},
@@ -41,7 +41,7 @@ HELD_BY = {
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """Where a person may act in a role: everywhere, or in the benchmarks of these keys."""
+    """The benchmarks in which a person holds a role: all of them, or those with these keys."""
 
     everywhere: bool = False
     keys: frozenset[str] = frozenset()
@@ -56,9 +56,10 @@ class Scopes:
         return Scopes(self.everywhere or other.everywhere, self.keys | other.keys)
 
     def limit(self, rows: models.QuerySet[Rows], path: str) -> models.QuerySet[Rows]:
-        """The rows of these benchmarks; `path` leads from a row to its benchmark's key.
+        """Return the rows of these benchmarks.
 
-        What is filtered out here is to the person as if it were not there.
+        `path` is the lookup from a row to its benchmark's key. To the person, all other rows do
+        not exist.
         """
         return rows if self.everywhere else rows.filter(**{f"{path}__in": self.keys})
 
@@ -67,7 +68,7 @@ ALL = Scopes(everywhere=True)
 
 
 def _roles_of() -> models.QuerySet[Any]:
-    # By name: the models import this module.
+    # The models are looked up by name, because they import this module.
     groups = apps.get_model("auth.Group").objects.filter(user=Given("user"))
     grants = apps.get_model("accounts.Grant").objects.filter(user=Given("user"))
     everywhere = groups.order_by().values_list("name", Value(EVERYWHERE))
@@ -78,7 +79,7 @@ _roles_held = Prepared(_roles_of)
 
 
 def scopes_of(user: Any, role: Role) -> Scopes:
-    """Where the person may act in this role, also by a role that includes it."""
+    """Return where the person holds this role, or one that includes it."""
     if not user.is_active:
         return Scopes()
     if user.is_superuser:
@@ -88,7 +89,7 @@ def scopes_of(user: Any, role: Role) -> Scopes:
 
 
 def roles_held(user: Any) -> frozenset[tuple[str, str]]:
-    """Roles with their scopes: one query, kept on the user, of whom each request has its own."""
+    """Return the roles with their scopes. One query, cached on the user for the request."""
     if not hasattr(user, "_roles_held"):
         user._roles_held = frozenset(_roles_held.all(user=user.pk))
     held: frozenset[tuple[str, str]] = user._roles_held
@@ -96,7 +97,7 @@ def roles_held(user: Any) -> frozenset[tuple[str, str]]:
 
 
 def forget_roles(user: Any) -> None:
-    """After a change: what was kept on this user is read anew."""
+    """Discard the cached roles of this user after a change."""
     user.__dict__.pop("_roles_held", None)
 
 
@@ -105,7 +106,7 @@ def is_admin(user: Any) -> bool:
 
 
 def is_lead(user: Any, scope: str = EVERYWHERE) -> bool:
-    """In the benchmark of this key; without one, in all of them."""
+    """Return whether the user leads this benchmark, or all of them if none is given."""
     return scope in scopes_of(user, Role.LEAD)
 
 
@@ -129,8 +130,8 @@ def annotates_somewhere(user: Any) -> bool:
     return bool(scopes_of(user, Role.ANNOTATOR))
 
 
-# For the navigation, which names no benchmark. Whether a role holds for what a page shows is told
-# to its template by the view.
+# For the navigation, which belongs to no benchmark. For anything else, the view passes to its
+# template what the user may do.
 rules.add_perm("accounts.annotate_somewhere", annotates_somewhere)
 rules.add_perm("accounts.lead_somewhere", leads_somewhere)
 rules.add_perm("accounts.research_somewhere", researches_somewhere)

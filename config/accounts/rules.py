@@ -1,4 +1,4 @@
-"""Loaded by django-rules at start: registers the permissions of `roles`."""
+"""Register the permissions of `roles`. django-rules imports this module at the start."""
 
 from __future__ import annotations
 

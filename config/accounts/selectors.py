@@ -1,4 +1,4 @@
-"""Reading people, their consents and invitations."""
+"""Queries for people, their roles, consents and invitations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
 
 
 def needs_consent(user: Any) -> bool:
-    """Whether there is a consent text whose newest version the person has not agreed to.
+    """Return whether the person must agree to the newest consent text, in one query.
 
-    One query; nobody needs to agree where no text was written.
+    Without a consent text, no one needs to agree.
     """
     accepted = Consent.objects.filter(user=user, text=OuterRef("pk"))
     return bool(ConsentText.objects.values_list(~Exists(accepted), flat=True).first())
@@ -35,7 +35,7 @@ def hash_of_token(token: str) -> str:
 
 
 def open_invitations() -> QuerySet[Invitation]:
-    """Those that can still be accepted, by the database's clock."""
+    """Return the invitations that can still be accepted, by the database's clock."""
     return Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=Now())
 
 
@@ -49,7 +49,7 @@ def active_admins() -> QuerySet[User]:
 
 
 def people_with(role: Role, scopes: Scopes) -> QuerySet[User]:
-    """Who holds this very role in one of the scopes or everywhere, also if deactivated."""
+    """Return people who hold exactly this role in a scope or everywhere, even if deactivated."""
     if not scopes:
         return User.objects.none()
     grants = scopes.limit(Grant.objects.filter(role=role), "scope")
@@ -60,9 +60,9 @@ def people_with(role: Role, scopes: Scopes) -> QuerySet[User]:
 
 
 def roles_shown(person: User, scopes: Scopes) -> list[tuple[Role, str]]:
-    """The person's roles that hold everywhere or in one of these scopes, the widest first.
+    """Return the person's roles in these scopes, those that hold everywhere first.
 
-    Reads what `prefetch_related("groups", "grants")` has fetched.
+    Uses the objects that `prefetch_related("groups", "grants")` has loaded.
     """
     names = {group.name for group in person.groups.all()}
     if person.is_superuser:
@@ -79,10 +79,11 @@ def all_roles(person: User) -> set[tuple[str, str]]:
 
 
 def user_of_ended_session(session: SessionBase) -> User | None:
-    """The owner of a session that was valid until its owner was deactivated, and nobody else.
+    """Return the owner of a session that ended because its owner was deactivated, or None.
 
-    The password must be the one of then, and the session of the last generation before: one that
-    was dead already, or whose owner was let in again since, names nobody.
+    The password must not have changed since, and the session must belong to the generation just
+    before the current one. A session that had ended earlier, or whose owner is active again, has
+    no owner.
     """
     try:
         pk = User._meta.pk.to_python(session[SESSION_KEY])

@@ -1,13 +1,16 @@
-"""Coming in by an invitation, and agreeing to the consent text."""
+"""Pages for invitations, consent and the API token."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+from allauth.account.views import password_reset as allauth_password_reset
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
@@ -27,11 +30,11 @@ from config.accounts.selectors import (
     newest_consent_text,
 )
 from config.shared.errors import Conflict, InvalidInput, NotFound
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import form_data, form_status, only_for, redirect_to_sign_in
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
 MAKE, WITHDRAW = "make", "withdraw"
-# Where a session holds the hash of the link that was opened.
+# The session's key for the hash of the link that was opened.
 INVITATION = "invitation"
 SIGN_IN_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
@@ -39,8 +42,10 @@ SIGN_IN_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 @never_cache
 @require_safe
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The link itself. From here on the invitation is known by its hash, in the session: the
-    token comes up in no further address, and so in no log of a form that was not right."""
+    """Open an invitation, and redirect to a page whose address does not contain the token.
+
+    From then on the session holds the hash of the token, so that later requests do not log it.
+    """
     found = find_open_invitation(hash_of_token(token))
     if found is None:
         return _cannot_be_used(request)
@@ -52,7 +57,7 @@ def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_http_methods(FORM_METHODS)
 def invitation(request: HttpRequest) -> HttpResponse:
-    """What the link opens: a new account, or one more role for who is signed in."""
+    """Show the form for a new account, or add the role to the account that is signed in."""
     found = find_open_invitation(request.session.get(INVITATION, ""))
     if found is None:
         return _cannot_be_used(request)
@@ -71,14 +76,14 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
     text = newest_consent_text()
     form = JoinForm(**form_data(request), text=text)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
+        data = form.cleaned_data
         try:
             person = services.join(
                 invitation=found,
-                username=given["username"],
-                password=given["password1"],
-                name=given["name"],
-                email=given["email"],
+                username=data["username"],
+                password=data["password1"],
+                name=data["name"],
+                email=data["email"],
                 consent=form.agreed_version,
             )
         except InvalidInput:
@@ -86,7 +91,7 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
         else:
             request.session.flush()
             login(request, person, backend=SIGN_IN_BACKEND)
-            messages.success(request, "Your account is made, and you are signed in.")
+            messages.success(request, "Your account is ready, and you are signed in.")
             return redirect("home")
     context = {"invitation": found, "text": text, "form": form}
     return render(request, "people/join.html", context, status=form_status(request))
@@ -97,16 +102,16 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
     text = newest_consent_text() if needs_consent(person) else None
     form = ConsentForm(**form_data(request), text=text)
     if request.method == "POST" and form.is_valid():
-        services.accept_invitation(invitation=found, person=person, consent=form.agreed_version)
+        services.accept_invitation(invitation=found, by=person, consent=form.agreed_version)
         del request.session[INVITATION]
-        messages.success(request, "The invitation is accepted.")
+        messages.success(request, "You have accepted the invitation.")
         return redirect("home")
     context = {"invitation": found, "text": text, "form": form}
     return render(request, "people/accept.html", context, status=form_status(request))
 
 
 def _cannot_be_used(request: HttpRequest) -> HttpResponse:
-    """One page for links that are used, expired, revoked or wrong: it tells them not apart."""
+    """Show the same page for links that are used, expired, revoked or wrong."""
     return render(request, "people/invitation_over.html", status=404)
 
 
@@ -117,24 +122,24 @@ def _is_active(user: Any) -> bool:
 @only_for(_is_active)
 @require_http_methods(FORM_METHODS)
 def consent(request: HttpRequest) -> HttpResponse:
-    """The consent text, to agree to; then on to `next`, where a person was going."""
+    """Ask for consent to the text, and then redirect to `next`."""
     person = cast(User, request.user)
     text = newest_consent_text()
-    asked = text if text is not None and needs_consent(person) else None
+    unaccepted = text if text is not None and needs_consent(person) else None
     goal = _own_address(request)
-    form = ConsentForm(**form_data(request), text=asked)
+    form = ConsentForm(**form_data(request), text=unaccepted)
     if request.method == "POST" and form.is_valid():
         try:
-            if asked is not None:
-                services.give_consent(person=person, version=form.agreed_version or 0)
+            if unaccepted is not None:
+                services.give_consent(by=person, version=form.agreed_version or 0)
         except Conflict as changed:
             messages.warning(request, str(changed))
             return redirect(f"{reverse('consent')}?{urlencode({'next': goal})}")
         return redirect(goal)
     context = {
         "text": text,
-        "asked": asked,
-        "given": person.consents.filter(text=text).first(),
+        "unaccepted": unaccepted,
+        "consent": person.consents.filter(text=text).first(),
         "goal": goal,
         "form": form,
     }
@@ -144,7 +149,7 @@ def consent(request: HttpRequest) -> HttpResponse:
 @only_for(can_administer)
 @require_http_methods(FORM_METHODS)
 def consent_write(request: HttpRequest) -> HttpResponse:
-    """The versions of the consent text, and a form for the next."""
+    """Show the versions of the consent text, and a form for the next version."""
     newest = newest_consent_text()
     initial = {"text": newest.text, "after": newest.version} if newest else {"after": 0}
     form = ConsentTextForm(**form_data(request), initial=initial)
@@ -154,20 +159,22 @@ def consent_write(request: HttpRequest) -> HttpResponse:
         except (InvalidInput, Conflict) as refused:
             form.add_error("text", str(refused))
         else:
-            messages.success(request, f"Version {written.version} holds from now on.")
+            messages.success(
+                request, f"Version {written.version} of the consent text is now in force."
+            )
             return redirect("consent-write")
     context = {
         "form": form,
         "newest": newest,
         "versions": ConsentText.objects.select_related("written_by").annotate(
-            given=Count("consents")
+            n_consents=Count("consents")
         ),
     }
     return render(request, "people/consent_write.html", context, status=form_status(request))
 
 
 def _own_address(request: HttpRequest) -> str:
-    """Where to go on to: an address of ours, whatever was asked for."""
+    """Return the address to continue to, which is always one of this site."""
     goal = request.POST.get("next") or request.GET.get("next") or ""
     ours = url_has_allowed_host_and_scheme(
         goal, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -175,20 +182,37 @@ def _own_address(request: HttpRequest) -> str:
     return goal if ours else reverse("home")
 
 
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponseBase:
+    """Show the documents of the API, made from its schema by Swagger UI."""
+    if not (settings.PUBLIC_SITE or request.user.is_authenticated):
+        return redirect_to_sign_in(request)
+    return render(request, "api_docs.html")
+
+
+@require_http_methods(FORM_METHODS)
+def password_reset(request: HttpRequest) -> HttpResponseBase:
+    """Let people choose a new password by e-mail, or explain that the site sends no e-mail."""
+    if not settings.CAN_SEND_EMAIL:
+        return render(request, "account/password_reset_unavailable.html")
+    answer: HttpResponseBase = allauth_password_reset(request)
+    return answer
+
+
 @only_for(_is_active)
 @require_http_methods(FORM_METHODS)
 def token(request: HttpRequest) -> HttpResponse:
-    """A person's own. It is shown in the answer that makes it, and never again."""
+    """Show, make and delete a person's API token. A new token is shown once."""
     person, made = cast(User, request.user), ""
     if request.method == "POST":
         what = request.POST.get("what")
         if what == MAKE:
-            made = services.make_token(person=person)
+            made = services.make_token(by=person)
         elif what == WITHDRAW:
-            services.withdraw_token(person=person)
-            messages.success(request, "Your token is refused from now on.")
+            services.withdraw_token(by=person)
+            messages.success(request, "Your token is deleted and no longer works.")
             return redirect("token")
         else:
-            raise InvalidInput(f"a token is made or withdrawn: {MAKE} or {WITHDRAW}")
+            raise InvalidInput(f"The action must be {MAKE} or {WITHDRAW}.")
     context = {"token": Token.objects.filter(user=person).first(), "made": made}
     return render(request, "people/token.html", context)

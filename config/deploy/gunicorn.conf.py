@@ -1,4 +1,4 @@
-"""gunicorn behind nginx. WEB_CONCURRENCY and WEB_THREADS change the numbers."""
+"""gunicorn behind nginx. WEB_CONCURRENCY and WEB_THREADS set its size."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import os
 from pathlib import Path
 
 bind = "0.0.0.0:8000"
-# Threads, because a judging request is short and mostly waits for the database's commit.
+# Threads, because a judging request is short and mostly waits for the commit of the database.
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
 threads = int(os.environ.get("WEB_THREADS", "4"))
-# A run of hundreds of megabytes takes its time to be received; the work itself is a job.
+# Receiving a run of hundreds of megabytes takes time. The import itself is a job.
 timeout = 120
 graceful_timeout = 30
-keepalive = 65  # longer than nginx keeps an unused connection, so that nginx closes it
+keepalive = 65  # longer than in nginx, so that nginx closes unused connections
 max_requests = 10_000
 max_requests_jitter = 1_000
-worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # no disk for heartbeats
-# Whether a request came by HTTPS is said by X-Forwarded-Proto, which Django's settings read;
-# nobody's X-Forwarded-For is believed.
+worker_tmp_dir = (
+    "/dev/shm" if Path("/dev/shm").is_dir() else None
+)  # heartbeats must not need a disk
+# Django reads X-Forwarded-Proto itself. gunicorn must not trust any forwarded header.
 forwarded_allow_ips = ""
 accesslog = None  # nginx writes it
 errorlog = "-"
-control_socket_disable = True  # nothing asks it, and its folder is not writable in the container
+control_socket_disable = True  # unused, and its folder is not writable in the container

@@ -1,9 +1,9 @@
-"""Jobs over the API: what was asked for, how far it is, how it ended."""
+"""Jobs over the API: their state, progress and result."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from config.accounts.models import User
 from config.accounts.permissions import IsResearcher
 from config.jobs.models import Job
-from config.jobs.policies import check_can_cancel_job, jobs_seen_by
+from config.jobs.policies import jobs_seen_by
 from config.jobs.services import cancel_job
 
 
@@ -36,10 +37,20 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "started_at",
             "finished_at",
         ]
+        extra_kwargs = {
+            "kind": {"help_text": "The kind of work, such as `import_run`."},
+            "title": {"help_text": "A title for people."},
+            "benchmark_key": {"help_text": "The key of the benchmark; empty if there is none."},
+            "phase": {"help_text": "What the job is doing now, in words."},
+            "done": {"help_text": "The progress within the phase, in units of `total`."},
+            "total": {"help_text": "The size of the phase, or null while it is unknown."},
+            "result": {"help_text": "The result, once `state` is `done`. Each kind has its own."},
+            "error": {"help_text": "Why the job failed; otherwise empty."},
+        }
 
 
 class JobList(generics.ListAPIView[Job]):
-    """Jobs, newest first."""
+    """List the jobs of the benchmarks that you may see, newest first."""
 
     permission_classes = [IsResearcher]
     serializer_class = JobSerializer
@@ -49,6 +60,12 @@ class JobList(generics.ListAPIView[Job]):
 
 
 class JobDetail(generics.RetrieveAPIView[Job]):
+    """Return one job.
+
+    Request it every second or two until `state` is `done`, `failed` or `cancelled`. Then `result`
+    or `error` is set.
+    """
+
     permission_classes = [IsResearcher]
     serializer_class = JobSerializer
 
@@ -57,20 +74,23 @@ class JobDetail(generics.RetrieveAPIView[Job]):
 
 
 class JobCancel(APIView):
-    """End a queued job, or ask a running one to stop at its next step."""
+    """Cancel a job.
+
+    A queued job ends immediately, a running one at its next step. The person who started the job,
+    leads and admins may cancel it. A job that has ended is answered with 409.
+    """
 
     permission_classes = [IsResearcher]
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         job = generics.get_object_or_404(jobs_seen_by(request.user), pk=pk)
-        check_can_cancel_job(request.user, job)
-        cancel_job(job_id=job.pk)
+        cancel_job(job=job, by=cast(User, request.user))
         job.refresh_from_db()
         return Response(JobSerializer(job).data)
 
 
 def accepted(job: Job) -> Response:
-    """The answer of every call that starts long work: 202 and the job to watch."""
+    """Return the answer to a request that started a job: status 202 and the job."""
     body: dict[str, Any] = JobSerializer(job).data
     return Response(body, status=status.HTTP_202_ACCEPTED)

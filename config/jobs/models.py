@@ -1,4 +1,4 @@
-"""Long work that outlives a request, a row each."""
+"""Jobs: work that takes longer than a request."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-# Neither done, failed nor cancelled.
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
 class Job(models.Model):
-    """One piece of long work: what it is, how far it is, and how it ended.
+    """One piece of long work, with its progress and its result.
 
-    The row is written in the transaction that asks for the work, so that a broker
-    which is away loses nothing: the sweeper sends what stayed queued.
+    The row is written in the transaction that starts the work. No job is lost while the broker
+    does not answer, because the sweeper sends jobs that are still queued.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -40,7 +39,7 @@ class Job(models.Model):
     result = models.JSONField(null=True)
     error = models.TextField(blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # Drawn anew by each attempt: what an attempt that lost its lease still writes, misses.
+    # Each attempt draws a new token, so that an attempt without the lease cannot write.
     lease_token = models.UUIDField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
@@ -65,9 +64,9 @@ class Job(models.Model):
 
     @property
     def is_finished(self) -> bool:
-        return self.state in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+        return self.state not in UNFINISHED
 
     @property
     def percent(self) -> int | None:
-        """Progress of the present phase, 0 to 100; None while the total is unknown."""
+        """The progress of the current phase, 0 to 100, or None while the total is unknown."""
         return min(100, 100 * self.done // self.total) if self.total else None

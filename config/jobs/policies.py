@@ -1,4 +1,4 @@
-"""Who may see and end jobs."""
+"""Who may see, start and cancel jobs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.accounts.roles import Role, is_lead, researches_somewhere, scopes_of
+from config.accounts.roles import Role, is_lead, is_researcher, researches_somewhere, scopes_of
 from config.jobs.models import Job
 from config.shared.errors import NotPermitted
 
 
 def can_see_jobs(user: Any) -> bool:
-    """Those of some benchmark; which, `jobs_seen_by` tells."""
+    """Whether the user may open the pages about jobs; `jobs_seen_by` selects which jobs."""
     return researches_somewhere(user)
 
 
@@ -20,14 +20,24 @@ def jobs_seen_by(user: Any) -> QuerySet[Job]:
     return scopes_of(user, Role.RESEARCHER).limit(Job.objects.all(), "benchmark_key")
 
 
+def check_can_start_job(by: Any, benchmark_key: str) -> None:
+    """Require the lowest role for long work. The service that the job calls checks the rest."""
+    if not is_researcher(by, benchmark_key):
+        raise NotPermitted("Only researchers, leads and admins may start a job.")
+
+
 def can_cancel_job(user: Any, job: Job) -> bool:
-    return not job.is_finished and _may_end(user, job)
+    return not job.is_finished and _may_cancel(user, job)
 
 
 def check_can_cancel_job(user: Any, job: Job) -> None:
-    if not _may_end(user, job):
-        raise NotPermitted("Only who started a job, leads and admins may cancel it.")
+    if not _may_cancel(user, job):
+        raise NotPermitted("Only the person who started the job, leads and admins may cancel it.")
 
 
-def _may_end(user: Any, job: Job) -> bool:
-    return job.created_by_id == user.pk or is_lead(user, job.benchmark_key)
+def _may_cancel(user: Any, job: Job) -> bool:
+    if not user.is_active:
+        return False
+    return (user.pk is not None and job.created_by_id == user.pk) or is_lead(
+        user, job.benchmark_key
+    )

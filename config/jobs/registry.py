@@ -1,32 +1,94 @@
-"""Which function does which kind of job.
+"""The kinds of jobs: what each does, how its result reads, and where to try again.
 
-Apps register theirs in `tasks.py`. A job function takes the parameters (with the job's own id
-as `job`) and a `Progress`, is idempotent, and returns a JSON object.
+Apps register their kinds in `tasks.py`. This module names no domain object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
 
 from config.shared.progress import Progress
 
+if TYPE_CHECKING:
+    from config.jobs.models import Job
+
+# Takes the parameters (with the job's own id as `job`) and returns a JSON object. It must be
+# idempotent, because a job whose worker died runs again.
 JobFunction = Callable[[dict[str, Any], Progress], dict[str, Any]]
 
-_functions: dict[str, JobFunction] = {}
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a finished job produced, in words.
+
+    `url` is the page that shows the result and `link` the text of the link to it. `notes` are
+    warnings, one sentence each.
+    """
+
+    text: str
+    url: str
+    link: str
+    notes: tuple[str, ...] = ()
 
 
-def job_kind(kind: str) -> Callable[[JobFunction], JobFunction]:
+# Takes a finished job and its result.
+OutcomeFunction = Callable[["Job", dict[str, Any]], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """`retry` names the page with the form that starts such a job; it takes a benchmark's key.
+
+    `keeps_parts`: whether parts of the work stay stored when the job fails or is cancelled.
+    """
+
+    run: JobFunction
+    outcome: OutcomeFunction
+    retry: str = ""
+    keeps_parts: bool = False
+
+
+_kinds: dict[str, JobKind] = {}
+
+
+def job_kind(
+    name: str, *, outcome: OutcomeFunction, retry: str = "", keeps_parts: bool = False
+) -> Callable[[JobFunction], JobFunction]:
     """Register the decorated function as the one that does jobs of this kind."""
 
     def register(function: JobFunction) -> JobFunction:
-        if kind in _functions:
-            raise ValueError(f"two functions for the job kind {kind!r}")
-        _functions[kind] = function
+        if name in _kinds:
+            raise ValueError(f"the job kind {name!r} is registered twice")
+        _kinds[name] = JobKind(function, outcome, retry, keeps_parts)
         return function
 
     return register
 
 
-def function_of(kind: str) -> JobFunction:
-    return _functions[kind]
+def get_kind(name: str) -> JobKind:
+    """Return the kind of this name. Raises `KeyError` if no app has registered it."""
+    return _kinds[name]
+
+
+def find_outcome(job: Job) -> Outcome | None:
+    """Return what the job produced, or None if it is not done or its kind no longer exists."""
+    if job.result is None or job.kind not in _kinds:
+        return None
+    return _kinds[job.kind].outcome(job, job.result)
+
+
+def retry_url(job: Job) -> str:
+    """Return the address of the form that starts such a job; empty if there is none."""
+    kind = _kinds.get(job.kind)
+    if kind is None or not kind.retry or not job.benchmark_key:
+        return ""
+    return reverse(kind.retry, args=[job.benchmark_key])
+
+
+def keeps_parts(job: Job) -> bool:
+    """Return whether parts of a job that did not finish stay stored."""
+    return job.kind in _kinds and _kinds[job.kind].keeps_parts

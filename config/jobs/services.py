@@ -1,4 +1,4 @@
-"""The life of a job: queued, run under a lease, ended with a result or a reason."""
+"""Start, run, cancel and sweep jobs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
+from config.accounts.actors import Actor, account_of
 from config.jobs.models import Job, JobState
-from config.jobs.registry import function_of
+from config.jobs.policies import check_can_cancel_job, check_can_start_job
+from config.jobs.registry import get_kind
 from config.shared.errors import Cancelled, Conflict, HearthError, TakenOver
 
 log = logging.getLogger(__name__)
@@ -36,43 +37,48 @@ def enqueue_job(
     kind: str,
     title: str,
     params: dict[str, Any],
+    by: Actor,
     benchmark_key: str = "",
-    created_by: AbstractBaseUser | None = None,
 ) -> Job:
-    """Write the row and send it to a worker once the transaction is committed."""
-    function_of(kind)
+    """Write the row, and send the job to a worker after the commit."""
+    check_can_start_job(by, benchmark_key)
+    get_kind(kind)
     job = Job.objects.create(
         kind=kind,
         title=title,
         params=params,
         benchmark_key=benchmark_key,
-        created_by_id=created_by.pk if created_by else None,
+        created_by=account_of(by),
     )
-    # robust: a broker that is away must not turn a committed request into an error.
+    # robust: a committed request must not fail because the broker does not answer.
     transaction.on_commit(lambda: send_job(job.pk), robust=True)
     return job
 
 
 def send_job(job_id: uuid.UUID) -> None:
-    """Put the job's id on the queue. Raises what the broker raises; the sweeper tries again."""
+    """Put the job's id on the queue. Errors of the broker are raised; the sweeper tries again."""
     from config.jobs.tasks import run_job_task
 
     run_job_task.apply_async((str(job_id),))
     Job.objects.filter(pk=job_id).update(sent_at=Now())
 
 
-def cancel_job(*, job_id: uuid.UUID) -> None:
-    """End a queued job at once; ask a running one to stop at its next step."""
-    if Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
+def cancel_job(*, job: Job, by: Actor) -> None:
+    """End a queued job at once; let a running job stop at its next step.
+
+    Raises `Conflict` if the job has already ended.
+    """
+    check_can_cancel_job(by, job)
+    if Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.CANCELLED, finished_at=Now()
     ):
         return
-    if not Job.objects.filter(pk=job_id, state=JobState.RUNNING).update(cancel_requested=True):
-        raise Conflict("The job has ended already.")
+    if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
+        raise Conflict("The job has already ended.")
 
 
 def run_job(job_id: uuid.UUID) -> None:
-    """Do a queued job. Leaves at once where another worker holds it or it has ended."""
+    """Do a queued job. Return at once if another worker holds it or it has ended."""
     token = uuid.uuid4()
     claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
         state=JobState.RUNNING,
@@ -91,31 +97,31 @@ def run_job(job_id: uuid.UUID) -> None:
     attempt = Attempt(job_id, token)
     try:
         with attempt.heartbeat():
-            result = function_of(job.kind)({**job.params, "job": str(job_id)}, attempt)
+            result = get_kind(job.kind).run({**job.params, "job": str(job_id)}, attempt)
     except Cancelled:
         attempt.end(JobState.CANCELLED)
     except HearthError as error:
         attempt.end(JobState.FAILED, error=str(error))
     except Exception as error:
         log.exception("job %s (%s) failed", job_id, job.kind)
-        # Its own words may hold what is not for everybody who sees the job.
-        reason = f"unexpected {type(error).__name__}; the worker's log says more"
+        # The text of the error may contain data that not everyone who sees the job may see.
+        reason = f"Unexpected {type(error).__name__}. The worker's log has the details."
         attempt.end(JobState.FAILED, error=reason)
     else:
         attempt.end(JobState.DONE, result=result)
 
 
 def sweep_jobs() -> tuple[int, int]:
-    """Put jobs whose worker died back on the queue, or fail them after the last attempt.
+    """Queue jobs again whose worker died, or fail them after the last attempt.
 
-    Also sends again what was queued while the broker was away. Returns how many
-    jobs were sent and how many were given up.
+    Jobs that were queued while the broker did not answer are sent as well. Return the number of
+    jobs sent and the number of jobs failed.
     """
     died = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
-    given_up = Job.objects.filter(died, attempts__gte=ATTEMPTS).update(
+    failed = Job.objects.filter(died, attempts__gte=ATTEMPTS).update(
         state=JobState.FAILED,
         finished_at=Now(),
-        error=f"The worker died {ATTEMPTS} times while doing this.",
+        error=f"The worker died {ATTEMPTS} times during this job.",
     )
     Job.objects.filter(died).update(state=JobState.QUEUED, sent_at=None)
     unsent = Q(sent_at=None) | Q(sent_at__lt=Now() - Value(RESEND_AFTER))
@@ -124,11 +130,11 @@ def sweep_jobs() -> tuple[int, int]:
     for job_id in list(waiting):
         send_job(job_id)
         sent += 1
-    return sent, given_up
+    return sent, failed
 
 
 class Attempt:
-    """One try at a job: the `Progress` that its function calls, and the holder of its lease."""
+    """One attempt at a job. It holds the lease and is the `Progress` that the function calls."""
 
     def __init__(self, job_id: uuid.UUID, token: uuid.UUID) -> None:
         self._mine = Q(pk=job_id, lease_token=token, state=JobState.RUNNING)
@@ -136,22 +142,22 @@ class Attempt:
         self._phase = ""
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None:
-        """Record how far the work is; raises `Cancelled` where a person asked for the end."""
+        """Store the progress. Raises `Cancelled` if a person has cancelled the job."""
         now = time.monotonic()
         new_phase = phase not in ("", self._phase)
         if now - self._written_at < PROGRESS_EVERY_SECONDS and not new_phase:
             return
         self._phase, self._written_at = phase or self._phase, now
-        # Inside the work's own transaction nobody could see it, and a rollback would undo it.
+        # Inside the job's own transaction no one else sees the progress.
         if connection.in_atomic_block:
             return
         mine = Job.objects.filter(self._mine)
         if not mine.update(
             done=done, total=total, phase=self._phase, lease_expires_at=_lease_end()
         ):
-            raise TakenOver("another worker has taken this job over")
+            raise TakenOver("Another worker has taken over this job.")
         if mine.filter(cancel_requested=True).exists():
-            raise Cancelled("cancelled")
+            raise Cancelled("The job was cancelled.")
 
     def end(self, state: JobState, *, result: Any = None, error: str = "") -> None:
         Job.objects.filter(self._mine).update(
@@ -160,7 +166,7 @@ class Attempt:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Keep the lease alive from a thread of its own while the work is silent."""
+        """Renew the lease from a separate thread while the job reports no progress."""
         stopped = threading.Event()
         thread = threading.Thread(target=self._beat, args=[stopped], daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""Celery's side of the jobs: ids in, nothing out."""
+"""Celery tasks that run and sweep jobs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Pages of the jobs: the list, one with its progress, and whether the platform is well."""
+"""Pages of jobs: the list, one job with its progress, and the health check."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urldefrag
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -17,30 +18,30 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, reswap, retarget
 
+from config.accounts.models import User
 from config.jobs import services
 from config.jobs.models import UNFINISHED, Job, JobState
-from config.jobs.policies import (
-    can_cancel_job,
-    can_see_jobs,
-    check_can_cancel_job,
-    jobs_seen_by,
-)
+from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
+from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import store_upload
+from config.shared.uploads import check_is_readable, store_upload
 
 JOBS_PER_PAGE = 25
-# A worker takes a job up within a second or two: after this long, none may be running.
+# A worker takes up a job within two seconds. After this time, probably no worker is running.
 LONG_IN_QUEUE = timedelta(seconds=20)
-# The sweeper comes every twenty seconds; what it should have swept by then shows that it is away.
+# The sweeper runs every twenty seconds. A lease that expired this long ago shows that it does not.
 SWEPT_AFTER = timedelta(minutes=3)
+# Marks an answer that shows a job's progress in place of the form that started the job.
+IN_PLACE = "X-Job"
 
 
 def start_job(
     request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
 ) -> HttpResponse:
-    """Begin long work and show its page; the same work asked for twice is one job."""
+    """Start a job and show its progress. The same request sent twice starts one job."""
     job = Job.objects.filter(
         kind=kind, benchmark_key=benchmark_key, params=params, state__in=UNFINISHED
     ).first()
@@ -50,9 +51,19 @@ def start_job(
             title=title[:300],
             params=params,
             benchmark_key=benchmark_key,
-            created_by=request.user,  # type: ignore[arg-type]  # pages are for people signed in
+            by=cast(User, request.user),
         )
-    return redirect("job", job.pk)
+    return show_job(request, job)
+
+
+def show_job(request: HttpRequest, job: Job) -> HttpResponse:
+    """Answer the form that started a job: with its progress in place, or its page without htmx."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("job", job.pk)
+    context = {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
+    response = render(request, "jobs/_in_place.html", context)
+    response[IN_PLACE] = str(job.pk)
+    return response
 
 
 def upload_page(
@@ -64,15 +75,24 @@ def upload_page(
     kind: str,
     title: str,
     benchmark_key: str,
+    expected: str = "A CSV or JSON file",
     **params: Any,
 ) -> HttpResponse:
-    """A form with a `file`, and the job that reads it; what else was given are its parameters,
-    beside `params`."""
+    """Show a form with a `file`, and start the job that reads the file.
+
+    The job's parameters are `params` and the other fields of the form. `expected` names the type
+    of the file in the error for another type.
+    """
     if request.method == "POST" and form.is_valid():
-        given = dict(form.cleaned_data)
-        file = given.pop("file")
-        kept = {"upload": store_upload(file), "source": file.name}
-        params |= {"benchmark": benchmark_key, **kept, **given}
+        try:
+            check_is_readable(form.cleaned_data["file"], expected)
+        except InvalidInput as error:
+            form.add_error("file", str(error))
+    if request.method == "POST" and form.is_valid():
+        fields = dict(form.cleaned_data)
+        file = fields.pop("file")
+        stored = {"upload": store_upload(file), "source": file.name}
+        params |= {"benchmark": benchmark_key, **stored, **fields}
         return start_job(
             request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
         )
@@ -84,7 +104,7 @@ def upload_page(
 def jobs(request: HttpRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state and state not in JobState.values:
-        raise InvalidInput(f"jobs are {', '.join(JobState.values)}, not {state[:50]!r}")
+        raise InvalidInput(f"The state must be one of {', '.join(JobState.values)}.")
     seen = jobs_seen_by(request.user)
     found = seen.select_related("created_by").defer("params", "result", "error")
     if state:
@@ -103,34 +123,63 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = get_object_or_404(jobs_seen_by(request.user).select_related("created_by"), pk=pk)
-    context = {**_progress_of(found), "can_cancel": can_cancel_job(request.user, found)}
+    context = {
+        **_progress_of(found),
+        "outcome": find_outcome(found),
+        "keeps_parts": keeps_parts(found),
+        "retry_url": retry_url(found),
+        "can_cancel": can_cancel_job(request.user, found),
+    }
     return render(request, "jobs/job.html", context)
 
 
 @only_for(can_see_jobs)
 @require_safe
 def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """The part of the page that htmx asks for every second; the page itself once it has ended."""
+    """The progress, which htmx requests every second.
+
+    At the end, the job's page is reloaded. With `in_place`, the browser goes to the result, or the
+    page shows why there is none.
+    """
     found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
-    seen = request.GET.get("seen", "")
+    in_place = request.GET.get("in_place", "") == "on"
+    if found.is_finished and in_place:
+        return _finished_in_place(request, found)
     context = _progress_of(found)
-    response = render(
-        request, "jobs/_progress.html", {**context, "announce": seen != context["stage"]}
-    )
+    context |= {"in_place": in_place, "announce": request.GET.get("seen", "") != context["stage"]}
+    response = render(request, "jobs/_progress.html", context)
     if found.is_finished:
         response["HX-Refresh"] = "true"
     return response
+
+
+def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
+    """Send the browser to the result, with a message; or show the reason and the way to retry."""
+    outcome = find_outcome(found)
+    here = request.htmx.current_url_abs_path or ""  # type: ignore[attr-defined]
+    if found.state != JobState.DONE or outcome is None:
+        context = {"job": found, "keeps_parts": keeps_parts(found), "retry_url": here}
+        response = render(request, "jobs/_unfinished.html", context)
+        return reswap(retarget(response, "#job-in-place"), "outerHTML")
+    messages.success(request, outcome.text)
+    for note in outcome.notes:
+        messages.info(request, note)
+    # The browser would only scroll, and not load the page, if nothing but the fragment differs.
+    if urldefrag(outcome.url).url == urldefrag(here).url:
+        return HttpResponseClientRefresh()
+    return HttpResponseClientRedirect(outcome.url)
 
 
 @only_for(can_see_jobs)
 @require_POST
 def job_cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
-    check_can_cancel_job(request.user, found)
     try:
-        services.cancel_job(job_id=found.pk)
+        services.cancel_job(job=found, by=cast(User, request.user))
     except Conflict as ended:
         messages.info(request, str(ended))
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(status=204)
     return redirect("job", found.pk)
 
 
@@ -145,7 +194,7 @@ def _progress_of(found: Job) -> dict[str, Any]:
 
 
 def took(found: Job) -> str:
-    """How long the last attempt ran, in words; empty before it began."""
+    """Return the duration of the last attempt in words; empty before the first attempt."""
     if found.started_at is None:
         return ""
     seconds = int(((found.finished_at or timezone.now()) - found.started_at).total_seconds())
@@ -156,7 +205,7 @@ def took(found: Job) -> str:
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """For machines: is the database there, how many jobs wait, and has the sweeper been seen."""
+    """The health check: whether the database answers, and the numbers of unfinished jobs."""
     try:
         counts = dict(
             Job.objects.filter(state__in=UNFINISHED)

@@ -1,4 +1,4 @@
-"""The Django admin shows everything, but changes only what no service guards."""
+"""The Django admin: read-only for all rows that services write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in the stubs alone
-    """For rows that services write and nobody edits."""
+    """Show rows that only services write."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

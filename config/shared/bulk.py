@@ -1,8 +1,8 @@
-"""Moving whole columns between numpy and the database.
+"""Read and write whole columns of the database as numpy arrays.
 
-A loop of saves writes some thousand rows a second; `copy_columns` writes several
-hundred thousand, through COPY on PostgreSQL and one prepared INSERT on SQLite.
-Signals, `save()` and `auto_now` do not run: constraints in the database guard the rows.
+A loop of saves writes about a thousand rows per second. `copy_columns` writes several hundred
+thousand, by COPY on PostgreSQL and by one prepared INSERT on SQLite. Signals, `save()` and
+`auto_now` do not run, so constraints in the database must guard the rows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from django.db import connection, models, transaction
 IntArray = npt.NDArray[np.int64]
 Column = Any  # a numpy array, a sequence of Python values, or one value for every row
 
-# Rows rendered per piece of a COPY: bounds the memory of the text at some megabytes.
+# The number of rows in each piece of a COPY, which limits the text in memory to some megabytes.
 ROWS_PER_PIECE = 50_000
 ROWS_WORTH_ANALYSING = 1_000
 
 
 @contextmanager
 def long_transaction() -> Iterator[None]:
-    """One transaction that may outlast the time limits meant for requests."""
+    """Open a transaction without the time limits that apply to requests."""
     with transaction.atomic():
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
@@ -41,16 +41,16 @@ def long_transaction() -> Iterator[None]:
 
 
 def lock_row(row: models.Model) -> None:
-    """Wait for any other transaction that has locked this row, then hold it to the end of ours.
+    """Lock a row to the end of the transaction, after waiting for other locks on it.
 
-    Rows may still be made that refer to it. On SQLite there is only one writer anyway.
+    Other transactions can still create rows that refer to it. SQLite has only one writer anyway.
     """
     type(row)._base_manager.select_for_update(no_key=True).get(pk=row.pk)
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Several reads that see one state of the database, while others go on writing."""
+    """Let several reads see the same state of the database while others write."""
     with _deferred_on_sqlite(), long_transaction():
         if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
             with connection.cursor() as cursor:
@@ -60,12 +60,12 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred_on_sqlite() -> Iterator[None]:
-    """A transaction begun here takes no lock until it writes, where all others take it at once."""
+    """Let transactions on SQLite take no lock until they write."""
     if connection.vendor != "sqlite":
         yield
         return
     sqlite: Any = connection
-    sqlite.ensure_connection()  # which sets the mode
+    sqlite.ensure_connection()  # sets the mode
     mode = sqlite.transaction_mode
     sqlite.transaction_mode = "DEFERRED"
     try:
@@ -75,10 +75,10 @@ def _deferred_on_sqlite() -> Iterator[None]:
 
 
 def reserve_ids(model: type[models.Model], count: int) -> IntArray:
-    """`count` unused primary keys of `model`, ascending, int64 [count].
+    """Return `count` unused primary keys of `model`, ascending, int64 [count].
 
-    Must run inside the transaction that writes them: on SQLite nothing else can
-    write meanwhile, on PostgreSQL the sequence never gives a number twice.
+    Call it inside the transaction that writes the rows. On SQLite no other transaction can write in
+    the meantime. On PostgreSQL the sequence never returns a number twice.
     """
     table = model._meta.db_table
     with connection.cursor() as cursor:
@@ -95,11 +95,11 @@ def reserve_ids(model: type[models.Model], count: int) -> IntArray:
 
 
 def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> int:
-    """Insert rows given as columns; returns how many.
+    """Insert rows from columns; return the number of rows.
 
-    `columns` maps field names (a foreign key by its attribute, `query_id`) to an
-    array, a sequence, or one value that all rows share. Fields left out take their
-    default. Raises `ValueError` where columns differ in length.
+    `columns` maps field names (for a foreign key its attribute, such as `query_id`) to an array, a
+    sequence, or one value for all rows. Other fields take their default. Raises `ValueError` if the
+    columns differ in length.
     """
     lengths = {len(column) for column in columns.values() if _is_column(column)}
     if len(lengths) != 1:
@@ -120,10 +120,10 @@ def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> in
 
 
 class Among(models.Func):
-    """Whether a column is among whole numbers, however many: `rows.filter(Among("task_id", ids))`.
+    """A condition that a column has one of many integers: `rows.filter(Among("task_id", ids))`.
 
-    One parameter in place of one for each number, of which a statement may have some ten thousand
-    and which take longer to write down than to look up.
+    All integers are one parameter. With `__in` each would be one, which is slow for thousands and
+    which databases limit.
     """
 
     output_field = models.BooleanField()
@@ -143,35 +143,35 @@ class Among(models.Func):
 
 
 class WholeSeconds(models.Func):
-    """A moment as whole seconds since 1970 (UTC): a column that `read_columns` takes."""
+    """A time as integer seconds since 1970 (UTC), for `read_columns`."""
 
     output_field = models.BigIntegerField()
     template = "CAST(FLOOR(EXTRACT(EPOCH FROM %(expressions)s)) AS BIGINT)"
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Twice doubled: once for the template, once for the parameters.
+        # Escaped twice: for the template and for the parameters.
         context["template"] = "CAST(STRFTIME('%%%%s', %(expressions)s) AS BIGINT)"
         return self.as_sql(compiler, connection, **context)
 
 
 class WholeThousandths(models.Func):
-    """A number of thousandths, rounded down (of seconds: milliseconds); -1 for NULL."""
+    """A number in thousandths, rounded down, such as milliseconds; -1 for NULL."""
 
     output_field = models.BigIntegerField()
     template = "COALESCE(CAST(FLOOR(%(expressions)s * 1000) AS BIGINT), -1)"
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # FLOOR is no part of every SQLite; for what is not negative, CAST cuts off as it does.
+        # Not every SQLite has FLOOR. For numbers from 0, CAST rounds down as well.
         context["template"] = "COALESCE(CAST(%(expressions)s * 1000 AS BIGINT), -1)"
         return self.as_sql(compiler, connection, **context)
 
 
 def read_columns(queryset: models.QuerySet[Any], *names: str) -> tuple[IntArray, ...]:
-    """Integer columns of a queryset as int64 arrays; no column may hold NULL."""
+    """Return integer columns of a queryset as int64 arrays. No column may contain NULL."""
     sql, params = queryset.values_list(*names).query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        # Flat and by piece: a list of a million tuples would take ten times the memory.
+        # In flat pieces, because a list of a million tuples would need ten times the memory.
         pieces = [
             np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(names))
             for rows in iter(lambda: cursor.fetchmany(ROWS_PER_PIECE), [])
@@ -219,7 +219,7 @@ def _prepared(field: models.Field[Any, Any], value: Any) -> Any:
 def _insert_sqlite(table: str, names: list[str], cells: list[list[Any]]) -> None:
     quoted = ", ".join(connection.ops.quote_name(name) for name in names)
     marks = ", ".join(["%s"] * len(names))
-    sql = f"INSERT INTO {connection.ops.quote_name(table)} ({quoted}) VALUES ({marks})"  # noqa: S608 - names are the model's own
+    sql = f"INSERT INTO {connection.ops.quote_name(table)} ({quoted}) VALUES ({marks})"  # noqa: S608 - names come from the model
     with connection.cursor() as cursor:
         cursor.executemany(sql, list(zip(*cells, strict=True)))
 
@@ -233,14 +233,17 @@ def _copy_postgresql(table: str, names: list[str], cells: list[list[Any]]) -> No
 
 
 def _analyse_postgresql(table: str) -> None:
-    """Tell the planner of the new rows. Until the autovacuum comes round to it, it would take the
-    table for small and read all of it: a claim took a second then, where it takes some ms."""
+    """Update the planner's statistics after many new rows.
+
+    Until the next autovacuum, the planner would assume a small table and scan all of it. A claim
+    took a second then, instead of milliseconds.
+    """
     with connection.cursor() as cursor:
         cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
 
 
 def _copy_texts(column: list[Any]) -> Iterable[str]:
-    """One column in PostgreSQL's text format, by the type of its first value where all agree."""
+    """Return a column in PostgreSQL's text format. Integer columns take a faster way."""
     return (
         map(str, column)
         if type(column[0]) is int and None not in column
@@ -271,7 +274,7 @@ def _copy_text(value: Any) -> str:
 
 
 class _CopyText(io.RawIOBase):
-    """Rows as a file that psycopg2 reads from, rendered a piece at a time."""
+    """Rows as a file that psycopg2 reads, rendered piece by piece."""
 
     def __init__(self, rows: Iterator[tuple[str, ...]]) -> None:
         self._rows = rows

@@ -1,11 +1,10 @@
-"""What every management command of Hearth shares: `--json`, exit codes, progress on stderr."""
+"""The base of all management commands: `--json`, exit codes, and progress on stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
@@ -14,38 +13,42 @@ from django.db.migrations.executor import MigrationExecutor
 from config.shared.errors import HearthError
 from config.shared.progress import Progress
 
+if TYPE_CHECKING:
+    from config.shared.terminal import Bar
+
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 
 class HearthCommand(BaseCommand):
-    """A command that works through one service and reports one result.
+    """A command that calls services and reports one result.
 
-    Subclasses implement `run(**options)`, which returns the object for `--json`,
-    and `report(result)`, which says the same in words.
+    Subclasses implement `run(**options)`, which returns the object for `--json`, and
+    `report(result)`, which prints it as text. A command passes `OPERATOR` as `by` to services, see
+    `config.accounts.actors`.
     """
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.add_argument(
-            "--json", action="store_true", help="print one JSON object and nothing else"
+            "--json", action="store_true", help="print the result as one JSON object"
         )
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.progress = TerminalProgress()
+        self.progress = TerminalProgress(lines=not options["json"])
         try:
             result = self.run(**options)
         except HearthError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         except OSError as error:
-            # A file that cannot be read, or an output that cannot be written.
+            # A file cannot be read or written.
             reason = f"{error.filename2 or error.filename}: {error.strerror}"
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except DatabaseError as error:
             if not _is_behind():
                 raise
-            reason = "the database lacks tables of this version: run `manage.py migrate` first"
+            reason = "the database does not match this version: run `manage.py migrate` first"
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except KeyboardInterrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from None
@@ -64,44 +67,42 @@ class HearthCommand(BaseCommand):
 
 
 def _is_behind() -> bool:
-    """Whether the database was not migrated to this version of the code, or is new."""
+    """Return whether migrations of this version are missing in the database."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 class TerminalProgress(Progress):
-    """A bar on stderr, redrawn in its line. Where nobody watches, silent, or with `lines` a line
-    for each new phase."""
+    """Show progress on stderr: a live bar in a terminal, otherwise a line for each new phase.
 
-    WIDTH = 30
+    Without `lines` nothing is written outside a terminal.
+    """
 
-    def __init__(self, *, lines: bool = False, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+    def __init__(self, *, lines: bool = True, stream: TextIO | None = None) -> None:
         self.lines = lines
-        self.drawn_at = 0.0
+        self.stream = stream or sys.stderr
         self.phase = ""
+        self.bar: Bar | None = None
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None:
-        new_phase, self.phase = phase not in ("", self.phase), phase or self.phase
+        is_new, self.phase = phase not in ("", self.phase), phase or self.phase
         if self.stream.isatty():
-            self._draw(done, total, at_once=new_phase or done == total)
-        elif self.lines and new_phase:
+            bar = self._start_bar() if is_new or self.bar is None else self.bar
+            bar.update(done, total)
+        elif self.lines and is_new:
             self.stream.write(f"{self.phase} ...\n")
             self.stream.flush()
 
     def close(self) -> None:
-        if self.stream.isatty():
-            self.stream.write("\r\033[K")
+        """Remove the bar. The next call shows a new one."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar = None
 
-    def _draw(self, done: int, total: int | None, *, at_once: bool) -> None:
-        now = time.monotonic()
-        if now - self.drawn_at < 0.1 and not at_once:
-            return
-        self.drawn_at = now
-        if total:
-            full = self.WIDTH * done // total
-            bar = f"{'█' * full}{'░' * (self.WIDTH - full)} {100 * done // total:3} %"
-        else:
-            bar = f"{'░' * self.WIDTH}"
-        self.stream.write(f"\r\033[K{bar}  {self.phase}")
-        self.stream.flush()
+    def _start_bar(self) -> Bar:
+        # Commands outside a terminal need not spend 70 ms on importing rich.
+        from config.shared.terminal import Bar
+
+        self.close()
+        self.bar = Bar(self.phase, self.stream)
+        return self.bar

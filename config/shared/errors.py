@@ -1,21 +1,21 @@
-"""The one tree of errors that a person can cause or must hear about.
+"""Errors that a person can cause or must see.
 
-Services and parsers raise them; `config.shared.http` maps them to HTTP and
-`config.shared.commands` to exit codes, each in one place.
+Services and parsers raise them. `config.shared.http` maps them to HTTP statuses, and
+`config.shared.commands` to exit codes.
 """
 
 from __future__ import annotations
 
 
 class HearthError(Exception):
-    """Something the caller can understand and act on; `str()` is fit to show."""
+    """An error that the caller can understand and act on. Its text may be shown."""
 
 
 class InvalidInput(HearthError):
-    """A file or value that is refused; nothing was written.
+    """A file or value is not valid, and nothing was written.
 
-    `source` is the file as the user named it and `line` counts from 1; both
-    are None where the input has no such place.
+    `source` is the name of the file as the user gave it, and `line` counts from 1. Both are None
+    for input without lines.
     """
 
     def __init__(self, reason: str, *, source: str | None = None, line: int | None = None) -> None:
@@ -29,7 +29,7 @@ class InvalidInput(HearthError):
 
 
 class NotFound(HearthError):
-    """What was named does not exist, or is not for the caller to know of."""
+    """The object does not exist, or the caller may not see it."""
 
 
 class NotPermitted(HearthError):
@@ -37,12 +37,12 @@ class NotPermitted(HearthError):
 
 
 class Conflict(HearthError):
-    """The request contradicts what is stored, such as another label under the same key."""
+    """The request contradicts what is stored, such as a different label under the same key."""
 
 
 class Cancelled(HearthError):
-    """The job was cancelled by a person; what it had begun is rolled back."""
+    """A person cancelled the job. Its open transaction is rolled back."""
 
 
 class TakenOver(Cancelled):
-    """Another worker does the job by now, and needs what this one was given."""
+    """Another worker has taken over the job and still needs its files."""

@@ -1,4 +1,4 @@
-"""Writing files that are whole or not there."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import BinaryIO
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write beside `path`, moved there at the end; an error leaves nothing behind."""
+def write_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Yield a temporary file that becomes `path` at the end. After an error, no file is left."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         with unfinished.open("wb") as out:
             yield out
         unfinished.replace(path)
     except OSError as error:
-        # Name the file that was asked for, not ours beside it.
+        # The error must name the requested file, not the temporary one.
         error.filename = str(path)
         raise
     finally:

@@ -1,4 +1,4 @@
-"""What HTTP answers have in common: the one place that maps domain errors and database trouble."""
+"""HTTP answers to errors: the one place that maps domain and database errors to statuses."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
+from django.views.defaults import page_not_found
+from django.views.defaults import server_error as html_server_error
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
@@ -21,16 +23,16 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.HearthError, 400),
-    # The database is away, locked for too long, or out of space: the request may be repeated.
+    # The database does not answer, is locked too long, or is out of space. The client can retry.
     (OperationalError, 503),
 )
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
 TITLES = {
-    400: "That could not be used",
+    400: "The request is not valid",
     403: "Not allowed",
     404: "Not found",
-    409: "That contradicts what is stored",
-    503: "The database is busy or away",
+    409: "The request contradicts what is stored",
+    503: "The database is busy or unavailable",
     507: "The disk is full",
 }
 RETRY_AFTER_SECONDS = 5
@@ -46,14 +48,14 @@ def status_of(error: Exception) -> int | None:
 
 
 def text_of(error: Exception) -> str:
-    """What the person may read: a database error's own words stay in the log."""
+    """Return the text to show. The text of a database error appears only in the log."""
     if isinstance(error, OperationalError | OSError):
         return "Please try again in a moment; nothing was stored."
     return str(error)
 
 
 class DomainErrorMiddleware:
-    """Shows a page for errors that a view lets through."""
+    """Show a page for domain errors and database errors that a view raises."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -71,7 +73,7 @@ class DomainErrorMiddleware:
 
 
 class PrivateApiMiddleware:
-    """What the API says is of one person and of now: no cache keeps it, the browser's neither."""
+    """Keep the API's answers out of all caches, because they are personal and change."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -84,9 +86,9 @@ class PrivateApiMiddleware:
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """The same mapping for the API, beside REST framework's own exceptions."""
+    """Map the same errors for the API, in addition to REST framework's own exceptions."""
     if isinstance(error, RecursionError):
-        error = errors.InvalidInput("the JSON is nested too deep")
+        error = errors.InvalidInput("The JSON is nested too deeply.")
     status = status_of(error)
     if status is None:
         return exception_handler(error, context)
@@ -95,6 +97,21 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     if isinstance(error, errors.InvalidInput):
         body |= {"source": error.source, "line": error.line, "reason": error.reason}
     return _with_retry(Response(body, status=status), status)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an address that does not exist: with JSON below /api/, with a page elsewhere."""
+    if not request.path_info.startswith(API):
+        return page_not_found(request, exception)
+    detail = "The API has no such address. Its documents are at /api/v1/docs/."
+    return JsonResponse({"detail": detail}, status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer an unexpected error in the same two forms."""
+    if not request.path_info.startswith(API):
+        return html_server_error(request)
+    return JsonResponse({"detail": "An unexpected error occurred on the server."}, status=500)
 
 
 def _with_retry(response: Answer, status: int) -> Answer:

@@ -1,4 +1,4 @@
-"""Bounds that hold on both databases: SQLite takes what a column of PostgreSQL refuses."""
+"""Limits that hold on both databases. SQLite itself does not check the length of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manners of all pages: who gets in, and what others are told."""
+"""What all pages share: access, and the handling of forms."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from django_htmx.http import HttpResponseClientRedirect
 
 View = Callable[..., HttpResponseBase]
 
-# What a form that was not accepted is answered with: the request was understood, its content not.
+# The status for a form with errors.
 UNPROCESSABLE = 422
-# The form itself is right, but contradicts what is stored.
+# The status for a valid form that contradicts what is stored.
 CONFLICT = 409
 
 
 def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
-    """A page for those of whom `may_see(user)` is true.
+    """Restrict a page to users for whom `may_see(user)` is true.
 
-    Others get the same answer as for an address that is not there, whatever the address names;
-    who is not signed in is asked to. Nothing of a page stays in a cache after signing out.
+    Other users get the same answer as for an address that does not exist. Visitors are redirected
+    to the sign-in page. No cache stores the page, so that it is gone after signing out.
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
-                return ask_to_sign_in(request)
+                return redirect_to_sign_in(request)
             if not may_see(request.user):
                 raise Http404
             response = view(request, *args, **kwargs)
@@ -43,22 +43,22 @@ def only_for(may_see: Callable[[Any], bool]) -> Callable[[View], View]:
     return decorate
 
 
-def ask_to_sign_in(request: HttpRequest) -> HttpResponseBase:
-    """To the sign-in page and back; a part of a page that htmx asks for takes the page along."""
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Redirect to the sign-in page and back. A request by htmx redirects the whole page."""
     if getattr(request, "htmx", False):
         page = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
         return HttpResponseClientRedirect(redirect_to_login(page).url)
-    # Nobody can come back to what was to be sent by POST.
+    # After signing in, the browser cannot repeat a POST.
     return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
 
 
 def form_data(request: HttpRequest) -> dict[str, Any]:
-    """What a form is made from: bound to what was sent, also where that is nothing."""
+    """Return the arguments of a form, which is bound if the request is a POST."""
     if request.method != "POST":
         return {}
     return {"data": request.POST, "files": request.FILES}
 
 
 def form_status(request: HttpRequest) -> int:
-    """The status of a page that shows a form: fresh, or with its errors."""
+    """Return the status of a page with a form: 200 for a new form, 422 for one with errors."""
     return UNPROCESSABLE if request.method == "POST" else 200

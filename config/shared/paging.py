@@ -1,11 +1,11 @@
-"""Lists of the API come in pages of a bounded size, whatever is asked for."""
+"""Pages of the API's lists, whose size is limited."""
 
 from __future__ import annotations
 
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
-# Beyond what any list holds, and within the whole numbers of both databases.
+# More than any list contains, and within the integers of both databases.
 OFFSET_MAX = 2**31 - 1
 
 

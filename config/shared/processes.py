@@ -17,10 +17,10 @@ GRACE_SECONDS = 10
 def child(
     arguments: Sequence[str], *, log: Path | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A Python module as a process in a group of its own, ended with all its children.
+    """Run a Python module as a process, and end it with all its children.
 
-    In its own group, so that a Ctrl-C in the terminal reaches only us and we end it in order.
-    With `log`, what it says goes to that file and not to the terminal.
+    The process has its own group, so that Ctrl-C reaches only this process, which then ends the
+    child properly. With `log`, its output goes to that file.
     """
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def child(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the process to end its children and itself; end the whole group by force if it fails."""
+    """Terminate the process, and kill its whole group if it does not end in time."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_SECONDS)
@@ -50,9 +50,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def raise_on_signals() -> None:
-    """Let SIGTERM and SIGHUP end the program as Ctrl-C does, through its `finally` clauses.
+    """Let SIGTERM and SIGHUP end the program like Ctrl-C, through its `finally` clauses.
 
-    SIGINT, too: a shell that starts us in the background has it ignored.
+    SIGINT is set as well, because a shell ignores it for programs in the background.
     """
 
     def interrupt(number: int, frame: object) -> None:

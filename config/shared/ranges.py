@@ -1,7 +1,7 @@
-"""Stored files over HTTP, whole or in part: a browser that seeks in a video asks for a range.
+"""Serve stored files over HTTP, with byte ranges, which browsers need to seek in a video.
 
-RFC 9110, chapter 14. Of several ranges in one request none is honoured, which it allows: they
-serve attacks more often than players.
+See RFC 9110, section 14. A request for several ranges gets the whole file, as the RFC allows,
+because players do not need several ranges and attackers use them.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from django.utils.cache import get_conditional_response
 from django.utils.encoding import iri_to_uri
 
 BLOCK_BYTES = 1 << 16
-# [0-9] and not \d, which takes any script; 18 digits are beyond every file.
+# [0-9] because \d matches digits of any script. 18 digits are enough for every file.
 _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """Bytes `start` up to, not including, `stop`."""
+    """The bytes from `start` up to but not including `stop`."""
 
     start: int
     stop: int
 
 
 class Unsatisfiable(Exception):
-    """The range lies outside of the file."""
+    """The range is outside of the file."""
 
 
 def parse_range(header: str, size: int) -> ByteRange | None:
-    """The one range of a Range header within `size` bytes.
+    """Return the range of a Range header within `size` bytes, or None for the whole file.
 
-    None means the whole file, which is also what a header asks for that is malformed, of another
-    unit, or of several ranges. Raises `Unsatisfiable` for a range that holds no byte of the file.
+    A header that is malformed, has another unit or several ranges means the whole file. Raises
+    `Unsatisfiable` for a range that contains no byte of the file.
     """
     match = _RANGE.fullmatch(header)
     if match is None or match.groups() == ("", ""):
@@ -61,10 +61,10 @@ def parse_range(header: str, size: int) -> ByteRange | None:
 def stored_file_response(
     request: HttpRequest, *, storage: Storage, name: str, content_type: str, etag: str
 ) -> HttpResponseBase:
-    """A stored file for GET and HEAD, after the caller has checked the permission.
+    """Return a stored file for GET and HEAD. The caller has checked the permission.
 
-    `etag` (without quotes) must change with the bytes. In production only the permission is ours:
-    with MEDIA_ACCEL_PREFIX set, nginx sends the bytes. Raises `Http404` where the file is gone.
+    `etag` (without quotes) must change with the content. If MEDIA_ACCEL_PREFIX is set, nginx sends
+    the bytes. Raises `Http404` if the file does not exist.
     """
     if settings.MEDIA_ACCEL_PREFIX:
         response: HttpResponseBase = HttpResponse()
@@ -76,7 +76,7 @@ def stored_file_response(
     response["Content-Disposition"] = "inline"
     response["Cache-Control"] = "private, max-age=86400"
     response["X-Content-Type-Options"] = "nosniff"
-    # Whatever the bytes are, nothing in them runs.
+    # Nothing in the file may run, whatever it contains.
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response
@@ -114,14 +114,14 @@ def _wanted_range(request: HttpRequest, size: int, etag: str) -> ByteRange | Non
     header = request.headers.get("Range")
     if header is None or request.method != "GET":
         return None
-    # A part of what the browser holds the rest of, unless that has changed.
+    # The browser has other parts of the file. If the file has changed, it needs the whole file.
     if request.headers.get("If-Range", etag) != etag:
         return None
     return parse_range(header, size)
 
 
 class FilePart:
-    """The bytes of a range in blocks; closes the file, also when the browser hangs up early."""
+    """The bytes of a range in blocks. The file is closed even if the browser disconnects."""
 
     def __init__(self, file: IO[Any], part: ByteRange) -> None:
         self._file = file

@@ -7,15 +7,15 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HearthStaticFilesConfig(StaticFilesConfig):
-    """Leaves out what a package ships and nothing here uses; its bare imports cannot be hashed."""
+    """Skip files of packages that Hearth does not use; some cannot be hashed."""
 
-    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "django_htmx"]
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "django_htmx", "redoc"]
 
 
 class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
-    """Also rewrites the imports of ES modules, which would break under hashed names.
+    """Hash names, and rewrite the imports of ES modules to match.
 
-    Where nothing was collected (development, tests) names stay as they are.
+    Without collected files (development, tests), names stay unchanged.
     """
 
     support_js_module_import_aggregation = True

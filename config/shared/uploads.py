@@ -1,4 +1,4 @@
-"""Files that a person sent and a worker reads later, under names of our own."""
+"""Files that a person uploads and a worker reads later. They are stored under generated names."""
 
 from __future__ import annotations
 
@@ -11,30 +11,40 @@ from typing import Any
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 
-from config.shared.errors import Cancelled, TakenOver
+from config.shared.errors import Cancelled, InvalidInput, TakenOver
+from config.shared.filetypes import HEAD_BYTES, describe_binary
+
+
+def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
+    """Raise `InvalidInput` if the file is of a known type that no job reads, such as an image."""
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    kind = describe_binary(head)
+    if kind is not None:
+        raise InvalidInput(f"This is {kind}. {expected} is expected.")
 
 
 def store_upload(file: UploadedFile[Any]) -> str:
-    """Keep an uploaded file for a job; returns the name to give `uploaded_file`."""
+    """Store an uploaded file for a job; return the name for `uploaded_file`."""
     return storages["uploads"].save(uuid.uuid4().hex, file)
 
 
 @contextmanager
 def uploaded_file(name: str) -> Iterator[Path]:
-    """The path of a kept upload. The file goes once the work is done, whether it succeeded.
+    """Yield the path of a stored upload, and delete the file after the work or its failure.
 
-    A file that is gone before its job began ends the job as cancelled. A worker that dies, or
-    hangs until another does the job, leaves the file to the other attempt.
+    If the file no longer exists, the job ends as cancelled. A worker that dies, or that has lost
+    the job to another worker, leaves the file for the other attempt.
     """
     storage = storages["uploads"]
     if not storage.exists(name):
-        raise Cancelled("the uploaded file was deleted")
-    needed_elsewhere = False
+        raise Cancelled("The uploaded file was deleted.")
+    used_by_another = False
     try:
         yield Path(storage.path(name))
     except TakenOver:
-        needed_elsewhere = True
+        used_by_another = True
         raise
     finally:
-        if not needed_elsewhere:
+        if not used_by_another:
             storage.delete(name)

@@ -11,9 +11,10 @@ from django.db import transaction
 from annotation import services
 from annotation.enums import JudgmentState, MembershipState
 from annotation.models import Annotator, Assignment, Campaign, Judgment, Membership
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
-from config.accounts.services import create_user
+from config.accounts.services import create_user, mark_demo_account
 from config.shared.errors import NotPermitted
 from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
@@ -42,8 +43,13 @@ COMMENTS = (
 def make_accounts() -> None:
     """Those for visitors, with the demo's password."""
     for username, role in ACCOUNTS.items():
-        if not User.objects.filter(username=username).exists():
-            create_user(username=username, password=PASSWORD, roles=[role])
+        person = User.objects.filter(username=username).first()
+        if person is None:
+            create_user(
+                username=username, password=PASSWORD, roles=[role], is_demo=True, by=OPERATOR
+            )
+        elif not person.is_demo and person.check_password(PASSWORD):
+            mark_demo_account(person=person, by=OPERATOR)
 
 
 def careless_one(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:
@@ -55,7 +61,12 @@ def make_worker(person: SimulatedAnnotator) -> Annotator:
     """The annotator for a simulated person, behind an account that nobody can log in to."""
     username = f"simulated-{person.name.lower()}"
     user = User.objects.filter(username=username).first() or create_user(
-        username=username, password=None, roles=[Role.ANNOTATOR], name=person.name
+        username=username,
+        password=None,
+        roles=[Role.ANNOTATOR],
+        name=person.name,
+        is_demo=True,
+        by=OPERATOR,
     )
     return services.annotator_for(user)
 

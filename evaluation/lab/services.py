@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from config.accounts.actors import actor_of
 from config.accounts.models import User
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job
@@ -61,7 +62,7 @@ def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: U
             "code_version": code_version(),
         },
         benchmark_key=benchmark.key,
-        created_by=created_by,
+        by=actor_of(created_by),
     )
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
 from annotation.selectors.labels import labels_moment, newest_judgment
+from config.accounts.actors import actor_of
 from config.accounts.models import User
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
@@ -185,7 +186,7 @@ def begin_draft(*, benchmark: Benchmark, created_by: User | None) -> Job:
         title=f"Draft of the labels of {benchmark.name}"[:300],
         params={"benchmark": benchmark.key},
         benchmark_key=benchmark.key,
-        created_by=created_by,
+        by=actor_of(created_by),
     )
 
 

@@ -1,11 +1,12 @@
-"""People with roles in single benchmarks, and what they are invited to."""
+"""People with roles in single benchmarks, invitations and consent texts for tests."""
 
 from __future__ import annotations
 
+from config.accounts.actors import OPERATOR
 from config.accounts.models import ConsentText, Invitation, User
 from config.accounts.roles import EVERYWHERE, Role
 from config.accounts.services import Invited, invite, write_consent_text
-from config.accounts.services.roles import put_role
+from config.accounts.services.roles import set_role
 from tests.factories import make_user
 
 JOINING = {
@@ -18,10 +19,10 @@ JOINING = {
 
 
 def make_member(username: str, *roles: Role, of: str) -> User:
-    """A person who holds the roles in one benchmark only."""
+    """Create a person who holds the roles only in one benchmark."""
     user = make_user(username)
     for role in roles:
-        put_role(user, role, of, None)
+        set_role(user, role, of, OPERATOR)
     return user
 
 

@@ -33,6 +33,7 @@ from annotation.core.plan import plan_labels  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership  # noqa: E402
 from annotation.services import annotator_for, reopen_judgments  # noqa: E402
+from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
@@ -62,13 +63,13 @@ def fill(pairs: int, people: int) -> dict[str, Any]:
         )
         annotators = [make_person(number) for number in range(people)]
         judgments = judge_all(campaign, annotators, rng)
-    create_user(username=LEAD, password=None, roles=[Role.LEAD])
+    create_user(username=LEAD, password=None, roles=[Role.LEAD], by=OPERATOR)
     return {"campaign": campaign.pk, "judgments": judgments, "people": people}
 
 
 def make_person(number: int) -> int:
     return annotator_for(
-        create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR])
+        create_user(username=f"person{number}", password=None, roles=[Role.ANNOTATOR], by=OPERATOR)
     ).pk
 
 

@@ -30,6 +30,7 @@ from django.db.models import Count, F  # noqa: E402
 from annotation.enums import JudgmentState  # noqa: E402
 from annotation.models import Judgment, JudgmentTask  # noqa: E402
 from annotation.services import Policy, open_campaign  # noqa: E402
+from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction  # noqa: E402
@@ -73,11 +74,12 @@ def make_pairs(pairs: int) -> Benchmark:
     queries, videos = query_ids(benchmark), video_ids(benchmark)
     for start in range(0, pairs, PAIRS_PER_COPY):
         codes = np.arange(start, min(start + PAIRS_PER_COPY, pairs))
+        pair_queries, pair_videos = benchmark.pair_space.decode(codes)
         copy_columns(
             Pair,
             {
-                "query_id": queries[codes // n_videos],
-                "video_id": videos[codes % n_videos],
+                "query_id": queries[pair_queries],
+                "video_id": videos[pair_videos],
                 "pool_id": pool.pk,
             },
         )
@@ -86,7 +88,7 @@ def make_pairs(pairs: int) -> Benchmark:
 
 def log_in(username: str, role: Role) -> str:
     """The session key of a new person."""
-    user = create_user(username=username, password=None, roles=[role])
+    user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"

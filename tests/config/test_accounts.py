@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
 
 
 @pytest.mark.django_db
-def test_the_group_of_admins_brings_and_takes_the_django_admin() -> None:
-    user = create_user(username="ada", password=None, roles=[Role.LEAD])
+def test_the_group_of_admins_controls_the_rights_of_the_django_admin() -> None:
+    user = create_user(username="ada", password=None, roles=[Role.LEAD], by=OPERATOR)
     admins = Group.objects.get_or_create(name=Role.ADMIN.value)[0]
 
     def rights() -> tuple[bool, bool]:

@@ -39,12 +39,14 @@ def demo(home: Path) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.skipif("DATABASE_URL" in os.environ, reason="the demo runs on SQLite")
 def test_demo_is_built_once_and_shows_what_labels_change(home: Path) -> None:
-    first = demo(home)
     began = time.monotonic()
+    first = demo(home)
+    built = time.monotonic()
     second = demo(home)
 
     assert second == first
-    assert time.monotonic() - began < 20
+    # However slow the machine is: the second time nothing is built.
+    assert time.monotonic() - built < (built - began) / 2
     assert (first["benchmark"], first["labels"]) == ("moving-shapes", 1)
     assert sorted(first["runs"]) == ["bag-of-words", "colour-blind", "still-frame"]
     scores = {name: run["C@1"] for name, run in first["runs"].items()}

@@ -1,4 +1,4 @@
-"""Every write to people and their roles, by noun."""
+"""All writes to people, roles, consents, invitations and tokens."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from config.accounts.services.people import (
     create_user,
     deactivate_person,
     erase_person,
+    mark_demo_account,
     reactivate_person,
 )
 from config.accounts.services.roles import grant_role, withdraw_role
@@ -30,6 +31,7 @@ __all__ = [
     "invite",
     "join",
     "make_token",
+    "mark_demo_account",
     "reactivate_person",
     "revoke_invitation",
     "withdraw_role",

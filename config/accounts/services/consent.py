@@ -1,49 +1,50 @@
-"""What annotators agree to, and that they did."""
+"""The consent text, and the consent of people to it."""
 
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 
-from config.accounts.models import Consent, ConsentText, User
-from config.accounts.policies import check_can_administer
+from config.accounts.models import CONSENT_LENGTH, Consent, ConsentText, User
+from config.accounts.policies import check_can_administer, check_is_active
 from config.accounts.selectors import newest_consent_text
 from config.shared.errors import Conflict, InvalidInput
 
-TEXT_LENGTH = 50_000
-
 
 def write_consent_text(*, text: str, by: User, after: int | None = None) -> ConsentText:
-    """A new version, which everybody is asked to agree to before they judge on.
+    """Store a new version, which everyone must agree to before they judge again.
 
-    `after` is the version that the writer began with, 0 for none. Raises `InvalidInput` for no text
-    and for that of the newest version, `Conflict` where somebody else has written one since then or
-    does so at the same moment.
+    `after` is the version that the author started from, 0 for none. Raises `InvalidInput` if the
+    text is empty, too long or that of the newest version, and `Conflict` if another person has
+    written a version in the meantime.
     """
     check_can_administer(by)
     text = text.replace("\r\n", "\n").strip()
-    if not 0 < len(text) <= TEXT_LENGTH:
-        raise InvalidInput(f"a consent text has 1 to {TEXT_LENGTH:,} characters")
+    if not 0 < len(text) <= CONSENT_LENGTH:
+        raise InvalidInput(f"The consent text must have 1 to {CONSENT_LENGTH:,} characters.")
     newest = newest_consent_text()
     if newest is not None and newest.text == text:
-        raise InvalidInput(f"this is the text of version {newest.version} already")
+        raise InvalidInput(f"The text is the same as version {newest.version}.")
     last = newest.version if newest else 0
     if after is not None and after != last:
-        raise Conflict(f"Somebody has written version {last} meanwhile; look at that first.")
+        raise Conflict(
+            f"Version {last} was written in the meantime. Read it before you save your text."
+        )
     version = last + 1
     try:
         with transaction.atomic():
             return ConsentText.objects.create(version=version, text=text, written_by=by)
     except IntegrityError:
-        raise Conflict(f"Version {version} was written by somebody else at this moment.") from None
+        raise Conflict(f"Another admin has just written version {version}.") from None
 
 
 @transaction.atomic
-def give_consent(*, person: User, version: int) -> Consent:
-    """The person agrees to the newest text; said twice, it is one consent.
+def give_consent(*, by: User, version: int) -> Consent:
+    """Record that the person agrees to the newest text. A repeated consent is stored once.
 
-    Raises `Conflict` where the version that they read is not the newest any more.
+    Raises `Conflict` if the version that the person has read is no longer the newest.
     """
+    check_is_active(by)
     newest = newest_consent_text()
     if newest is None or newest.version != version:
         raise Conflict("The text has changed since you opened it. Please read it again.")
-    return Consent.objects.get_or_create(user=person, text=newest)[0]
+    return Consent.objects.get_or_create(user=by, text=newest)[0]

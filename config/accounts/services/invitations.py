@@ -1,4 +1,4 @@
-"""Letting people in by a link, which works once."""
+"""Invitations: links that let one person in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from config.accounts.models import INVITATION_DAYS, Invitation, User
-from config.accounts.policies import check_can_give
+from config.accounts.policies import check_can_give, check_is_active
 from config.accounts.roles import EVERYWHERE, Role
 from config.accounts.selectors import (
     hash_of_token,
@@ -20,8 +20,8 @@ from config.accounts.selectors import (
     open_invitations,
 )
 from config.accounts.services.consent import give_consent
-from config.accounts.services.people import create_user
-from config.accounts.services.roles import put_role
+from config.accounts.services.people import add_user
+from config.accounts.services.roles import set_role
 from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.limits import check_length
 
@@ -31,7 +31,7 @@ TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation with its token, which is known at this moment only."""
+    """An invitation with its token, which is not stored and cannot be shown again."""
 
     invitation: Invitation
     token: str
@@ -40,13 +40,13 @@ class Invited:
 def invite(
     *, role: Role, by: User, scope: str = EVERYWHERE, note: str = "", days: int = INVITATION_DAYS
 ) -> Invited:
-    """Make a link for one person. `scope` is the key of a benchmark, or empty for everywhere."""
+    """Make a link for one person. `scope` is a benchmark's key, or empty for all benchmarks."""
     check_can_give(by, role, scope)
     check_length(Invitation, "note", note)
     if not 1 <= days <= DAYS_MAX:
-        raise InvalidInput(f"an invitation holds for 1 to {DAYS_MAX} days, not {days}")
+        raise InvalidInput(f"An invitation must be valid for 1 to {DAYS_MAX} days.")
     if role == Role.ADMIN and scope != EVERYWHERE:
-        raise InvalidInput("an admin is admin everywhere, not of one benchmark")
+        raise InvalidInput("The role of admin applies to all benchmarks.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     invitation = Invitation.objects.create(
         token_sha256=hash_of_token(token),
@@ -60,13 +60,13 @@ def invite(
 
 
 def revoke_invitation(*, invitation: Invitation, by: User) -> None:
-    """End an invitation before it is accepted; who may make such a one may end it.
+    """Revoke an open invitation. Everyone who may make such an invitation may revoke it.
 
-    Raises `Conflict` where it was accepted or ended before.
+    Raises `Conflict` if it is no longer open.
     """
     check_can_give(by, invitation.role, invitation.scope)
     if not open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()):
-        raise Conflict("The invitation is not open any more.")
+        raise Conflict("The invitation is no longer open.")
 
 
 @transaction.atomic
@@ -79,20 +79,19 @@ def join(
     email: str = "",
     consent: int | None = None,
 ) -> User:
-    """A new person by an invitation, with its role. `consent` is the version that they agreed to.
+    """Create an account by an invitation, with its role. The invitation is the permission.
 
-    Raises `NotFound` where the invitation cannot be used (any more), `InvalidInput` for a user
-    name that is taken, `Conflict` where another text waits for consent. Then it stays open.
+    `consent` is the version of the consent text that the person agreed to. Raises `NotFound` if
+    the invitation is not open, `InvalidInput` if the user name is taken, and `Conflict` if there is
+    another version of the consent text. In the last two cases the invitation stays open.
     """
     if User.objects.filter(username__iexact=username).exists():
-        raise InvalidInput("this user name is taken")
+        raise InvalidInput("This user name is taken.")
     try:
         with transaction.atomic():
-            person = create_user(
-                username=username, password=password, roles=[], name=name, email=email
-            )
+            person = add_user(username=username, password=password, name=name, email=email)
     except IntegrityError:
-        raise InvalidInput("this user name is taken") from None
+        raise InvalidInput("This user name is taken.") from None
     if email:
         EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
     _use(invitation, person, consent)
@@ -100,16 +99,17 @@ def join(
 
 
 @transaction.atomic
-def accept_invitation(*, invitation: Invitation, person: User, consent: int | None = None) -> None:
-    """The invitation's role for somebody who has an account. Raises as `join` does."""
-    _use(invitation, person, consent)
+def accept_invitation(*, invitation: Invitation, by: User, consent: int | None = None) -> None:
+    """Give the invitation's role to a person who has an account. Raises errors as `join` does."""
+    check_is_active(by)
+    _use(invitation, by, consent)
 
 
 def _use(invitation: Invitation, person: User, consent: int | None) -> None:
-    """Spend the invitation: of two at one moment the conditional update lets one through."""
+    """Use up the invitation. If two people use it at once, the conditional update lets one in."""
     mine = open_invitations().filter(pk=invitation.pk)
     if not mine.update(accepted_by=person, accepted_at=Now()):
         raise NotFound("This invitation cannot be used.")
     if needs_consent(person):
-        give_consent(person=person, version=consent or 0)
-    put_role(person, Role(invitation.role), invitation.scope, invitation.made_by)
+        give_consent(by=person, version=consent or 0)
+    set_role(person, Role(invitation.role), invitation.scope, invitation.made_by)

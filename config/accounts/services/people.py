@@ -1,4 +1,4 @@
-"""Making people, letting them rest, and forgetting them."""
+"""Create, deactivate, reactivate and erase people."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from rest_framework.authtoken.models import Token
 
+from config.accounts.actors import Actor
 from config.accounts.models import Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, forget_roles
@@ -23,34 +24,53 @@ from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.signals import person_deactivated, person_erased
 from config.shared.errors import Conflict
+from config.shared.limits import check_length
 
 ERASED = "erased-"
 
 
 @transaction.atomic
 def create_user(
-    *, username: str, password: str | None, roles: Iterable[Role], name: str = "", email: str = ""
+    *,
+    username: str,
+    password: str | None,
+    roles: Iterable[Role],
+    by: Actor,
+    name: str = "",
+    email: str = "",
+    is_demo: bool = False,
 ) -> User:
-    """A person with these roles everywhere; an admin also reaches the Django admin."""
-    roles = list(roles)
-    user = User.objects.create_user(
-        username=username,
-        password=password,
-        email=email,
-        first_name=name,
-        is_staff=Role.ADMIN in roles,
-        is_superuser=Role.ADMIN in roles,
-    )
+    """Create a person with these roles everywhere. Admins may also use the Django admin."""
+    check_can_administer(by)
+    user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
+    user.refresh_from_db(fields=["is_staff", "is_superuser"])
     return user
 
 
-@transaction.atomic
-def deactivate_person(*, person: User, by: User) -> User:
-    """Shut a person out at once: sessions, API tokens, leases and invitations end.
+def add_user(
+    *, username: str, password: str | None, name: str = "", email: str = "", is_demo: bool = False
+) -> User:
+    """Store an account without a role. The caller has checked the permission."""
+    for column, text in (("username", username), ("first_name", name), ("email", email)):
+        check_length(User, column, text)
+    return User.objects.create_user(
+        username=username, password=password, email=email, first_name=name, is_demo=is_demo
+    )
 
-    Roles and labels stay. Raises `Conflict` for oneself, so that there is always an admin left,
-    and for whoever is not active.
+
+def mark_demo_account(*, person: User, by: Actor) -> None:
+    """Mark an account that an earlier version of the demo made."""
+    check_can_administer(by)
+    User.objects.filter(pk=person.pk).update(is_demo=True)
+
+
+@transaction.atomic
+def deactivate_person(*, person: User, by: Actor) -> User:
+    """Shut a person out at once: their sessions, API token, leases and open invitations end.
+
+    Roles and labels stay. Raises `Conflict` for one's own account, so that an admin always
+    remains, and for a person who is not active.
     """
     person, by = lock_people(person, by)
     check_can_deactivate(by, person)
@@ -64,8 +84,8 @@ def deactivate_person(*, person: User, by: User) -> User:
 
 
 @transaction.atomic
-def reactivate_person(*, person: User, by: User) -> User:
-    """Let a deactivated person sign in again; sessions and tokens of before stay dead."""
+def reactivate_person(*, person: User, by: Actor) -> User:
+    """Let a deactivated person sign in again. Earlier sessions and tokens stay invalid."""
     person, by = lock_people(person, by)
     check_can_deactivate(by, person)
     if person.is_active or person.erased_at is not None:
@@ -76,21 +96,19 @@ def reactivate_person(*, person: User, by: User) -> User:
 
 
 @transaction.atomic
-def erase_person(*, person: User, by: User | None) -> User:
-    """Forget who somebody is. The row stays, without anything that names them, and so do their
-    labels under the pseudonym; published label sets are not touched.
+def erase_person(*, person: User, by: Actor) -> User:
+    """Erase everything that names a person. Their labels stay under the pseudonym.
 
-    `by` is None on the command line. Raises `Conflict` for oneself, the last admin, and whoever
-    was erased before.
+    Published label sets do not change. Raises `Conflict` for one's own account, the last admin, and
+    a person who was erased before.
     """
-    person, eraser = lock_people(person, by or person)
-    if by is not None:
-        check_can_administer(eraser)
-        check_can_deactivate(eraser, person)
+    person, by = lock_people(person, by)
+    check_can_administer(by)
+    check_can_deactivate(by, person)
     if set(active_admins().values_list("pk", flat=True)) == {person.pk}:
-        raise Conflict("This is the last admin: make somebody else admin first.")
+        raise Conflict("This is the last admin. Make another person an admin first.")
     if person.erased_at is not None:
-        raise Conflict("This person was erased before.")
+        raise Conflict("This person has already been erased.")
     _shut_out(person)
     _clear_row(person)
     _clear_elsewhere(person)
@@ -114,7 +132,7 @@ def _clear_row(person: User) -> None:
     person.is_staff = person.is_superuser = False
     person.last_login = person.deactivated_at = None
     person.save()
-    # When they joined and were last here is theirs, too.
+    # The dates of joining and of the last visit are personal data as well.
     User.objects.filter(pk=person.pk).update(erased_at=Now(), date_joined=Now())
     person.refresh_from_db()
 
@@ -130,7 +148,7 @@ def _clear_elsewhere(person: User) -> None:
     LogEntry.objects.filter(content_type=kind, object_id=str(person.pk)).update(
         object_repr=person.username, change_message=""
     )
-    # Of a session only its own bytes tell whose it is.
+    # Only the content of a session contains its owner.
     for session in Session.objects.iterator():
         if session.get_decoded().get(SESSION_KEY) == str(person.pk):
             session.delete()

@@ -1,4 +1,4 @@
-"""Giving roles and taking them away."""
+"""Grant and withdraw roles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import Grant, User
 from config.accounts.policies import can_give, check_can_give
 from config.accounts.roles import EVERYWHERE, Role, forget_roles
@@ -16,42 +17,43 @@ from config.shared.errors import Conflict, InvalidInput
 
 
 @transaction.atomic
-def grant_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: User) -> None:
-    """Give a role everywhere, or in the benchmark whose key `scope` is. Given twice, it is one.
+def grant_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) -> None:
+    """Grant a role everywhere, or in the benchmark with the key `scope`.
 
-    Raises `Conflict` for a person who was erased, `InvalidInput` for an admin of one benchmark.
+    A repeated grant changes nothing. Raises `Conflict` for a person who was erased, and
+    `InvalidInput` for an admin of one benchmark.
     """
     check_can_give(by, role, scope)
     if person.erased_at is not None:
-        raise Conflict("This person was erased.")
-    put_role(person, role, scope, by)
+        raise Conflict("This person has been erased.")
+    set_role(person, role, scope, by)
 
 
-def put_role(person: User, role: Role, scope: str, by: User | None) -> None:
-    """Give the role without asking who may: the caller has."""
+def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
+    """Store the role. The caller has checked the permission."""
     if scope == EVERYWHERE:
         person.groups.add(Group.objects.get_or_create(name=role.value)[0])
     elif role == Role.ADMIN:
-        raise InvalidInput("an admin is admin everywhere, not of one benchmark")
+        raise InvalidInput("The role of admin applies to all benchmarks.")
     else:
         Grant.objects.get_or_create(
-            user=person, role=role, scope=scope, defaults={"granted_by": by}
+            user=person, role=role, scope=scope, defaults={"granted_by": account_of(by)}
         )
     forget_roles(person)
 
 
 @transaction.atomic
-def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: User) -> None:
-    """Take a role away. What the person may not do any more ends with it: leases, invitations.
+def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) -> None:
+    """Withdraw a role. Leases and invitations that depend on it end.
 
-    Raises `Conflict` for one's own role of admin: so there is always one more.
+    Raises `Conflict` for one's own role of admin, so that an admin always remains.
     """
     if role == Role.ADMIN:
         person, by = lock_people(person, by)
     check_can_give(by, role, scope)
     if role == Role.ADMIN:
         if person.pk == by.pk:
-            raise Conflict("Nobody takes the role of admin from themselves; another admin can.")
+            raise Conflict("You cannot withdraw your own role of admin. Ask another admin.")
         User.objects.filter(pk=person.pk).update(is_staff=False, is_superuser=False)
         person.is_staff = person.is_superuser = False
     if scope == EVERYWHERE:
@@ -63,18 +65,18 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: User
     role_withdrawn.send(sender=User, person=person)
 
 
-def lock_people(person: User, by: User) -> tuple[User, User]:
-    """Both as they are now. Nobody changes them or any admin until our transaction ends.
+def lock_people(person: User, by: Actor) -> tuple[User, Actor]:
+    """Lock both people and all admins to the end of the transaction; return both as stored now.
 
-    So of two admins who take each other's rights at one moment, the second has none any more.
+    If two admins withdraw each other's rights at once, the second has no rights any more.
     """
     rows = User.objects.filter(Q(pk__in=[person.pk, by.pk]) | Q(is_superuser=True))
     locked = {row.pk: row for row in rows.select_for_update(no_key=True).order_by("pk")}
-    return locked[person.pk], locked[by.pk]
+    return locked[person.pk], by if by.pk is None else locked[by.pk]
 
 
 def revoke_invitations_beyond_rights(maker: User) -> None:
-    """Links that the person made and could not make now are of no use any more."""
+    """Revoke the open invitations that the person would not be allowed to make now."""
     for invitation in open_invitations().filter(made_by=maker):
         if not can_give(maker, invitation.role, invitation.scope):
             open_invitations().filter(pk=invitation.pk).update(revoked_at=Now())

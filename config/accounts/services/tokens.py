@@ -1,4 +1,4 @@
-"""The token that a person's scripts sign in to the API with."""
+"""The token with which a person's scripts use the API."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ from django.db import transaction
 from rest_framework.authtoken.models import Token
 
 from config.accounts.models import User
+from config.accounts.policies import check_is_active
 from config.accounts.services.roles import lock_people
-from config.shared.errors import NotPermitted
 
 
 @transaction.atomic
-def make_token(*, person: User) -> str:
-    """A token in place of the one before, which is refused from now on.
-
-    Raises `NotPermitted` for who was shut out meanwhile.
-    """
-    person, _ = lock_people(person, person)
-    if not person.is_active:
-        raise NotPermitted("This person is not active.")
-    Token.objects.filter(user=person).delete()
-    key: str = Token.objects.create(user=person).key
+def make_token(*, by: User) -> str:
+    """Return a new token for the person. It replaces the old one, which stops working."""
+    person, _ = lock_people(by, by)
+    check_is_active(person)
+    Token.objects.filter(user=by).delete()
+    key: str = Token.objects.create(user=by).key
     return key
 
 
-def withdraw_token(*, person: User) -> None:
-    """Scripts that use it are refused from now on."""
-    Token.objects.filter(user=person).delete()
+def withdraw_token(*, by: User) -> None:
+    """Delete the person's token, so that it stops working."""
+    check_is_active(by)
+    Token.objects.filter(user=by).delete()

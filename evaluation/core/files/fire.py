@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pooling.core.pair_space import PairSpace
+
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 ROWS_PER_PIECE = 2_000
 
@@ -181,14 +183,14 @@ def _word(label: int) -> str:
     return RELEVANT if label >= 1 else IRRELEVANT
 
 
-def by_text(first: Sequence[int], codes: Iterable[int], n_videos: int) -> list[list[int]]:
+def by_text(first: Sequence[int], codes: Iterable[int], space: PairSpace) -> list[list[int]]:
     """Return the places of the pairs of each (text, video), texts in the order of their captions.
 
     first: for each caption the number of the first caption with its text. codes: of the pairs,
-    caption number * n_videos + video number, ascending.
+    ascending.
     """
     groups: dict[int, list[int]] = {}
     for place, code in enumerate(codes):
-        query, video = divmod(code, n_videos)
-        groups.setdefault(first[query] * n_videos + video, []).append(place)
+        query, video = space.decode(code)
+        groups.setdefault(space.encode(first[query], video), []).append(place)
     return [groups[code] for code in sorted(groups)]

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
+from pooling.core.pair_space import PairSpace
 
 IntArray = npt.NDArray[np.int64]
 
@@ -52,7 +53,7 @@ READ_CELLS: tuple[Callable[[str], int], ...] = (
 class Labels:
     """The outcome of each judged pair, ascending by code.
 
-    codes: int64 [n], query number * n_videos + video number.
+    codes: int64 [n], codes of pairs (`pooling.core.pair_space.PairSpace`).
     labels: int64 [n], `NO_LABEL` for a pending pair or a conflict. states: int8 [n], values of
     `annotation.core.consensus.State`.
     judgments, relevant: int64 [n], how many live judgments, and how many of them say relevant.
@@ -79,7 +80,7 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
     A pending or conflicted pair has no label: the cell is empty.
     """
     queries, videos = _cells(query_keys), _cells(video_keys)
-    query, video = np.divmod(labels.codes, len(video_keys))
+    query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
     rows = zip(
         query.tolist(),
         video.tolist(),
@@ -129,7 +130,7 @@ def render_judgments(
     """One line per live judgment, sorted by pair and pseudonym; all arguments are [n] but keys."""
     queries, videos = _cells(query_keys), _cells(video_keys)
     order = np.lexsort((queues, np.array(pseudonyms), codes))
-    query, video = np.divmod(codes[order], len(video_keys))
+    query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
     rows = zip(
         query.tolist(),
         video.tolist(),

@@ -1,8 +1,8 @@
-"""How often annotators agree, over all and by annotator.
+"""Agreement between annotators, for all annotators together and for each annotator.
 
-Agreement does not depend on which pair got which labels or from whom, only on how often each
-combination of labels occurs. Half a million pairs collapse to a handful of such patterns
-(`ValueCounts`), and all figures but those per annotator are computed from them, alpha included.
+Agreement depends only on how often each combination of labels occurs, and not on which pairs have
+it. Half a million pairs therefore reduce to a few combinations, called patterns (`ValueCounts`).
+All figures except those of single annotators are computed from patterns, including alpha.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOTHING_SHARED: Final = "no pair is shared with another annotator"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure, or the reason by name why there is none (exactly one of both)."""
+    """A figure, or the reason why it is undefined. Exactly one of the two is not None."""
 
     value: float | None
     undefined: str | None = None
@@ -33,7 +33,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class LabelCountAgreement:
-    """Pairs with exactly `labels` labels, and the share of them whose labels are all equal."""
+    """Number of pairs with exactly `labels` labels, and the share whose labels are all equal."""
 
     labels: int
     pairs: int
@@ -42,10 +42,11 @@ class LabelCountAgreement:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorAgreement:
-    """What one annotator did.
+    """Number of labels of one annotator, and their agreement with other annotators.
 
-    relevant: share of the annotator's labels that are relevant.
-    compared: labels by others on the same pairs; agreement: share of these that are the same.
+    relevant: share of the annotator's labels that are relevant. compared: number of labels by other
+    annotators on the same pairs. agreement: share of the compared labels that equal the annotator's
+    own label.
     """
 
     annotator: int
@@ -57,11 +58,11 @@ class AnnotatorAgreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueCounts:
-    """The labelled pairs, collapsed to the different combinations of labels.
+    """Labelled pairs, counted by their combination of labels.
 
-    values: int64 [V], the label values that occur, ascending.
-    patterns: int64 [K, V], how many labels of each value; rows differ and are never all zero.
-    weights: int64 [K], how many pairs have the pattern, at least 1.
+    values: int64 [V], the label values that occur, ascending. patterns: int64 [K, V], the number of
+    labels of each value; all rows differ, and no row is all zero. weights: int64 [K], the number of
+    pairs that have each pattern, at least 1.
     """
 
     values: IntArray
@@ -70,28 +71,30 @@ class ValueCounts:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs with at least one label."""
+        """Number of pairs with at least one label."""
         return int(self.weights.sum())
 
     @property
     def n_labels(self) -> int:
+        """Number of labels of all pairs."""
         return int(self.weights @ self.patterns.sum(axis=1))
 
     @property
     def n_multiply_labelled(self) -> int:
+        """Number of pairs with at least two labels."""
         return self.multiply_labelled().n_pairs
 
     def multiply_labelled(self) -> ValueCounts:
-        """Only the pairs with two or more labels; the values stay all."""
-        kept = self.patterns.sum(axis=1) >= 2
-        return ValueCounts(self.values, self.patterns[kept], self.weights[kept])
+        """Return only the pairs with two or more labels. `values` does not change."""
+        several = self.patterns.sum(axis=1) >= 2
+        return ValueCounts(self.values, self.patterns[several], self.weights[several])
 
 
 def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int) -> ValueCounts:
-    """Collapse labels to patterns.
+    """Count the pairs by their combination of labels.
 
-    pair_index: whole numbers [L] from 0 to n_pairs - 1, in any order; labels: whole numbers [L].
-    Pairs without a label do not count. Raises ValueError for anything else.
+    pair_index: whole numbers [L] from 0 to n_pairs - 1, in any order. labels: whole numbers [L].
+    Pairs without a label are not counted. Raises ValueError for other types, shapes or numbers.
     """
     pair = whole_numbers(pair_index, "pair_index", n_pairs - 1)
     values, column = _distinct_labels(labels, len(pair))
@@ -99,7 +102,7 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
     counts = counts[counts.any(axis=1)]
     if len(counts) == 0:
         return ValueCounts(values, counts, np.empty(0, dtype=np.int64))
-    # Narrow keys are sorted by radix, in linear time.
+    # numpy sorts 16-bit keys by radix, in linear time.
     narrow = counts.astype(np.uint16) if counts.max() < 1 << 16 else counts
     ordered = counts[np.lexsort(narrow.T)]
     first = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
@@ -108,17 +111,21 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
 
 
 def count_opinions(judgments: IntArray, relevant: IntArray) -> ValueCounts:
-    """The same from counts: labels of each pair, and how many of them say relevant, int64 [n]."""
-    # Few patterns: of n labels 0 to n are relevant.
+    """Count the pairs by their labels 0 (not relevant) and 1 (relevant).
+
+    judgments, relevant: int64 [n_pairs], the number of labels of each pair, and the number of those
+    that are relevant. Pairs without a label are not counted.
+    """
+    # One code for each combination of the two numbers; only few combinations occur.
     width = int(judgments.max(initial=0)) + 1
     codes, weights = np.unique(judgments * width + relevant, return_counts=True)
-    labels, yes = np.divmod(codes[codes >= width], width)
-    patterns = np.stack([labels - yes, yes], axis=1)
+    labels, n_relevant = np.divmod(codes[codes >= width], width)
+    patterns = np.stack([labels - n_relevant, n_relevant], axis=1)
     return ValueCounts(np.array([0, 1], np.int64), patterns, weights[codes >= width])
 
 
 def percent_agreement(counts: ValueCounts) -> Estimate:
-    """Share of the multiply labelled pairs whose labels are all equal."""
+    """Return the share of the multiply labelled pairs whose labels are all equal."""
     several = counts.multiply_labelled()
     if several.n_pairs == 0:
         return Estimate(None, NOT_TWO_LABELS)
@@ -126,23 +133,23 @@ def percent_agreement(counts: ValueCounts) -> Estimate:
 
 
 def pairwise_agreement(counts: ValueCounts) -> Estimate:
-    """Return Fleiss' observed agreement.
+    """Return Fleiss' observed agreement (Fleiss 1971, equations 2 and 3).
 
-    It is the share of agreeing label pairs of a pair, as a mean over multiply labelled pairs
-    (Fleiss 1971, equations 2 and 3). Each pair counts once.
+    For each multiply labelled pair, compute the share of equal labels among every two of its
+    labels. The result is the mean of these shares. Each pair counts once.
     """
     several = counts.multiply_labelled()
     if several.n_pairs == 0:
         return Estimate(None, NOT_TWO_LABELS)
-    given = several.patterns.sum(axis=1)
+    n_labels = several.patterns.sum(axis=1)
     equal = (several.patterns * (several.patterns - 1)).sum(axis=1)
-    # Summed exactly, so that the order of the patterns does not matter.
-    total = fsum(several.weights * (equal / (given * (given - 1))))
+    # The sum is exact, so that the order of the patterns does not matter.
+    total = fsum(several.weights * (equal / (n_labels * (n_labels - 1))))
     return Estimate(total / several.n_pairs)
 
 
 def agreement_by_label_count(counts: ValueCounts) -> tuple[LabelCountAgreement, ...]:
-    """One row for each number of labels that occurs, ascending."""
+    """Return one row for each number of labels per pair that occurs, in ascending order."""
     unanimous, total = _is_unanimous(counts), counts.patterns.sum(axis=1)
     rows = []
     for labels in sorted(set(total.tolist())):
@@ -161,11 +168,11 @@ def agreement_by_annotator(
     *,
     rel: int = 1,
 ) -> tuple[AnnotatorAgreement, ...]:
-    """One row per annotator 0..n_annotators-1, those without labels included.
+    """Return one row for each annotator from 0 to n_annotators - 1, also for those without labels.
 
-    All three are whole numbers [L]; labels of `rel` and more are relevant. Raises ValueError for
-    numbers out of bounds and if an annotator labelled a pair twice, who would else count as
-    another annotator.
+    pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
+    relevant. Raises ValueError for numbers out of bounds, and if an annotator labelled a pair
+    twice, because the two labels would be compared as if two annotators had given them.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     annotator = whole_numbers(annotator_index, "annotator_index", n_annotators - 1)
@@ -179,16 +186,16 @@ def agreement_by_annotator(
     others = counts.sum(axis=1)[pair] - 1
 
     def sums(weight: IntArray | BoolArray) -> list[int]:
-        # Exact: the sums are whole and far below 2^53.
-        added = np.bincount(annotator, weights=weight, minlength=n_annotators)
-        return [int(total) for total in added.tolist()]
+        # float64 is exact here, because the sums are whole numbers far below 2^53.
+        totals = np.bincount(annotator, weights=weight, minlength=n_annotators)
+        return [int(total) for total in totals.tolist()]
 
-    given = np.bincount(annotator, minlength=n_annotators).tolist()
+    n_labels = np.bincount(annotator, minlength=n_annotators).tolist()
     relevant = sums(values[column] >= rel)
     return tuple(
         AnnotatorAgreement(number, n, _share(r, n, NO_LABELS), o, _share(s, o, NOTHING_SHARED))
         for number, (n, r, o, s) in enumerate(
-            zip(given, relevant, sums(others), sums(same), strict=True)
+            zip(n_labels, relevant, sums(others), sums(same), strict=True)
         )
     )
 
@@ -198,33 +205,34 @@ def _share(part: int, whole: int, undefined: str) -> Estimate:
 
 
 def _is_unanimous(counts: ValueCounts) -> BoolArray:
-    """Of each pattern [K], whether all its labels have the same value."""
+    """Return whether all labels of a pattern have the same value, bool [K]."""
     return np.asarray((counts.patterns > 0).sum(axis=1) == 1)
 
 
 def _table_of_counts(pair: IntArray, column: IntArray, n_pairs: int, n_values: int) -> IntArray:
-    """How many labels of each value each pair has: [n_pairs, V]."""
+    """Return the number of labels of each value for each pair, int64 [n_pairs, V]."""
     cells = np.bincount(pair * n_values + column, minlength=n_pairs * n_values)
     return cells.reshape(n_pairs, n_values)
 
 
 def _distinct_labels(labels: npt.ArrayLike, length: int) -> tuple[IntArray, IntArray]:
-    """The values that occur, ascending [V], and each label's place among them [L]."""
+    """Return the values that occur, ascending [V], and the index of each label in them [L]."""
     array = np.asarray(labels)
     if array.size == 0 and length == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     if array.shape != (length,) or not np.issubdtype(array.dtype, np.integer):
         raise ValueError("labels must be one whole number for each entry of pair_index")
     lowest, highest = int(array.min()), int(array.max())
-    if highest - lowest < array.size:  # of few grades, counting them takes linear time
-        place = array.astype(np.int64) - lowest
-        occurs = np.bincount(place) > 0
-        return lowest + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[place]
+    if highest - lowest < array.size:  # counting a small range takes linear time, sorting does not
+        offset = array.astype(np.int64) - lowest
+        occurs = np.bincount(offset) > 0
+        return lowest + np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[offset]
     values, column = np.unique(array, return_inverse=True)
     return values.astype(np.int64), column.astype(np.int64)
 
 
 def _check_labelled_once(pair: IntArray, annotator: IntArray, n_annotators: int) -> None:
+    """Raise ValueError if an annotator labelled a pair twice."""
     key = np.sort(pair * n_annotators + annotator)
     twice = np.flatnonzero(key[1:] == key[:-1])
     if twice.size:

@@ -1,14 +1,14 @@
-"""All figures of agreement, for the first labels of each pair and for all labels.
+"""All agreement figures, for the first labels of each pair and for all labels.
 
-A third label is requested only if the first two differ. In figures of all labels, pairs that differ
-therefore count more, and their third label must agree with one of the first two. Figures of the
-planned labels do not have this bias.
+A third label is requested only if the first two differ. Figures of all labels are therefore biased:
+pairs with different labels count more, and a third label must equal one of the first two on a scale
+of two steps. Figures of the first labels, which were planned, do not have this bias.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -29,27 +29,57 @@ CONFIDENCE: Final = 0.95
 # The same labels must always give the same interval.
 SEED: Final = 0
 
+# Agreement figures by name, as JSON. `figures_of` lists the names.
 Figures = dict[str, Any]
+
+
+class AgreementFigures(TypedDict):
+    """The figures of the first labels and of all labels, as JSON."""
+
+    first_labels: Figures
+    all_labels: Figures
+
+
+class StoredCounts(TypedDict):
+    """`ValueCounts` as JSON."""
+
+    values: list[int]
+    patterns: list[list[int]]
+    weights: list[int]
+
+
+class StoredAgreement(TypedDict):
+    """The counts from which agreement figures can be computed again, as JSON.
+
+    n_grades: number of steps of the scale. annotators: the figures with annotators resampled.
+    """
+
+    n_grades: int
+    first_labels: StoredCounts
+    all_labels: StoredCounts
+    annotators: Figures
 
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """The settings by which intervals are drawn."""
+    """Settings of the bootstrap intervals: number of resamples, confidence (0 to 1) and seed."""
 
     resamples: int = RESAMPLES
     confidence: float = CONFIDENCE
     seed: int = SEED
 
     def rng(self) -> np.random.Generator:
-        """Return a new generator for each interval, so that no interval depends on the others."""
+        """Return a new generator. Each interval uses its own, so that it depends on no other."""
         return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opinions:
-    """Labels with their annotators and pairs, int64 [n]; an annotator has labelled each pair once.
+    """Labels with their annotators and pairs, one row per label.
 
-    pairs, annotators: dense numbers from 0, or with gaps. is_first: bool [n].
+    pairs, annotators: int64 [n], numbers from 0, gaps allowed. labels: int64 [n]. is_first: bool
+    [n], whether the label is one of the planned labels of its pair. No annotator has labelled a
+    pair twice.
     """
 
     pairs: IntArray
@@ -57,40 +87,47 @@ class Opinions:
     labels: IntArray
     is_first: BoolArray
 
-    def only(self, which: BoolArray) -> Opinions:
+    def only(self, selected: BoolArray) -> Opinions:
+        """Return the selected rows, from flags [n]."""
         return Opinions(
-            self.pairs[which], self.annotators[which], self.labels[which], self.is_first[which]
+            self.pairs[selected],
+            self.annotators[selected],
+            self.labels[selected],
+            self.is_first[selected],
         )
 
     @property
     def first(self) -> Opinions:
+        """The first labels of each pair."""
         return self.only(self.is_first)
 
     @property
     def counts(self) -> ValueCounts:
+        """The pairs, counted by their combination of labels."""
         n_pairs = int(self.pairs.max(initial=-1)) + 1
         return count_labels(self.pairs, self.labels, n_pairs)
 
 
-def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
-    """Return the figures of some labels as a JSON object; pairs are resampled for intervals.
+def figures_of(counts: ValueCounts, n_grades: int, settings: Resampling) -> Figures:
+    """Return the agreement figures of some labels as a JSON object. Intervals resample pairs.
 
-    n_grades: steps of the scale. `alpha` is nominal on a scale of two and ordinal on a longer
-    scale. A longer scale also has `alpha_nominal`, AC2 and figures of relevance (0, or more).
-    `undefined` holds the reason for each figure that is null.
+    n_grades: number of steps of the scale. `alpha` is nominal on a scale of two steps and ordinal
+    on a longer scale. A longer scale also has `alpha_nominal`, `ac2`, and figures of relevance,
+    which count all labels above 0 as equal. `undefined` contains the reason for each figure that is
+    null.
     """
     level: Level = "ordinal" if n_grades > 2 else "nominal"
-    found = {
+    figures = {
         "agreement": percent_agreement(counts),
         "pairwise_agreement": pairwise_agreement(counts),
-        **_alphas("alpha", counts, level, how),
-        **_gwet("ac1", counts, n_grades, how, ordinal=False),
+        **_alphas("alpha", counts, level, settings),
+        **_gwet("ac1", counts, n_grades, settings, ordinal=False),
     }
     if n_grades > 2:
         relevance = as_relevance(counts)
-        found |= {
-            **_alphas("alpha_nominal", counts, "nominal", how),
-            **_gwet("ac2", counts, n_grades, how, ordinal=True),
+        figures |= {
+            **_alphas("alpha_nominal", counts, "nominal", settings),
+            **_gwet("ac2", counts, n_grades, settings, ordinal=True),
             "relevance_agreement": percent_agreement(relevance),
             "relevance_alpha": krippendorff_alpha(relevance),
         }
@@ -98,39 +135,42 @@ def figures_of(counts: ValueCounts, n_grades: int, how: Resampling) -> Figures:
         "labels": counts.n_labels,
         "multiply_labelled": counts.n_multiply_labelled,
         "alpha_level": level,
-        **as_json(found),
+        **as_json(figures),
     }
 
 
-def figures_of_both(opinions: Opinions, n_grades: int, how: Resampling) -> dict[str, Figures]:
-    """Return the figures of the `first_labels` and of `all_labels`.
+def figures_of_both(opinions: Opinions, n_grades: int, settings: Resampling) -> AgreementFigures:
+    """Return the figures of the first labels and of all labels, as `figures_of` does.
 
-    The figures of the first labels include the interval of alpha with annotators resampled.
+    The figures of the first labels also contain the interval of alpha with annotators resampled.
     """
     first = opinions.first
-    figures, annotators = figures_of(first.counts, n_grades, how), _by_people(first, n_grades, how)
+    figures, annotators = (
+        figures_of(first.counts, n_grades, settings),
+        _by_people(first, n_grades, settings),
+    )
     undefined = figures["undefined"] | annotators["undefined"]
     return {
         "first_labels": {**figures, **annotators, "undefined": undefined},
-        "all_labels": figures_of(opinions.counts, n_grades, how),
+        "all_labels": figures_of(opinions.counts, n_grades, settings),
     }
 
 
-def _by_people(first: Opinions, n_grades: int, how: Resampling) -> Figures:
+def _by_people(first: Opinions, n_grades: int, settings: Resampling) -> Figures:
     pairs = label_pairs(first.pairs, first.annotators, first.labels)
     level: Level = "ordinal" if n_grades > 2 else "nominal"
     interval = annotator_interval(
-        pairs, how.resamples, rng=how.rng(), confidence=how.confidence, level=level
+        pairs, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
-    found = as_json({"alpha_annotator_interval": interval})
-    return {"sharing_annotators": pairs.n_annotators, **found}
+    figures = as_json({"alpha_annotator_interval": interval})
+    return {"sharing_annotators": pairs.n_annotators, **figures}
 
 
-def to_store(opinions: Opinions, n_grades: int) -> Figures:
-    """Return what `figures_stored` needs, as a small JSON object.
+def to_store(opinions: Opinions, n_grades: int) -> StoredAgreement:
+    """Return a small JSON object from which `figures_stored` computes the figures again.
 
-    It has the number of pairs with each combination of labels, and the 95 % interval with
-    annotators resampled.
+    It contains the number of pairs with each combination of labels, and the 95 % interval of alpha
+    with annotators resampled.
     """
     first = opinions.first
     return {
@@ -141,37 +181,45 @@ def to_store(opinions: Opinions, n_grades: int) -> Figures:
     }
 
 
-def figures_stored(stored: Figures, how: Resampling) -> dict[str, Figures]:
-    """Return the figures of `figures_of_both` with the stored interval of resampled annotators."""
+def figures_stored(stored: StoredAgreement, settings: Resampling) -> AgreementFigures:
+    """Return the same as `figures_of_both`, from the result of `to_store`.
+
+    The interval with annotators resampled is the stored one. It does not depend on the settings.
+    """
     n_grades, annotators = stored["n_grades"], stored["annotators"]
-    first, every = (
-        figures_of(_counts_of(stored[name]), n_grades, how)
-        for name in ("first_labels", "all_labels")
-    )
+    first = figures_of(_counts_of(stored["first_labels"]), n_grades, settings)
+    every = figures_of(_counts_of(stored["all_labels"]), n_grades, settings)
     undefined = first["undefined"] | annotators["undefined"]
     return {"first_labels": {**first, **annotators, "undefined": undefined}, "all_labels": every}
 
 
-def _patterns(counts: ValueCounts) -> Figures:
-    return {name: getattr(counts, name).tolist() for name in ("values", "patterns", "weights")}
+def _patterns(counts: ValueCounts) -> StoredCounts:
+    return {
+        "values": counts.values.tolist(),
+        "patterns": counts.patterns.tolist(),
+        "weights": counts.weights.tolist(),
+    }
 
 
-def _counts_of(stored: Figures) -> ValueCounts:
+def _counts_of(stored: StoredCounts) -> ValueCounts:
     values = np.array(stored["values"], np.int64)
     patterns = np.array(stored["patterns"], np.int64).reshape(-1, len(values))
     return ValueCounts(values, patterns, np.array(stored["weights"], np.int64))
 
 
-def as_json(found: dict[str, Estimate | Interval]) -> Figures:
-    """Return values and ends of intervals by name, null if undefined; reasons under `undefined`."""
+def as_json(figures: dict[str, Estimate | Interval]) -> Figures:
+    """Return each figure's value, or the two ends of its interval, by name; null if undefined.
+
+    `undefined` contains the reason for each figure that is null.
+    """
     return {
-        **{name: _value(figure) for name, figure in found.items()},
-        "undefined": {name: one.undefined for name, one in found.items() if one.undefined},
+        **{name: _value(figure) for name, figure in figures.items()},
+        "undefined": {name: one.undefined for name, one in figures.items() if one.undefined},
     }
 
 
 def as_relevance(counts: ValueCounts) -> ValueCounts:
-    """Return the same pairs with labels 0 for not relevant and 1 for any relevant grade."""
+    """Return the same pairs with label 0 for not relevant, and 1 for any label above 0."""
     not_relevant = counts.patterns[:, counts.values == 0].sum(axis=1)
     relevant = counts.patterns.sum(axis=1) - not_relevant
     return ValueCounts(
@@ -188,23 +236,23 @@ def _value(figure: Estimate | Interval) -> float | list[float] | None:
 
 
 def _alphas(
-    name: str, counts: ValueCounts, level: Level, how: Resampling
+    name: str, counts: ValueCounts, level: Level, settings: Resampling
 ) -> dict[str, Estimate | Interval]:
     interval = alpha_interval(
-        counts, how.resamples, rng=how.rng(), confidence=how.confidence, level=level
+        counts, settings.resamples, rng=settings.rng(), confidence=settings.confidence, level=level
     )
     return {name: krippendorff_alpha(counts, level), f"{name}_interval": interval}
 
 
 def _gwet(
-    name: str, counts: ValueCounts, n_grades: int, how: Resampling, *, ordinal: bool
+    name: str, counts: ValueCounts, n_grades: int, settings: Resampling, *, ordinal: bool
 ) -> dict[str, Estimate | Interval]:
     interval = gwet_interval(
         counts,
         n_grades,
-        how.resamples,
-        rng=how.rng(),
-        confidence=how.confidence,
+        settings.resamples,
+        rng=settings.rng(),
+        confidence=settings.confidence,
         ordinal=ordinal,
     )
     return {name: gwet_ac(counts, n_grades, ordinal=ordinal), f"{name}_interval": interval}

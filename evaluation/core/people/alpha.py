@@ -17,17 +17,17 @@ NO_VARIATION: Final = "no variation"
 ALL_AGREE: Final = "all labels of each pair are equal, so resampling shows no spread"
 ONE_PATTERN: Final = "all pairs have the same labels, so resampling shows no spread"
 
-# Bounds the memory of a bootstrap to some tens of megabytes.
+# Limits the memory of a bootstrap to a few tens of megabytes.
 _CHUNK_CELLS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval, or the name of the reason why it is undefined.
+    """A confidence interval, or the reason why it is undefined.
 
-    resamples: how many were drawn; skipped: those among them in which the figure is undefined
-    (all labels alike) and which the percentiles leave out. method: how it was computed; a closed
-    form draws no resamples.
+    resamples: number of resamples, 0 for a closed form. skipped: number of resamples in which the
+    figure is undefined, for example because all labels are equal; the percentiles ignore them.
+    method: how the interval was computed.
     """
 
     low: float | None
@@ -40,14 +40,14 @@ class Interval:
 
 
 def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimate:
-    """Krippendorff's alpha of the multiply labelled pairs, by the `krippendorff` package.
+    """Return Krippendorff's alpha of the multiply labelled pairs, from the `krippendorff` package.
 
-    Pairs with a single label have nothing to be compared with and do not enter. Undefined where
-    no pair has two labels and where all comparable labels are alike. Raises ValueError for a
-    ratio scale with negative values.
+    Pairs with a single label are ignored. Alpha is undefined if no pair has two labels, and if all
+    labels of multiply labelled pairs are equal. Raises ValueError for a ratio scale with negative
+    values.
     """
     several = counts.multiply_labelled()
-    undefined = _why_undefined(several, level)
+    undefined = _undefined_reason(several, level)
     if undefined is not None:
         return Estimate(None, undefined)
     value = krippendorff.alpha(
@@ -66,18 +66,21 @@ def alpha_interval(
     confidence: float = 0.95,
     level: Level = "nominal",
 ) -> Interval:
-    """Percentile bootstrap interval of alpha over the multiply labelled pairs.
+    """Return the percentile bootstrap interval of alpha, with multiply labelled pairs resampled.
 
-    A resample draws as many pairs with replacement. Only the number of pairs of each pattern
-    matters, and these numbers follow exactly a multinomial distribution with the observed shares,
-    so that they are drawn directly: K numbers a resample in place of all pairs. Labels of the
-    same pair stay together (Efron and Tibshirani 1993, chapter 13, with the pair as the unit).
-    The interval covers the choice of the pairs, not that of the annotators. It is undefined if
-    every resample would have the same alpha: an interval of no width would hide this.
+    A resample draws the same number of pairs with replacement (Efron and Tibshirani 1993, chapter
+    13, with the pair as the unit). Labels of a pair stay together. Alpha depends only on the number
+    of pairs with each pattern. These numbers have a multinomial distribution with the observed
+    shares, so that K numbers are drawn per resample instead of all pairs. The interval covers the
+    choice of the pairs, but not the choice of the annotators. It is undefined if every resample
+    would have the same alpha, because an interval of width 0 would look exact.
+
+    confidence: between 0 and 1. Raises ValueError for parameters out of bounds, and as
+    `krippendorff_alpha` does.
     """
     check_resampling(resamples, confidence)
     several = counts.multiply_labelled()
-    undefined = _why_undefined(several, level) or why_no_spread(several)
+    undefined = _undefined_reason(several, level) or no_spread_reason(several)
     if undefined is not None:
         return Interval(None, None, confidence, 0, 0, undefined)
     return percentiles(
@@ -86,13 +89,16 @@ def alpha_interval(
 
 
 def check_resampling(resamples: int, confidence: float) -> None:
-    """Raise ValueError for an impossible number of resamples or confidence."""
+    """Raise ValueError unless there is a resample and the confidence lies between 0 and 1."""
     if resamples < 1 or not 0 < confidence < 1:
         raise ValueError("resamples must be at least 1 and confidence between 0 and 1")
 
 
-def why_no_spread(several: ValueCounts) -> str | None:
-    """Return the reason why all resamples would agree equally well, or None."""
+def no_spread_reason(several: ValueCounts) -> str | None:
+    """Return the reason why all resamples would have the same agreement, or None.
+
+    several: multiply labelled pairs.
+    """
     if several.n_pairs == 1:
         return NOT_TWO_PAIRS
     if len(several.weights) == 1:
@@ -103,9 +109,10 @@ def why_no_spread(several: ValueCounts) -> str | None:
 def percentiles(
     values: FloatArray, resamples: int, confidence: float, undefined: str | None = None
 ) -> Interval:
-    """Return the percentile interval of the defined values, or the reason why there are none.
+    """Return the interval between two percentiles of resampled values.
 
-    values: [at most `resamples`].
+    values: float64, of the resamples in which the figure is defined, at most `resamples`.
+    undefined: the reason that the interval has if there are no values.
     """
     if len(values) == 0:
         return Interval(None, None, confidence, resamples, resamples, undefined)
@@ -114,8 +121,8 @@ def percentiles(
     return Interval(low, high, confidence, resamples, resamples - len(values))
 
 
-def _why_undefined(several: ValueCounts, level: Level) -> str | None:
-    """Reason why alpha of multiply labelled pairs does not exist, or None."""
+def _undefined_reason(several: ValueCounts, level: Level) -> str | None:
+    """Return the reason why alpha of these multiply labelled pairs is undefined, or None."""
     if level == "ratio" and np.any(several.values < 0):
         raise ValueError("a ratio scale has no negative values")
     if several.n_pairs == 0:
@@ -126,7 +133,7 @@ def _why_undefined(several: ValueCounts, level: Level) -> str | None:
 def _resampled_alphas(
     several: ValueCounts, resamples: int, rng: np.random.Generator, level: Level
 ) -> FloatArray:
-    """Alpha of each resample in which it is defined, at most [resamples]."""
+    """Return alpha of each resample in which it is defined, float64, at most [resamples]."""
     n_pairs, (n_patterns, n_values) = several.n_pairs, several.patterns.shape
     chunk = max(1, _CHUNK_CELLS // max(n_patterns, n_values**2))
     alphas = []
@@ -138,12 +145,13 @@ def _resampled_alphas(
 
 
 def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) -> FloatArray:
-    """Alpha for each row of pattern weights [B, K] in which it is defined.
+    """Return alpha for each row of pattern weights [B, K] in which it is defined.
 
-    1 - observed / expected disagreement from the coincidence matrices (Krippendorff, Content
-    Analysis, on reliability). For two different values c and d: o_cd is the sum of
-    n_c n_d / (n - 1) over the items, e_cd the same of the sums over all items. Where c = d the
-    distance is 0, so that their diagonals need not be right. Equal to the package's value.
+    Alpha is 1 - observed / expected disagreement, from coincidence matrices (Krippendorff, Content
+    Analysis, chapter on reliability). For two different values c and d, the observed coincidence
+    o_cd is the sum of n_c n_d / (n - 1) over the pairs. The expected one, e_cd, is the same formula
+    for the sums over all pairs. For c = d the distance is 0, so the diagonals do not matter.
+    The result equals that of the `krippendorff` package.
     """
     pattern = several.patterns.astype(np.float64)
     n_values = pattern.shape[1]
@@ -155,15 +163,15 @@ def _alphas_of_weights(several: ValueCounts, weights: IntArray, level: Level) ->
     observed, n_value = observed[varied], n_value[varied]
     distance = distances(several.values, n_value, level)
     expected = np.einsum("bc,bcd,bd->b", n_value, distance, n_value)
-    found = np.einsum("bcd,bcd->b", observed, distance)
-    return np.asarray(1 - (n_value.sum(axis=1) - 1) * found / expected)
+    disagreement = np.einsum("bcd,bcd->b", observed, distance)
+    return np.asarray(1 - (n_value.sum(axis=1) - 1) * disagreement / expected)
 
 
 def distances(values: IntArray, n_value: FloatArray, level: Level) -> FloatArray:
-    """Squared distance of every two values in each resample, [B, V, V].
+    """Return the squared distance between every two values in each resample, float64 [B, V, V].
 
-    n_value: [B, V], comparable labels of each value, on which only the ordinal distance depends:
-    there it is the difference of the mean ranks.
+    values: int64 [V]. n_value: [B, V], the number of labels of each value. Only the ordinal
+    distance depends on it: the distance is the difference between the mean ranks of two values.
     """
     if level == "ordinal":
         position = np.cumsum(n_value, axis=1) - n_value / 2

@@ -1,4 +1,4 @@
-"""An interval of alpha that holds for other annotators, not only for other pairs."""
+"""An interval of alpha that covers the choice of the annotators and the choice of the pairs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ NOT_THREE_ANNOTATORS: Final = "fewer than three annotators share pairs"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPairs:
-    """Two labels of the same pair by different annotators, grouped into different cases.
+    """Every two labels of the same pair, counted by their annotators and values.
 
-    annotators: int64 [U, 2], dense numbers from 0. labels: int64 [U, 2], places in `values`.
-    weights: float64 [U], the sum over the pairs of 1 / (labels of the pair - 1).
-    values: int64 [V], ascending. n_annotators: annotators who share a pair with another annotator.
+    annotators: int64 [U, 2], numbers from 0 without gaps. labels: int64 [U, 2], indices into
+    `values`. weights: float64 [U], the sum of 1 / (number of labels of the pair - 1) over the pairs
+    with these two labels by these two annotators. values: int64 [V], ascending. n_annotators:
+    number of annotators who share a pair with another annotator.
     """
 
     annotators: IntArray
@@ -43,9 +44,11 @@ class LabelPairs:
 def label_pairs(
     pair_index: npt.ArrayLike, annotator_index: npt.ArrayLike, labels: npt.ArrayLike
 ) -> LabelPairs:
-    """Group labels into pairs of labels; whole numbers [L] each, in any order.
+    """Count every two labels of the same pair.
 
-    An annotator has labelled each pair at most once. A pair with r labels gives r (r - 1) / 2 rows.
+    pair_index, annotator_index, labels: whole numbers [L], in any order. No annotator has labelled
+    a pair twice. A pair with r labels adds r (r - 1) / 2 combinations of two labels. Raises
+    ValueError for negative indices.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     person = whole_numbers(annotator_index, "annotator_index", None)
@@ -70,12 +73,13 @@ def label_pairs(
 def _collapsed(
     people: IntArray, labels: IntArray, weights: FloatArray, values: IntArray
 ) -> LabelPairs:
-    known, dense = np.unique(people, return_inverse=True)
+    """Add up the weights [R] of equal rows of annotators and labels, [R, 2] each."""
+    annotators, dense = np.unique(people, return_inverse=True)
     dense = dense.reshape(people.shape)
     # The order of the two annotators does not matter.
-    turned = dense[:, 0] > dense[:, 1]
-    dense[turned], labels[turned] = dense[turned, ::-1], labels[turned, ::-1]
-    width, height = len(known), len(values)
+    swapped = dense[:, 0] > dense[:, 1]
+    dense[swapped], labels[swapped] = dense[swapped, ::-1], labels[swapped, ::-1]
+    width, height = len(annotators), len(values)
     codes = ((dense[:, 0] * width + dense[:, 1]) * height + labels[:, 0]) * height + labels[:, 1]
     cases, case_of = np.unique(codes, return_inverse=True)
     left, right = np.divmod(cases // height**2, width)
@@ -84,7 +88,7 @@ def _collapsed(
         np.stack(np.divmod(cases % height**2, height), axis=1),
         np.bincount(case_of.reshape(-1), weights=weights, minlength=len(cases)).astype(np.float64),
         values,
-        len(known),
+        len(annotators),
     )
 
 
@@ -96,25 +100,30 @@ def annotator_interval(
     confidence: float = 0.95,
     level: Level = "nominal",
 ) -> Interval:
-    """Return the percentile interval of alpha with annotators resampled.
+    """Return the percentile interval of alpha, with annotators resampled.
 
-    A resample draws the same number of annotators with replacement. The weight of two labels of a
-    pair in the coincidence matrix of alpha is the product of how often their annotators were drawn
-    (Owen 2007, Annals of Applied Statistics 1:386-411, "The pigeonhole bootstrap", for the product
-    of weights). Labels of an annotator stay together, so the interval covers the choice of the
-    annotators. It also covers the choice of the pairs and is conservative: if all annotators are
-    equally good, it is up to 1.7 times as wide as the interval with pairs resampled. With fewer
-    than about 20 very different annotators it is too narrow, as all such intervals are.
+    A resample draws the same number of annotators with replacement. In the coincidence matrix of
+    alpha, two labels of a pair have a weight: the product of the numbers of times that their
+    annotators were drawn. The product of weights is from Owen (2007), "The pigeonhole bootstrap",
+    Annals of Applied Statistics 1:386-411. The labels of an annotator stay together, so the
+    interval covers the choice of the annotators. It also covers the choice of the pairs. It is
+    conservative: if all annotators are equally good, it is up to 1.7 times as wide as the interval
+    with pairs resampled. Like all such intervals, it is too narrow with fewer than about 20
+    annotators who differ much.
+
+    The interval is undefined if no pair has two labels, if labels do not vary, with fewer than
+    three annotators, and if all labels of each pair are equal. Raises ValueError for parameters out
+    of bounds.
     """
     check_resampling(resamples, confidence)
-    if undefined := _why_undefined(pairs):
+    if undefined := _undefined_reason(pairs):
         return Interval(None, None, confidence, 0, 0, undefined)
     n = pairs.n_annotators
     times = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
     return percentiles(_alphas(pairs, times, level), resamples, confidence, NO_VARIATION)
 
 
-def _why_undefined(pairs: LabelPairs) -> str | None:
+def _undefined_reason(pairs: LabelPairs) -> str | None:
     if len(pairs.weights) == 0:
         return NOT_TWO_LABELS
     if len(np.unique(pairs.labels)) < 2:
@@ -125,9 +134,9 @@ def _why_undefined(pairs: LabelPairs) -> str | None:
 
 
 def _alphas(pairs: LabelPairs, times: FloatArray, level: Level) -> FloatArray:
-    """Return the alpha of each resample in which labels vary.
+    """Return alpha of each resample in which labels vary, as in `alpha`.
 
-    times: float64 [B, n_annotators], how often each annotator is drawn.
+    times: float64 [B, n_annotators], the number of times that each annotator is drawn.
     """
     n_values = len(pairs.values)
     observed = np.zeros((len(times), n_values, n_values))
@@ -141,14 +150,17 @@ def _alphas(pairs: LabelPairs, times: FloatArray, level: Level) -> FloatArray:
     observed, n_value = observed[varied], n_value[varied]
     distance = distances(pairs.values, n_value, level)
     expected = np.einsum("bc,bcd,bd->b", n_value, distance, n_value)
-    found = np.einsum("bcd,bcd->b", observed, distance)
-    return np.asarray(1 - (n_value.sum(axis=1) - 1) * found / expected)
+    disagreement = np.einsum("bcd,bcd->b", observed, distance)
+    return np.asarray(1 - (n_value.sum(axis=1) - 1) * disagreement / expected)
 
 
 def _drawn_weights(
     pairs: LabelPairs, cases: npt.NDArray[np.bool_], times: FloatArray
 ) -> FloatArray:
-    """Return the sum of the weights of some cases in each resample, float64 [B]."""
+    """Return the sum of the weights of the selected rows in each resample, float64 [B].
+
+    cases: bool [U]. times: float64 [B, n_annotators].
+    """
     (left, right), weights = pairs.annotators[cases].T, pairs.weights[cases]
     table = sparse.csr_array((weights, (left, right)), shape=(times.shape[1],) * 2)
     return np.asarray(((times @ table) * times).sum(axis=1))

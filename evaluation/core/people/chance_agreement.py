@@ -1,10 +1,10 @@
-"""Gwet's AC1 and AC2: agreement beyond chance that stays stable if one label is rare.
+"""Gwet's AC1 and AC2, coefficients of agreement beyond chance that also suit rare labels.
 
-Alpha is low if nearly all labels are equal, even if annotators agree well. It takes the share of
-rare labels itself for chance agreement (the "kappa paradox"). AC1 assumes that only labels given at
-random agree by chance. Sources: Gwet (2008), British Journal of Mathematical and
-Statistical Psychology 61:29-48, for AC1; Gwet (2014), Handbook of Inter-Rater Reliability, 4th
-edition, for weights (AC2) and pairs with different numbers of labels.
+Alpha is low if nearly all labels are equal, even if annotators agree well (the "kappa paradox"). It
+computes chance agreement from the shares of the labels alone. AC1 assumes that only labels that are
+chosen at random agree by chance. AC1 is from Gwet (2008), British Journal of Mathematical and
+Statistical Psychology 61:29-48. Weights (AC2) and pairs with different numbers of labels are from
+Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from evaluation.core.people.alpha import (
     NO_VARIATION,
     Interval,
     check_resampling,
+    no_spread_reason,
     percentiles,
-    why_no_spread,
 )
 
 
 def gwet_ac(counts: ValueCounts, n_categories: int, *, ordinal: bool = False) -> Estimate:
-    """Return AC1, or with ordinal weights AC2.
+    """Return AC1, or AC2 with ordinal weights.
 
-    n_categories: labels of the scale, at least 2; they include all values that occur. Observed
-    agreement is the weighted share of agreeing label pairs, as a mean over multiply labelled pairs.
-    Chance agreement is T / (q (q - 1)) * sum of p (1 - p) over the q categories. p is the mean
-    share of a category over all labelled pairs, also those with one label. T is the sum of all
-    weights (q for AC1). Undefined without a pair that has two labels, and if all labels are equal.
+    n_categories: number q of steps of the scale, at least 2. Label values lie from 0 to q - 1.
+
+    The coefficient is (observed - chance) / (1 - chance). Observed agreement is the weighted share
+    of agreeing labels among every two labels of a pair, as a mean over multiply labelled pairs.
+    Chance agreement is T / (q (q - 1)) * sum of p (1 - p) over the categories. p is the mean share
+    of a category over all labelled pairs, also those with one label. T is the sum of all weights (q
+    for AC1). The coefficient is undefined if no pair has two labels, and if all labels are equal.
+    Raises ValueError for fewer than two categories and for values out of bounds.
     """
-    if undefined := _why_undefined(counts):
+    if undefined := _undefined_reason(counts):
         return Estimate(None, undefined)
     weights = _weights(counts.values, n_categories, ordinal=ordinal)
-    found = _coefficients(counts, counts.weights[None, :], weights, n_categories)
-    return Estimate(float(found[0]))
+    values = _coefficients(counts, counts.weights[None, :], weights, n_categories)
+    return Estimate(float(values[0]))
 
 
 def gwet_interval(
@@ -49,11 +52,12 @@ def gwet_interval(
 ) -> Interval:
     """Return the percentile bootstrap interval of `gwet_ac`, with pairs resampled.
 
-    Pairs with one label and pairs with several are drawn separately, in their present numbers: the
-    number of pairs that are labelled twice is planned, not random.
+    Pairs with one label and pairs with several labels are drawn separately, because the number of
+    pairs with several labels is planned and not random. Raises ValueError as `gwet_ac` does, and
+    for a number of resamples or a confidence out of bounds.
     """
     check_resampling(resamples, confidence)
-    undefined = _why_undefined(counts) or why_no_spread(counts.multiply_labelled())
+    undefined = _undefined_reason(counts) or no_spread_reason(counts.multiply_labelled())
     if undefined:
         return Interval(None, None, confidence, 0, 0, undefined)
     drawn = np.zeros((resamples, len(counts.weights)), np.int64)
@@ -64,11 +68,11 @@ def gwet_interval(
             total = int(observed.sum())
             drawn[:, stratum] = rng.multinomial(total, observed / total, size=resamples)
     weights = _weights(counts.values, n_categories, ordinal=ordinal)
-    found = _coefficients(counts, drawn, weights, n_categories)
-    return percentiles(found, resamples, confidence, NO_VARIATION)
+    values = _coefficients(counts, drawn, weights, n_categories)
+    return percentiles(values, resamples, confidence, NO_VARIATION)
 
 
-def _why_undefined(counts: ValueCounts) -> str | None:
+def _undefined_reason(counts: ValueCounts) -> str | None:
     if counts.n_multiply_labelled == 0:
         return NOT_TWO_LABELS
     return NO_VARIATION if counts.patterns.any(axis=0).sum() < 2 else None
@@ -79,17 +83,17 @@ def _coefficients(
 ) -> FloatArray:
     """Return the coefficient for each row of pattern weights [B, K] in which labels vary.
 
-    weights: [q, q], of agreement between two categories; values of the counts index it.
+    weights: float64 [q, q], the agreement of two categories, indexed by label values.
     """
     pattern = counts.patterns.astype(np.float64)
-    given = pattern.sum(axis=1)
-    several = given >= 2
-    among = weights[np.ix_(counts.values, counts.values)]
-    # Weighted number of labels of each pair that agree with another label of the pair.
-    equal = np.einsum("kc,cd,kd->k", pattern, among, pattern) - given
-    share = equal[several] / (given * (given - 1))[several]
+    n_labels = pattern.sum(axis=1)
+    several = n_labels >= 2
+    of_values = weights[np.ix_(counts.values, counts.values)]
+    # Weighted number of ordered label pairs of a pattern that agree, without a label and itself.
+    equal = np.einsum("kc,cd,kd->k", pattern, of_values, pattern) - n_labels
+    share = equal[several] / (n_labels * (n_labels - 1))[several]
     observed = (drawn[:, several] @ share) / drawn[:, several].sum(axis=1)
-    shares = (drawn @ (pattern / given[:, None])) / drawn.sum(axis=1)[:, None]
+    shares = (drawn @ (pattern / n_labels[:, None])) / drawn.sum(axis=1)[:, None]
     by_chance = (shares * (1 - shares)).sum(axis=1) * weights.sum()
     by_chance /= n_categories * (n_categories - 1)
     varied = (shares > 0).sum(axis=1) >= 2
@@ -97,15 +101,16 @@ def _coefficients(
 
 
 def _weights(values: IntArray, n_categories: int, *, ordinal: bool) -> FloatArray:
-    """Return the weights of agreement between two categories.
+    """Return the weight of agreement of every two categories, float64 [q, q].
 
-    They are 1 for the same category and 0 for others. On an ordinal scale they are 1 - C(d + 1, 2)
-    / C(q, 2) for categories d steps apart (Gwet 2014, chapter 3).
+    The weight is 1 for equal categories and 0 for different ones. On an ordinal scale it is
+    1 - C(d + 1, 2) / C(q, 2), where d is the number of steps between the two categories (Gwet 2014,
+    chapter 3).
     """
     if n_categories < 2 or values.min() < 0 or values.max() >= n_categories:
         raise ValueError("values must be numbers from 0 to the number of categories, at least 2")
     if not ordinal:
         return np.eye(n_categories)
     steps = np.abs(np.subtract.outer(np.arange(n_categories), np.arange(n_categories)))
-    apart = (steps + 1) * steps / 2
-    return np.asarray(1 - apart / (n_categories * (n_categories - 1) / 2))
+    distance = (steps + 1) * steps / 2
+    return np.asarray(1 - distance / (n_categories * (n_categories - 1) / 2))

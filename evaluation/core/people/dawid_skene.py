@@ -1,13 +1,14 @@
-"""How reliable each annotator is, and what is true, estimated from the labels alone.
+"""Estimation of annotator accuracies and true labels from the labels alone (Dawid and Skene).
 
-A. P. Dawid and A. M. Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the EM
-Algorithm, Applied Statistics 28 (1979), 20-28: each item has one true class; an annotator, given
-that class, labels by a row of a confusion matrix of their own and independently of the others.
+Source: A. P. Dawid and A. M. Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the
+EM Algorithm, Applied Statistics 28 (1979), 20-28. Each item has one true class. Each annotator has
+a confusion matrix. The row of the true class contains the probabilities of the annotator's labels.
+Given the true class, annotators label independently of each other.
 
-What grows how: sorting L labels once takes O(L log L); from then on only patterns count, the
-different sets of (annotator, label) that items have. One round of EM takes O(T n_labels), T being
-the (annotator, label) entries of all patterns: at most L, and far fewer where most items have one
-label, as there are no more than n_annotators * n_labels patterns of one. The confusion matrices
+Running time: L labels are sorted once, in O(L log L). EM then works on patterns, the different sets
+of (annotator, label) entries that items have. One round of EM takes O(T n_labels), where T is the
+number of entries of all patterns. T is at most L. It is much smaller if most items have one label,
+because there are at most n_annotators * n_labels patterns with one label. The confusion matrices
 take O(n_annotators n_labels^2).
 """
 
@@ -23,7 +24,7 @@ from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 
-ONE_ANNOTATOR: Final = "a single annotator has nobody to be compared with"
+ONE_ANNOTATOR: Final = "there is only one annotator"
 
 SMOOTHING: Final = 0.01
 TOLERANCE: Final = 1e-6
@@ -32,17 +33,18 @@ MAX_ITERATIONS: Final = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelModel:
-    """What EM found; K is n_labels, and all probabilities lie above 0 but the posteriors.
+    """The fitted model, with K = n_labels classes. Arrays are float64 unless stated otherwise.
 
-    priors: [K], the share of each true class.
-    confusion: [n_annotators, K, K], row: true class, column: the label given; rows sum to 1.
-    accuracy: [n_annotators], the chance of a right label, which is the diagonal weighted by the
-        priors.
-    pattern_of: int64 [n_items], which of the P patterns an item has.
-    pattern_posterior: [P, K], the chances of the true class of an item of each pattern.
-    iterations: rounds of M and E step; converged: whether the last changed no posterior by
-        `tolerance` or more.
-    patterns: the patterns themselves, for `accuracy.accuracy_intervals`.
+    priors: [K], the share of each true class, above 0.
+    confusion: [n_annotators, K, K], the probability of each label (last axis) given the true class
+        (middle axis), above 0; each row sums to 1.
+    accuracy: [n_annotators], the probability of a correct label: the diagonal of the confusion
+        matrix, weighted by the priors.
+    pattern_of: int64 [n_items], the pattern of each item.
+    pattern_posterior: [P, K], the probability of each true class for an item with each pattern.
+    iterations: number of rounds of EM. converged: whether the last round changed every posterior by
+        less than `tolerance`.
+    patterns: the patterns, which `accuracy.accuracy_intervals` uses.
     """
 
     priors: FloatArray
@@ -55,13 +57,13 @@ class LabelModel:
     patterns: LabelPatterns
 
     def posterior(self) -> FloatArray:
-        """The chances of each item's true class, [n_items, K]; rows sum to 1."""
+        """Return the probability of each true class for each item, float64 [n_items, K]."""
         return np.asarray(self.pattern_posterior[self.pattern_of])
 
 
 @dataclass(frozen=True, slots=True)
 class LabelModelEstimate:
-    """A model, or the reason by name why there is none (exactly one of both)."""
+    """A model, or the reason why it is undefined. Exactly one of the two is not None."""
 
     model: LabelModel | None
     undefined: str | None = None
@@ -77,19 +79,21 @@ def dawid_skene(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> LabelModelEstimate:
-    """Fit class shares, confusion matrices and true classes by EM, from the vote shares on.
+    """Fit class shares, confusion matrices and true classes by EM. The start is the vote shares.
 
-    All three are whole numbers [L] in any order: dense item numbers, dense annotator numbers, and
-    labels 0..n_labels-1. Several labels by one annotator on one item count as they are, as in the
-    paper. `smoothing`, above 0, is added to each expected count before it is divided by its sum,
-    in the priors and in each cell of the confusion matrices (a Dirichlet prior of 1 + smoothing):
-    no probability becomes 0, and a row without any evidence is uniform.
+    items, annotators, labels: whole numbers [L], in any order. Items and annotators are numbered
+    from 0 without gaps, and labels lie from 0 to n_labels - 1. If an annotator labelled an item
+    several times, all these labels count, as in the paper. smoothing: above 0, is added to each
+    expected count of the priors and of the confusion matrices (a Dirichlet prior of 1 + smoothing).
+    No probability is then 0, and a row without evidence is uniform. tolerance: EM ends when no
+    posterior changes by this much.
 
-    Undefined without labels, with a single annotator, where all labels are alike, and where no
+    The model is undefined without labels, with one annotator, if all labels are equal, and if no
     item is shared by two annotators. Raises ValueError for numbers out of bounds.
 
-    The more items have one label only, the less is known: such an item tells next to nothing of
-    its annotator, and its posterior is what the annotator's errors on shared items make of it.
+    An item with one label has almost no information about its annotator. Its posterior depends on
+    the errors that the annotator makes on shared items. The more items have only one label, the
+    less certain the result is.
     """
     item = whole_numbers(items, "items", None)
     annotator = whole_numbers(annotators, "annotators", None)
@@ -100,13 +104,13 @@ def dawid_skene(
         raise ValueError(
             "smoothing must be above 0, tolerance not below, max_iterations at least 1"
         )
-    undefined = _why_undefined(item, annotator, label)
+    undefined = _undefined_reason(item, annotator, label)
     if undefined is not None:
         return LabelModelEstimate(None, undefined)
     _check_dense(item, "items")
     _check_dense(annotator, "annotators")
     patterns = collapse_labels(item, annotator, label, n_labels)
-    # Inside, classes come first, [K, P]: whole rows are what numpy is quick at.
+    # EM stores posteriors as [K, P], because numpy is fast on long rows.
     posterior, converged, rounds = patterns.vote_shares(), False, 0
     while not converged and rounds < max_iterations:
         priors, confusion = _maximise(patterns, posterior, smoothing)
@@ -128,7 +132,7 @@ def dawid_skene(
     )
 
 
-def _why_undefined(item: IntArray, annotator: IntArray, label: IntArray) -> str | None:
+def _undefined_reason(item: IntArray, annotator: IntArray, label: IntArray) -> str | None:
     if len(item) == 0:
         return NO_LABELS
     if (annotator == annotator[0]).all():
@@ -136,23 +140,24 @@ def _why_undefined(item: IntArray, annotator: IntArray, label: IntArray) -> str 
     if (label == label[0]).all():
         return NO_VARIATION
     first = np.empty(int(item.max()) + 1, dtype=np.int64)
-    first[item] = annotator  # one of those who labelled the item
+    first[item] = annotator  # any one of the item's annotators
     return None if (first[item] != annotator).any() else NOTHING_SHARED
 
 
-def _check_dense(numbers: IntArray, what: str) -> None:
+def _check_dense(numbers: IntArray, noun: str) -> None:
     missing = np.flatnonzero(np.bincount(numbers) == 0)
     if missing.size:
-        raise ValueError(f"{what}: number {missing[0]} has no label")
+        raise ValueError(f"{noun}: number {missing[0]} has no label")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPatterns:
     """The different multisets of codes (annotator * n_labels + label) that items have.
 
-    codes: int64 [T], those of the first pattern, then of the next; starts: int64 [P], where each
-    begins; owner: int64 [T], the pattern of each code; weights: int64 [P], how many items have
-    it; of_item: int64 [n_items].
+    codes: int64 [T], the codes of the first pattern, then those of the second, and so on. starts:
+    int64 [P], the index of each pattern's first code. owner: int64 [T], the pattern of each code.
+    weights: int64 [P], the number of items with each pattern. of_item: int64 [n_items], the pattern
+    of each item.
     """
 
     codes: IntArray
@@ -164,7 +169,7 @@ class LabelPatterns:
     n_labels: int
 
     def vote_shares(self) -> FloatArray:
-        """The share of each label among the item's labels, [K, P] (equation 3.1)."""
+        """Return the share of each label among a pattern's labels, [K, P] (equation 3.1)."""
         cell = self.codes % self.n_labels * len(self.starts) + self.owner
         votes = np.bincount(cell, minlength=self.n_labels * len(self.starts))
         votes = votes.reshape(self.n_labels, -1)
@@ -174,11 +179,14 @@ class LabelPatterns:
 def collapse_labels(
     item: IntArray, annotator: IntArray, label: IntArray, n_labels: int
 ) -> LabelPatterns:
-    """The patterns of the items, shorter ones first."""
+    """Return the patterns of the items, in ascending order of their number of labels.
+
+    item, annotator, label: int64 [L], in any order; items and annotators without gaps.
+    """
     n_annotators = int(annotator.max()) + 1
     n_codes = n_annotators * n_labels
     sizes = np.bincount(item)
-    # Sorted by item and, within it, by code, so that equal sets are equal rows.
+    # Sort by item and, within an item, by code, so that equal multisets become equal rows.
     code = np.sort(item * n_codes + annotator * n_labels + label) % n_codes
     firsts = np.cumsum(sizes) - sizes
     of_item = np.empty(len(sizes), dtype=np.int64)
@@ -204,9 +212,9 @@ def collapse_labels(
 
 
 def _distinct_rows(table: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
-    """Which distinct row each row of codes is, and where an example of each distinct one is."""
+    """Return the number of the distinct row that each row equals, and one row of each number."""
     number = np.zeros(len(table), dtype=np.int64)
-    for column in table.T:  # numbered anew each time, they stay far below 2^63
+    for column in table.T:  # renumbering after each column keeps the numbers far below 2^63
         number = _renumbered(number * n_codes + column)
     examples = np.empty(int(number.max()) + 1, dtype=np.int64)
     examples[number] = np.arange(len(number))
@@ -214,9 +222,9 @@ def _distinct_rows(table: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
 
 
 def _renumbered(values: IntArray) -> IntArray:
-    """The values as 0, 1, 2 … in their order; without sorting where they are close together."""
+    """Return the values as 0, 1, 2 …, in their order."""
     highest = int(values.max())
-    if highest > 4 * len(values):
+    if highest > 4 * len(values):  # otherwise counting is faster than sorting
         return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
     occurs = np.bincount(values, minlength=highest + 1) > 0
     return np.asarray((np.cumsum(occurs) - 1)[values])
@@ -225,7 +233,10 @@ def _renumbered(values: IntArray) -> IntArray:
 def _maximise(
     patterns: LabelPatterns, posterior: FloatArray, smoothing: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Priors [K] and confusion matrices [n_annotators, K, K] (equations 2.3 and 2.4, smoothed)."""
+    """Return priors [K] and confusion matrices [n_annotators, K, K] (M step).
+
+    These are equations 2.3 and 2.4 with smoothing.
+    """
     n_annotators, n_labels = patterns.n_annotators, patterns.n_labels
     weighted = posterior * patterns.weights
     priors = weighted.sum(axis=1) + smoothing
@@ -240,7 +251,7 @@ def _maximise(
 
 
 def _expect(patterns: LabelPatterns, priors: FloatArray, confusion: FloatArray) -> FloatArray:
-    """The chances of the true class under each pattern, [K, P] (equation 2.5, by logarithms)."""
+    """Return the probability of each true class for each pattern, [K, P] (E step, equation 2.5)."""
     of_code = np.log(confusion).swapaxes(0, 1).reshape(patterns.n_labels, -1)
     logs = np.stack([np.add.reduceat(row[patterns.codes], patterns.starts) for row in of_code])
     logs += np.log(priors)[:, None]

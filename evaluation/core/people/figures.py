@@ -1,4 +1,4 @@
-"""What each annotator of a campaign did, and what of it a lead should look at."""
+"""Figures of each annotator of a campaign, and flags for annotators whom a lead should review."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from evaluation.core.people.agreement import AnnotatorAgreement, agreement_by_an
 from evaluation.core.people.dawid_skene import dawid_skene
 from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
 
-# A person stands out whose share is so far from that of the others, and further than chance
-# explains: three standard deviations of a share of as many answers. Gold is little: two must do.
-APART: Final = 0.1
+# A share is flagged if it differs from that of the other annotators by more than 0.1, and by more
+# than three standard deviations of a share of the same number of answers. For gold items two
+# standard deviations are enough, because there are few answers.
+MIN_DIFFERENCE: Final = 0.1
 DEVIATIONS: Final = 3.0
 GOLD_DEVIATIONS: Final = 2.0
 GOLD_ANSWERS: Final = 5
-# Where the campaign has no bar of its own.
-GOLD_BAR: Final = 0.8
+# The accuracy below which annotators are flagged in campaigns without an accuracy requirement.
+MIN_ACCURACY: Final = 0.8
 TIMED_ANSWERS: Final = 20
 FAST_SHARE: Final = 0.05
 # The same labels must always give the same interval.
@@ -30,7 +31,7 @@ _SEED: Final = 0
 
 
 class Flag(StrEnum):
-    """Why a lead should look at a person's answers."""
+    """The reason why a lead should review an annotator's answers."""
 
     TOO_FAST = "too fast"
     LOW_GOLD = "low gold"
@@ -41,16 +42,18 @@ class Flag(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PersonFigures:
-    """One annotator; `person` is their number among the answers. Shares are left to the reader.
+    """Numbers of one annotator. Shares are not computed here.
 
-    answers: all that stand: `counted`, of which `relevant` say relevant, `surplus`, and to gold.
-    gold: answers to gold that is not retired, of which `right` were right. compared: first labels
-    of others on the pairs of their own first labels, of which `equal` are the same; compared_all
-    and equal_all: the same of all labels. timed: answers whose time is known, `too_fast` among
-    them. hours: at work. seconds: the median of the times, without
-    breaks. accuracy: the chance of a right label as Dawid and Skene estimate it, from
-    `accuracy_labels` labels; accuracy_low, accuracy_high: its 95 % interval. last_at: the last
-    answer, in seconds since 1970.
+    person: the annotator's number in `Answers`. answers: number of current answers. counted: number
+    of these that are labels of pairs. relevant: number of these labels that are relevant. surplus:
+    number of surplus answers. gold, right: number of answers to gold items that are not retired,
+    and number of correct ones. compared: number of first labels of other annotators on the pairs of
+    the annotator's own first labels. equal: number of these that equal the own label. compared_all,
+    equal_all: the same for all labels instead of first labels. timed: number of answers with a
+    time. too_fast: number of these below `TOO_FAST_MS`. hours: time spent judging. seconds: median
+    time of an answer, without breaks. accuracy: probability of a correct label by the model of
+    Dawid and Skene, estimated from `accuracy_labels` labels. accuracy_low, accuracy_high: its 95 %
+    interval. last_at: time of the last answer, in seconds since 1970.
     """
 
     person: int
@@ -76,15 +79,14 @@ class PersonFigures:
 
 
 def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[PersonFigures, ...]:
-    """One row for each person, in the order of their numbers; `n_labels`: steps of the scale.
+    """Return one row for each annotator, in the order of their numbers.
 
-    First labels are compared with first labels. A third label is requested if two differ, so it
-    must differ from one of them.
+    n_labels: number of steps of the scale.
     """
     tasks = _dense(answers.tasks)
     agreed = _agreed(answers, tasks, answers.is_planned, n_people)
     agreed_all = _agreed(answers, tasks, answers.is_counted, n_people)
-    accuracy, interval, rests_on = label_accuracy(
+    accuracy, interval, n_used = label_accuracy(
         tasks[answers.is_counted],
         answers.people[answers.is_counted],
         answers.labels[answers.is_counted],
@@ -102,7 +104,7 @@ def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[P
         "accuracy": _numbers(accuracy),
         "accuracy_low": _numbers(interval[:, 0]),
         "accuracy_high": _numbers(interval[:, 1]),
-        "accuracy_labels": rests_on.tolist(),
+        "accuracy_labels": n_used.tolist(),
         "last_at": _last(answers, n_people).tolist(),
     }
     return tuple(
@@ -112,57 +114,65 @@ def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[P
 
 
 def _agreed(
-    answers: Answers, tasks: IntArray, which: BoolArray, n_people: int
+    answers: Answers, tasks: IntArray, selected: BoolArray, n_people: int
 ) -> tuple[AnnotatorAgreement, ...]:
+    """Return the agreement of each annotator on the selected answers."""
     return agreement_by_annotator(
-        tasks[which], answers.people[which], answers.labels[which], n_people
+        tasks[selected], answers.people[selected], answers.labels[selected], n_people
     )
 
 
 def label_accuracy(
     tasks: IntArray, people: IntArray, labels: IntArray, n_people: int, n_labels: int
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Estimate the chance of a right label by the model of Dawid and Skene.
+    """Estimate the probability of a correct label by the model of Dawid and Skene.
 
-    Returns the chances [n_people], their 95 % intervals [n_people, 2], and the number of labels
-    they are based on, [n_people]. Undefined chances and intervals are NaN. A pair with one label is
-    left out, because it has no information about its annotator.
+    tasks: int64 [L], from 0 without gaps. people: int64 [L], from 0 to n_people - 1. labels: int64
+    [L], from 0 to n_labels - 1. Returns the probabilities [n_people], their 95 % intervals
+    [n_people, 2], and the number of labels used [n_people]. Undefined probabilities and intervals
+    are NaN. Tasks with one label are ignored, because they have no information about their
+    annotator.
     """
     shared = np.bincount(tasks)[tasks] > 1
-    found, interval = np.full(n_people, np.nan), np.full((n_people, 2), np.nan)
+    accuracy, interval = np.full(n_people, np.nan), np.full((n_people, 2), np.nan)
     person = _dense(people[shared])
     estimate = dawid_skene(_dense(tasks[shared]), person, labels[shared], n_labels)
     if estimate.model is not None:
-        found[people[shared]] = estimate.model.accuracy[person]
+        accuracy[people[shared]] = estimate.model.accuracy[person]
         rng = np.random.default_rng(_SEED)
         interval[people[shared]] = accuracy_intervals(estimate.model, rng=rng)[person]
-    return found, interval, np.bincount(people[shared], minlength=n_people)
+    return accuracy, interval, np.bincount(people[shared], minlength=n_people)
 
 
-def flags(rows: Sequence[PersonFigures], *, gold_bar: float = 0.0) -> list[tuple[Flag, ...]]:
-    """What stands out in each row, against all the others together.
+def flags(rows: Sequence[PersonFigures], *, min_accuracy: float = 0.0) -> list[tuple[Flag, ...]]:
+    """Return the flags of each annotator, by comparison with all other annotators together.
 
-    gold_bar: the share of gold that the campaign asks for; 0: none, and `GOLD_BAR` is looked at.
+    min_accuracy: share of correct answers to gold items that the campaign requires, 0 to 1. If it
+    is 0, the campaign requires none, and `MIN_ACCURACY` is used.
     """
     labels, relevant = sum(row.counted for row in rows), sum(row.relevant for row in rows)
     compared, equal = sum(row.compared for row in rows), sum(row.equal for row in rows)
     accuracies = [row.accuracy for row in rows if row.accuracy is not None]
     median = float(np.median(accuracies)) if accuracies else None
-    found = []
+    all_flags = []
     for row in rows:
         usual = _Usual(
             relevant=_share(relevant - row.relevant, labels - row.counted),
             equal=_share(equal - row.equal, compared - row.compared),
             accuracy=median,
-            gold=gold_bar or GOLD_BAR,
+            gold=min_accuracy or MIN_ACCURACY,
         )
-        found.append(tuple(_flags(row, usual)))
-    return found
+        all_flags.append(tuple(_flags(row, usual)))
+    return all_flags
 
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """What a person is held against."""
+    """The shares with which an annotator is compared.
+
+    relevant, equal: shares of all other annotators together. accuracy: median of all annotators.
+    gold: minimum share of correct answers to gold items.
+    """
 
     relevant: float | None
     equal: float | None
@@ -173,47 +183,53 @@ class _Usual:
 def _flags(row: PersonFigures, usual: _Usual) -> Iterator[Flag]:
     if row.timed >= TIMED_ANSWERS and row.too_fast >= FAST_SHARE * row.timed:
         yield Flag.TOO_FAST
-    if row.gold >= GOLD_ANSWERS and _apart(row.right, row.gold, usual.gold, 0, GOLD_DEVIATIONS) < 0:
+    gold = _difference(row.right, row.gold, usual.gold, 0, GOLD_DEVIATIONS)
+    if row.gold >= GOLD_ANSWERS and gold < 0:
         yield Flag.LOW_GOLD
-    if _apart(row.equal, row.compared, usual.equal) < 0 and _may_err(row, usual):
+    if _difference(row.equal, row.compared, usual.equal) < 0 and _is_less_accurate(row, usual):
         yield Flag.LOW_AGREEMENT
-    relevant = _apart(row.relevant, row.counted, usual.relevant)
+    relevant = _difference(row.relevant, row.counted, usual.relevant)
     if relevant:
         yield Flag.FEW_RELEVANT if relevant < 0 else Flag.MANY_RELEVANT
 
 
-def _may_err(row: PersonFigures, usual: _Usual) -> bool:
-    """Whether a low agreement is of their own making. The model may know better: who shares many
-    pairs with somebody who answers at random agrees little, and is right."""
+def _is_less_accurate(row: PersonFigures, usual: _Usual) -> bool:
+    """Return whether the model confirms that low agreement is the annotator's own error.
+
+    An accurate annotator who shares many pairs with an annotator who answers at random has low
+    agreement, too, but a normal accuracy. If the model is undefined, return True.
+    """
     if row.accuracy is None or usual.accuracy is None:
         return True
-    return usual.accuracy - row.accuracy >= APART / 2
+    return usual.accuracy - row.accuracy >= MIN_DIFFERENCE / 2
 
 
-def _apart(
+def _difference(
     part: int,
     whole: int,
     usual: float | None,
-    apart: float = APART,
+    min_difference: float = MIN_DIFFERENCE,
     deviations: float = DEVIATIONS,
 ) -> float:
-    """How far a share is from the usual one, negative below it; 0 where that may be chance."""
+    """Return part / whole - usual, or 0 if the difference is small or explained by chance."""
     if not whole or usual is None:
         return 0.0
     difference = part / whole - usual
     by_chance = deviations * (usual * (1 - usual) / whole) ** 0.5
-    return difference if abs(difference) > max(apart, by_chance) else 0.0
+    return difference if abs(difference) > max(min_difference, by_chance) else 0.0
 
 
 def _dense(numbers: IntArray) -> IntArray:
-    """The same numbers as 0, 1, 2 … in their order."""
+    """Return the numbers as 0, 1, 2 …, in their order."""
     return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
 def _counts(answers: Answers, n_people: int) -> dict[str, list[Any]]:
-    def count(which: BoolArray) -> list[int]:
-        found: list[int] = np.bincount(answers.people[which], minlength=n_people).tolist()
-        return found
+    """Return the columns of `PersonFigures` that count answers, [n_people] each."""
+
+    def count(selected: BoolArray) -> list[int]:
+        counts: list[int] = np.bincount(answers.people[selected], minlength=n_people).tolist()
+        return counts
 
     return {
         "answers": count(np.ones(len(answers), np.bool_)),

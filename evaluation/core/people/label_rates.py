@@ -1,24 +1,27 @@
-"""Error rates of labels, estimated without known truth.
+"""Estimates of how often labels are wrong.
 
-A label can be wrong in two ways: a false alarm (labelled relevant, truly not) and a miss (labelled
-not relevant, truly relevant). Given the truth, labels of one pair are independent. Both rates are
-those of an average label.
+A label can be wrong in two ways. A false alarm is labelled relevant but is not relevant. A miss is
+labelled not relevant but is relevant. The model assumes that labels of one pair err independently.
+Both rates are those of an average label. There are two sources for them.
 
-From pairs with several labels (`fit_rates`): n labels of a pair, r of them relevant, have the
-chance pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r), fitted by EM (Dawid and Skene 1979,
-equations 2.3 to 2.5, with annotators pooled). Two labels and one prevalence pi give two numbers for
-three unknowns. Third labels on disagreement give the third number: the share of disagreements that
-end as relevant. Strata of different prevalence give it as well (Hui and Walter 1980, Biometrics
-36:167). Without either, the rates are not identified and `rates_from_labels` returns the reason.
-That a third label is requested only on disagreement does not bias the fit: the request depends on
-the labels that are in the likelihood.
+Pairs with several labels (`rates_from_labels`). Let n labels of a pair include r relevant ones. The
+probability of this is pi (1 - m)^r m^(n - r) + (1 - pi) f^r (1 - f)^(n - r), with prevalence pi,
+miss rate m and false alarm rate f. EM fits these numbers (Dawid and Skene 1979, equations 2.3 to
+2.5, with all annotators pooled). Two labels per pair and one prevalence give two equations for
+three unknowns. Third labels after disagreement give the third equation: the share of disagreements
+that end as relevant. Strata of different prevalence do so, too (Hui and Walter 1980, Biometrics
+36:167). Without either, the rates are not identified, and `rates_from_labels` returns this reason.
+Requesting third labels only after disagreement does not bias the fit, because the request depends
+only on labels that are in the likelihood.
 
-Pairs of captions that match little are easier to reject than near misses. So there are two rates of
-false alarms if the table separates strata by it: of pairs `alone`, for which no other pair of the
-caption is labelled relevant, and of pairs `beside` others. Each rate is drawn towards the mean of
-both, as if two more wrong labels had been seen at that mean.
+Videos that do not match a caption at all are easier to reject than videos that nearly match. A pair
+is called isolated if no other pair of its caption is labelled relevant. If the strata of the table
+distinguish isolated pairs, there are two rates of false alarms: for isolated pairs and for other
+pairs. Each rate is shrunk towards the mean of both, as if two further wrong labels at that mean had
+been observed.
 
-From gold (`rates_from_gold`): shares of wrong answers to pairs whose truth is known.
+Control pairs (`rates_from_gold`). The rates are the shares of wrong answers to pairs whose correct
+answer is known.
 """
 
 from __future__ import annotations
@@ -40,11 +43,14 @@ NOT_IDENTIFIED: Final = (
 NO_BETTER_THAN_CHANCE: Final = "the labels are no better than chance"
 FEW_GOLD: Final = "fewer than 10 answers to relevant or to not relevant gold pairs"
 
-LEAST_DISAGREEMENTS: Final = 10
-LEAST_DECIDED: Final = 10
-LEAST_GOLD: Final = 10
-# Two strata identify the rates if their shares of relevant labels differ by at least this much.
-_APART: Final = 0.1
+# Minimum numbers of pairs with different labels, of pairs with three labels or more, and of answers
+# to relevant and to not relevant control pairs.
+MIN_DISAGREEMENTS: Final = 10
+MIN_DECIDED: Final = 10
+MIN_GOLD: Final = 10
+# Strata identify the rates if their shares of relevant labels differ by at least this much.
+_MIN_DIFFERENCE: Final = 0.1
+# Minimum number of pairs of such a stratum.
 _STRATUM_PAIRS: Final = 100
 
 _START: Final = (0.02, 0.05)
@@ -54,20 +60,21 @@ _REFIT_ROUNDS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
-    """Chances that a label is wrong: `false_alarm` on pairs that are not relevant, `miss` on
-    others.
+    """Probabilities that a label is wrong, at least 0 and below 1.
 
-    alone, beside: false alarms on pairs whose caption has no other pair labelled relevant, and on
-    other pairs; both None if they are not separated. `false_alarm` is their mean over pairs.
+    false_alarm: probability that a pair that is not relevant is labelled relevant. miss:
+    probability that a relevant pair is labelled not relevant. isolated, not_isolated: false alarm
+    rate of isolated pairs and of other pairs (see the module); both None if they are not
+    distinguished. `false_alarm` is their mean over all pairs.
     """
 
     false_alarm: float
     miss: float
-    alone: float | None = None
-    beside: float | None = None
+    isolated: float | None = None
+    not_isolated: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for rates outside of 0 to 1 and for labels no better than chance."""
+        """Raise ValueError for rates outside of 0 to 1, and if labels are no better than chance."""
         if not all(0 <= rate < 1 for rate in self.values):
             raise ValueError("error rates must be at least 0 and below 1")
         if max(self.values[0], *self.values[2:], 0.0) + self.miss >= 1:
@@ -75,25 +82,26 @@ class ErrorRates:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Return two rates, or four."""
-        if self.alone is None or self.beside is None:
+        """The two rates, or all four if isolated pairs are distinguished."""
+        if self.isolated is None or self.not_isolated is None:
             return self.false_alarm, self.miss
-        return self.false_alarm, self.miss, self.alone, self.beside
+        return self.false_alarm, self.miss, self.isolated, self.not_isolated
 
-    def false_alarms(self, is_alone: BoolArray) -> FloatArray:
-        """Return the rate of false alarms of each pair, from flags [n_pairs]."""
-        if self.alone is None or self.beside is None:
-            return np.full(is_alone.shape, self.false_alarm)
-        return np.where(is_alone, self.alone, self.beside)
+    def false_alarms(self, is_isolated: BoolArray) -> FloatArray:
+        """Return the false alarm rate of each pair, float64 [n_pairs], from flags [n_pairs]."""
+        if self.isolated is None or self.not_isolated is None:
+            return np.full(is_isolated.shape, self.false_alarm)
+        return np.where(is_isolated, self.isolated, self.not_isolated)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatesEstimate:
-    """Error rates with resampled ones, or the name of the reason why there are none.
+    """Estimated error rates with resampled rates, or the reason why they are undefined.
 
-    prevalence: the share of truly relevant pairs among those that were used. draws: [resamples, 2
-    or 4], `ErrorRates.values` of each resample; pairs, disagreements: what the estimate rests on
-    (answers and wrong answers for gold).
+    prevalence: estimated share of relevant pairs among the pairs used; None if it is not estimated.
+    draws: float64 [resamples, 2 or 4], `ErrorRates.values` of each resample. pairs, disagreements:
+    number of pairs used, and number of those with different labels. For control pairs these are the
+    numbers of answers and of wrong answers.
     """
 
     rates: ErrorRates | None
@@ -113,14 +121,14 @@ class RatesEstimate:
 
 
 def rates_from_labels(table: LabelTable, resampled: FloatArray) -> RatesEstimate:
-    """Return error rates from pairs with several labels.
+    """Estimate error rates from pairs with several labels.
 
-    resampled: float64 [resamples, S * P], the table's counts summed over resampled clusters.
+    resampled: float64 [resamples, S * P], the counts of the table, summed over resampled clusters.
     """
     total = table.total
-    differ = (table.relevant > 0) & (table.relevant < table.given)
+    differ = (table.relevant > 0) & (table.relevant < table.n_labels)
     pairs, disagreements = int(total.sum()), int(total[:, differ].sum())
-    undefined = _why_undefined(table, total, pairs, disagreements)
+    undefined = _undefined_reason(table, total, pairs, disagreements)
     if undefined is None:
         start = np.array([[*_START]])
         fitted, prevalence = fit_rates(total[None], table, start, _ROUNDS)
@@ -135,18 +143,18 @@ def rates_from_labels(table: LabelTable, resampled: FloatArray) -> RatesEstimate
     return RatesEstimate(ErrorRates(*values), share, draws, pairs, disagreements)
 
 
-def _why_undefined(
+def _undefined_reason(
     table: LabelTable, total: FloatArray, pairs: int, disagreements: int
 ) -> str | None:
     if pairs == 0:
         return NO_SECOND_LABELS
-    if disagreements < LEAST_DISAGREEMENTS:
+    if disagreements < MIN_DISAGREEMENTS:
         return FEW_DISAGREEMENTS
-    if total[:, table.given >= 3].sum() >= LEAST_DECIDED:
+    if total[:, table.n_labels >= 3].sum() >= MIN_DECIDED:
         return None
     large = total[total.sum(axis=1) >= _STRATUM_PAIRS]
-    shares = (large @ table.relevant) / np.maximum(large @ table.given, 1)
-    return None if len(shares) > 1 and np.ptp(shares) >= _APART else NOT_IDENTIFIED
+    shares = (large @ table.relevant) / np.maximum(large @ table.n_labels, 1)
+    return None if len(shares) > 1 and np.ptp(shares) >= _MIN_DIFFERENCE else NOT_IDENTIFIED
 
 
 def rates_from_gold(
@@ -156,15 +164,16 @@ def rates_from_gold(
     *,
     rng: np.random.Generator,
 ) -> RatesEstimate:
-    """Return error rates from answers to pairs whose truth is known, flags [answers] each.
+    """Estimate error rates from answers to control pairs.
 
-    Draws are from the Jeffreys posterior Beta(wrong + 1/2, right + 1/2). So a rate is not taken for
-    0 if no answer is wrong.
+    is_relevant: bool [answers], the correct answer. is_wrong: bool [answers]. The draws are from
+    the Jeffreys posterior Beta(wrong + 1/2, correct + 1/2), so that a rate is above 0 even if no
+    answer is wrong.
     """
     wrong = np.array([(is_wrong & ~is_relevant).sum(), (is_wrong & is_relevant).sum()])
     answers = np.array([(~is_relevant).sum(), is_relevant.sum()])
     n_answers, n_wrong = int(answers.sum()), int(wrong.sum())
-    if answers.min() < LEAST_GOLD:
+    if answers.min() < MIN_GOLD:
         return RatesEstimate(None, None, np.empty((0, 2)), n_answers, n_wrong, FEW_GOLD)
     shares = (wrong + 0.5) / (answers + 1)
     if shares.sum() >= 1:
@@ -176,7 +185,7 @@ def rates_from_gold(
 
 
 def typed_rates(false_alarm: float, miss: float, resamples: int) -> RatesEstimate:
-    """Return rates that a person has entered; they count as exact.
+    """Return rates that a researcher entered, as exact rates: every resample has the same rates.
 
     Raises ValueError as `ErrorRates` does.
     """

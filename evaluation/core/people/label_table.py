@@ -1,6 +1,6 @@
-"""Pairs with several labels, counted by pattern, and the fit of error rates to such counts by EM.
+"""Counts of pairs with several labels, and the fit of error rates to these counts by EM.
 
-See `label_rates` for the model.
+The model is described in `label_rates`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 
-# EM ends if no rate moves by more.
+# EM ends when no rate changes by this much.
 _TOLERANCE: Final = 1e-7
-# No rate is exactly 0 or 1, so that every pattern of labels stays possible.
+# Rates stay between this number and 1 minus it, so that every pattern of labels remains possible.
 _SMALLEST: Final = 1e-6
-# This number of wrong labels at the mean rate is added to the data of each of two rates.
+# The number of wrong labels at the mean rate that is added to each of the two false alarm rates.
 _PRIOR_ALARMS: Final = 2.0
 
 
@@ -24,78 +24,83 @@ _PRIOR_ALARMS: Final = 2.0
 class LabelTable:
     """Pairs with at least two labels, counted by their number of labels and of relevant labels.
 
-    given, relevant: int64 [P], the patterns. counts: float64 [G, S * P], pairs of each cluster by
-    stratum and pattern. is_alone: bool [S], the strata of pairs whose caption has no other pair
-    labelled relevant; None if strata are not separated by it.
+    n_labels, relevant: int64 [P], the patterns: the number of labels, and the number of relevant
+    ones. counts: float64 [G, S * P], the number of pairs of each cluster by stratum and pattern.
+    is_isolated: bool [S], whether a stratum contains isolated pairs (no other pair of the caption
+    is labelled relevant); None if strata do not distinguish them.
     """
 
-    given: IntArray
+    n_labels: IntArray
     relevant: IntArray
     counts: FloatArray
     n_strata: int
-    is_alone: BoolArray | None = None
+    is_isolated: BoolArray | None = None
 
     @property
     def total(self) -> FloatArray:
-        """Counts [S, P] over all clusters."""
+        """Counts over all clusters, float64 [S, P]."""
         return np.asarray(self.counts.sum(axis=0).reshape(self.n_strata, -1))
 
 
 def tabulate_labels(
-    given: IntArray,
+    n_labels: IntArray,
     relevant: IntArray,
     strata: IntArray,
     clusters: IntArray,
     n_clusters: int,
-    is_alone: BoolArray | None = None,
+    is_isolated: BoolArray | None = None,
 ) -> LabelTable:
     """Count the pairs with several labels.
 
-    All are int64 [n_pairs]: labels of the pair, its relevant labels, its stratum and its cluster,
-    both numbered from 0. is_alone: flags [n_pairs] that separate strata.
+    n_labels, relevant: int64 [n_pairs], the number of labels of each pair, and the number of its
+    relevant labels. strata, clusters: int64 [n_pairs], numbered from 0. is_isolated: bool
+    [n_pairs]; if it is not None, each stratum is split by it.
     """
-    kept = given >= 2
-    n_strata = int(strata[kept].max(initial=0)) + 1
+    several = n_labels >= 2
+    n_strata = int(strata[several].max(initial=0)) + 1
     of_strata = None
-    if is_alone is not None:
-        strata = strata + n_strata * is_alone
+    if is_isolated is not None:
+        strata = strata + n_strata * is_isolated
         of_strata = np.arange(2 * n_strata) >= n_strata
         n_strata *= 2
-    given, relevant, strata, clusters = (one[kept] for one in (given, relevant, strata, clusters))
-    width = int(given.max(initial=0)) + 1
-    patterns, of_pair = np.unique(given * width + relevant, return_inverse=True)
+    n_labels, relevant, strata, clusters = (
+        one[several] for one in (n_labels, relevant, strata, clusters)
+    )
+    width = int(n_labels.max(initial=0)) + 1
+    patterns, of_pair = np.unique(n_labels * width + relevant, return_inverse=True)
     n_patterns = len(patterns)
     cell = (clusters * n_strata + strata) * n_patterns + of_pair.reshape(-1)
     counts = np.bincount(cell, minlength=n_clusters * n_strata * n_patterns)
     return LabelTable(
-        given=patterns // width,
+        n_labels=patterns // width,
         relevant=patterns % width,
         counts=counts.reshape(n_clusters, n_strata * n_patterns).astype(np.float64),
         n_strata=n_strata,
-        is_alone=of_strata,
+        is_isolated=of_strata,
     )
 
 
 def fit_rates(
     counts: FloatArray, table: LabelTable, start: FloatArray, rounds: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Fit many tables at once by EM: `ErrorRates.values` [B, 2 or 4] and prevalence [B, S].
+    """Fit B tables by EM. Return `ErrorRates.values` [B, 2 or 4] and the prevalence [B, S].
 
-    counts: [B, S, P]. start: [B, 2 or 4]. Ends after `rounds`, or when no rate moves by 1e-7.
+    counts: float64 [B, S, P], with the patterns and strata of `table`. start: float64 [B, 2 or 4],
+    the first rates. rounds: maximum number of rounds; EM ends earlier if no rate changes by 1e-7.
     """
-    given, relevant = table.given.astype(np.float64), table.relevant.astype(np.float64)
+    n_labels, relevant = table.n_labels.astype(np.float64), table.relevant.astype(np.float64)
     of_stratum = np.maximum(counts.sum(axis=2), 1e-12)
     rates = np.clip(start, _SMALLEST, 1 - _SMALLEST)
-    prevalence = np.clip((counts @ (relevant / given)) / of_stratum, 0.01, 0.99)
+    prevalence = np.clip((counts @ (relevant / n_labels)) / of_stratum, 0.01, 0.99)
     for _ in range(rounds):
         false_alarms = _of_strata(rates, table)
-        chance = _chances(false_alarms, rates[:, 1], prevalence, given, relevant)
+        chance = _chances(false_alarms, rates[:, 1], prevalence, n_labels, relevant)
         true = counts * chance
         other = counts - true
         prevalence = np.clip(true.sum(axis=2) / of_stratum, _SMALLEST, 1 - _SMALLEST)
         of_true = true.sum(axis=1)
-        misses = (of_true @ (given - relevant)) / np.maximum(of_true @ given, 1e-12)
-        alarms, labels = other @ relevant, other @ given  # [B, S]
+        misses = (of_true @ (n_labels - relevant)) / np.maximum(of_true @ n_labels, 1e-12)
+        alarms, labels = other @ relevant, other @ n_labels  # [B, S]
         moved = _maximise(alarms, labels, misses, table).clip(_SMALLEST, 1 - _SMALLEST)
         done = moved.shape == rates.shape and np.abs(moved - rates).max(initial=0) < _TOLERANCE
         rates = moved
@@ -105,27 +110,27 @@ def fit_rates(
 
 
 def _of_strata(rates: FloatArray, table: LabelTable) -> FloatArray:
-    """Return the rate of false alarms in each stratum, [B, S] or [B, 1]."""
-    if table.is_alone is None or rates.shape[1] == 2:
+    """Return the false alarm rate of each stratum, [B, S], or [B, 1] if there is only one rate."""
+    if table.is_isolated is None or rates.shape[1] == 2:
         return rates[:, :1]
-    return np.where(table.is_alone, rates[:, 2:3], rates[:, 3:4])
+    return np.where(table.is_isolated, rates[:, 2:3], rates[:, 3:4])
 
 
 def _maximise(
     alarms: FloatArray, labels: FloatArray, misses: FloatArray, table: LabelTable
 ) -> FloatArray:
-    """Return `ErrorRates.values` [B, 2 or 4].
+    """Return `ErrorRates.values` [B, 2 or 4] (M step).
 
-    They are computed from expected false alarms and labels of pairs that are not relevant, [B, S]
-    each.
+    alarms, labels: [B, S], the expected numbers of false alarms and of all labels of pairs that are
+    not relevant. misses: [B], the miss rate.
     """
     total, size = alarms.sum(axis=1), np.maximum(labels.sum(axis=1), 1e-12)
     mean = total / size
     columns = [mean, misses]
-    if table.is_alone is not None:
-        for kind in (table.is_alone, ~table.is_alone):
-            seen = _PRIOR_ALARMS / np.maximum(mean, _SMALLEST)
-            columns.append((alarms @ kind + _PRIOR_ALARMS) / (labels @ kind + seen))
+    if table.is_isolated is not None:
+        for strata in (table.is_isolated, ~table.is_isolated):
+            prior_labels = _PRIOR_ALARMS / np.maximum(mean, _SMALLEST)
+            columns.append((alarms @ strata + _PRIOR_ALARMS) / (labels @ strata + prior_labels))
     return np.stack(columns, axis=1)
 
 
@@ -133,11 +138,12 @@ def _chances(
     false_alarms: FloatArray,
     misses: FloatArray,
     prevalence: FloatArray,
-    given: FloatArray,
+    n_labels: FloatArray,
     relevant: FloatArray,
 ) -> FloatArray:
-    """Return the chance that a pair of each stratum and pattern is relevant, [B, S, P]."""
+    """Return the probability that a pair of each stratum and pattern is relevant, [B, S, P]."""
     f, m = false_alarms[:, :, None], misses[:, None, None]
-    ratio = relevant * (np.log(f) - np.log1p(-m)) + (given - relevant) * (np.log1p(-f) - np.log(m))
+    for_relevant, for_others = np.log(f) - np.log1p(-m), np.log1p(-f) - np.log(m)
+    ratio = relevant * for_relevant + (n_labels - relevant) * for_others
     odds = np.log1p(-prevalence) - np.log(prevalence)
     return np.asarray(1 / (1 + np.exp(np.clip(ratio + odds[:, :, None], -700, 700))))

@@ -1,7 +1,7 @@
-"""How fast people judge, what they judged when, and when they will be through.
+"""Speed of judging: answer times, answers per period, and a forecast of the end.
 
-Times of answers come as whole milliseconds from showing a pair to its answer, below 0 where they
-are not known; moments as whole seconds since 1970 (UTC).
+The time of an answer is the time from showing a pair to its answer, in whole milliseconds. It is
+negative if it is unknown. Points in time are whole seconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -13,38 +13,39 @@ import numpy as np
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 
-# Longer than this over one pair, and the person was away.
+# A longer time counts as a break.
 BREAK_MS: Final = 120_000
-# Nobody has looked at a video in less.
+# An annotator cannot watch a video in less time.
 TOO_FAST_MS: Final = 700
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
 WEEK: Final = 7 * DAY
-# The first day of 1970 was a Thursday: weeks begin four days later.
+# The first Monday of 1970, because 1 January 1970 was a Thursday.
 MONDAY: Final = 4 * DAY
-# So many bars can be told apart.
-BARS: Final = 60
+# A chart shows at most this number of periods, so that its bars can be distinguished.
+PERIODS_MAX: Final = 60
 
-# What the forecast looks at: the last so many hours in which anybody judged, of two weeks.
+# The forecast uses the last 24 hours with answers, from the last two weeks.
 ACTIVE_HOURS: Final = 24
-LOOK_BACK_HOURS: Final = 14 * 24
+RECENT_HOURS: Final = 14 * 24
 STOPPED_AFTER: Final = 2 * DAY
-# Eight times in ten, a normal variable lies within so many standard deviations.
+# With probability 0.8, a normal variable lies within this number of standard deviations.
 EIGHT_IN_TEN: Final = 1.2816
 
 NOT_TIMED: Final = "no times are known"
-ALL_THERE: Final = "all labels are there"
-STOPPED: Final = "nobody has judged for two days"
+ALL_THERE: Final = "no labels are missing"
+STOPPED: Final = "no answers for two days"
 ONLY_BEGUN: Final = "judging has only begun"
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long answers took, in seconds.
+    """Times of answers.
 
-    known: answers whose time is known, `breaks` among them, which the quantiles leave out, and
-    `too_fast`. The quantiles are those of 25, 50, 75 and 90 per cent, or None.
+    known, unknown: number of answers with and without a time. breaks: number of times above
+    `BREAK_MS`. too_fast: number of times below `TOO_FAST_MS`. quantiles: the 25 %, 50 %, 75 % and
+    90 % quantiles in seconds, without breaks; None if there are no such times.
     """
 
     known: int
@@ -55,27 +56,31 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Stretches of `width` seconds, `count` of them, from the moment `start` on."""
+class Timeline:
+    """A sequence of `count` periods of `width` seconds each. The first begins at `start`."""
 
     start: int
     width: int
     count: int
 
     def place(self, at: IntArray) -> IntArray:
-        """The stretch of each moment within the span."""
+        """Return the number of the period, from 0, for each point in time."""
         return (at - self.start) // self.width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """The answers of a campaign that stand, a row each; all arrays are [n].
+    """The current answers of a campaign, one row per answer; all arrays are [n].
 
-    people: dense numbers from 0. tasks: any numbers that tell tasks apart. labels: as they were
-    given. is_relevant: bool. is_counted: bool, not surplus and not gold. is_planned: bool, counted
-    and among the first labels of its task, which were planned. gold: int64, 1 for a
-    right answer to gold, 0 for a wrong one, -1 for what is no gold, or is retired. is_gold: bool.
-    ms, at: see above.
+    Current answers are neither corrected nor withdrawn.
+
+    people: int64, numbers of annotators from 0 without gaps. tasks: int64, any identifier of the
+    task. labels: int64, steps of the campaign's scale. is_relevant: bool. is_counted: bool, whether
+    the answer is a label of a pair; False for surplus answers and answers to gold items.
+    is_planned: bool, counted and one of the planned first labels of its task. is_gold: bool. gold:
+    int64, 1 for a correct answer to a gold item, 0 for a wrong one, -1 for other answers and for
+    retired gold items. ms: int64, time of the answer in milliseconds, negative if unknown. at:
+    int64, when the answer was submitted, in seconds since 1970.
     """
 
     people: IntArray
@@ -94,12 +99,13 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """What happened in one stretch of time.
+class Period:
+    """Numbers of one period of time.
 
-    answers: all that stand, `counted` among them, of which `relevant` say relevant. gold, right:
-    answers to gold, and how many were right. people: how many answered. seconds: the median of
-    the times, without breaks; None where none is known.
+    start: in seconds since 1970. answers: number of current answers. counted: number of these that
+    are labels of pairs. relevant: number of these labels that are relevant. gold, right: number of
+    answers to gold items, and number of correct ones. people: number of annotators with an answer.
+    seconds: median time of an answer without breaks; None if no time is known.
     """
 
     start: int
@@ -113,9 +119,11 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The first labels of all pairs, or the second, and so on: how many there are and how many
-    are still wanted."""
+class LabelRound:
+    """The first labels of all tasks, or the second labels, and so on.
+
+    number: from 1. given: number of labels that exist. wanted: number of labels that are missing.
+    """
 
     number: int
     given: int
@@ -124,10 +132,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the last label will be there if all goes on as it did, or the reason why nobody knows.
+    """When the last label is expected at the current speed, or the reason why this is undefined.
 
-    per_hour: labels per hour in which anybody judged, over `hours` of them. The end lies between
-    `earliest` and `latest` eight times in ten; `latest` is None where the pace varies too much.
+    wanted: number of missing labels. per_hour: labels per hour, as a mean over `hours` hours with
+    answers. earliest, latest: the end lies between these points in time with probability 0.8.
+    `latest` is None if the speed varies too much.
     """
 
     wanted: int
@@ -139,6 +148,7 @@ class Forecast:
 
 
 def answer_times(ms: IntArray) -> Times:
+    """Return counts and quantiles of answer times. ms: int64 [n], negative if unknown."""
     known = ms[ms >= 0]
     worked = known[known <= BREAK_MS]
     return Times(
@@ -156,10 +166,10 @@ def _quantiles(ms: IntArray) -> tuple[float, float, float, float]:
 
 
 def hours_at_work(answers: Answers, n_people: int) -> FloatArray:
-    """How long each person judged, in hours, [n_people].
+    """Return how long each annotator judged, in hours, float64 [n_people].
 
-    Between two answers lies either the time since the one before or, where answers arrived in a
-    heap, the time that the person took over it; more than two minutes count as two.
+    An answer adds the time since the annotator's previous answer, or its own time if that is longer
+    because several answers arrived together. More than two minutes count as two minutes.
     """
     order = np.lexsort((answers.at, answers.people))
     people, at = answers.people[order], answers.at[order]
@@ -171,75 +181,89 @@ def hours_at_work(answers: Answers, n_people: int) -> FloatArray:
 
 
 def medians(groups: IntArray, values: IntArray, n_groups: int) -> FloatArray:
-    """The median of each group's values, [n_groups], NaN where it has none."""
+    """Return the median of each group's values, float64 [n_groups], NaN for groups without values.
+
+    groups: int64 [n], from 0 to n_groups - 1. values: int64 [n].
+    """
     order = np.lexsort((values, groups))
     ordered = values[order].astype(np.float64)
     sizes = np.bincount(groups, minlength=n_groups)
     firsts = np.cumsum(sizes) - sizes
-    found = np.full(n_groups, np.nan)
+    result = np.full(n_groups, np.nan)
     some = sizes > 0
     low = firsts[some] + (sizes[some] - 1) // 2
     high = firsts[some] + sizes[some] // 2
-    found[some] = (ordered[low] + ordered[high]) / 2
-    return found
+    result[some] = (ordered[low] + ordered[high]) / 2
+    return result
 
 
-def span_of(at: IntArray) -> Span | None:
-    """Hours, days, weeks or four weeks, the shortest of which few enough cover all moments."""
+def timeline_of(at: IntArray) -> Timeline | None:
+    """Divide the time of the answers into hours, days, weeks or periods of four weeks.
+
+    at: int64 [n], points in time. The periods are the shortest for which `PERIODS_MAX` are enough,
+    or else four weeks. Returns None without answers.
+    """
     if len(at) == 0:
         return None
     first, last = int(at.min()), int(at.max())
     widths = (HOUR, DAY, WEEK, 4 * WEEK)
-    spans = [_covering(first, last, width) for width in widths]
-    return next((span for span in spans if span.count <= BARS), spans[-1])
+    timelines = [_covering(first, last, width) for width in widths]
+    return next((one for one in timelines if one.count <= PERIODS_MAX), timelines[-1])
 
 
-def _covering(first: int, last: int, width: int) -> Span:
+def _covering(first: int, last: int, width: int) -> Timeline:
+    """Return the timeline from `first` to `last`. Weeks begin on Monday, days and hours in UTC."""
     origin = MONDAY if width >= WEEK else 0
     start = (first - origin) // width * width + origin
-    return Span(start, width, (last - start) // width + 1)
+    return Timeline(start, width, (last - start) // width + 1)
 
 
-def over_time(answers: Answers, span: Span) -> tuple[Stretch, ...]:
-    """One row for each stretch of the span, also where nothing happened."""
-    place = span.place(answers.at)
+def over_time(answers: Answers, timeline: Timeline) -> tuple[Period, ...]:
+    """Return one row for each period of the timeline, also for periods without answers."""
+    place = timeline.place(answers.at)
 
-    def count(which: BoolArray) -> list[int]:
-        found: list[int] = np.bincount(place[which], minlength=span.count).tolist()
-        return found
+    def count(selected: BoolArray) -> list[int]:
+        counts: list[int] = np.bincount(place[selected], minlength=timeline.count).tolist()
+        return counts
 
     timed = (answers.ms >= 0) & (answers.ms <= BREAK_MS)
-    seconds = medians(place[timed], answers.ms[timed], span.count) / 1000
-    everything = np.ones(len(answers), dtype=np.bool_)
+    seconds = medians(place[timed], answers.ms[timed], timeline.count) / 1000
     columns = zip(
-        count(everything),
+        count(np.ones(len(answers), dtype=np.bool_)),
         count(answers.is_counted),
         count(answers.is_counted & answers.is_relevant),
         count(answers.gold >= 0),
         count(answers.gold == 1),
-        _different(place, answers.people, span.count),
+        _count_distinct(place, answers.people, timeline.count),
         [None if np.isnan(value) else value for value in seconds.tolist()],
         strict=True,
     )
     return tuple(
-        Stretch(span.start + number * span.width, *values) for number, values in enumerate(columns)
+        Period(timeline.start + number * timeline.width, *values)
+        for number, values in enumerate(columns)
     )
 
 
-def _different(groups: IntArray, values: IntArray, n_groups: int) -> list[int]:
-    """How many different values each group has."""
+def _count_distinct(groups: IntArray, values: IntArray, n_groups: int) -> list[int]:
+    """Return the number of different values of each group."""
     width = int(values.max(initial=0)) + 1
     pairs = np.unique(groups * width + values)
-    found: list[int] = np.bincount(pairs // width, minlength=n_groups).tolist()
-    return found
+    counts: list[int] = np.bincount(pairs // width, minlength=n_groups).tolist()
+    return counts
 
 
-def turns(live: IntArray, required: IntArray, is_open: BoolArray, tasks: IntArray) -> list[Turn]:
-    """Labels by the turn in which they came: `tasks` tasks have `live` labels and need `required`
-    in all, of which none is waited for unless they are open. All are [n]."""
+def label_rounds(
+    live: IntArray, required: IntArray, is_open: BoolArray, tasks: IntArray
+) -> list[LabelRound]:
+    """Count the existing and the missing labels of each round.
+
+    Each row describes a group of tasks. live, required: int64 [n], the number of counted labels of
+    each task, and the number it needs. is_open: bool [n]; only open tasks have missing labels.
+    tasks: int64 [n], the number of tasks.
+    """
     last = int(max(live.max(initial=0), required[is_open].max(initial=0)))
     return [
-        Turn(
+        LabelRound(
             number,
             given=int(tasks[live >= number].sum()),
             wanted=int(tasks[is_open & (live < number) & (number <= required)].sum()),
@@ -248,37 +272,42 @@ def turns(live: IntArray, required: IntArray, is_open: BoolArray, tasks: IntArra
     ]
 
 
-def forecast(at: IntArray, *, now: int, wanted: int) -> Forecast:
-    """From the labels given at the moments `at` [n], when `wanted` more will be there.
+def forecast(at: IntArray, *, now: int, labels_needed: int) -> Forecast:
+    """Predict when the missing labels will exist.
 
-    The pace is that of the hours, counted back from now, in which anybody judged; how many of
-    the hours are such stays as it was, too. With the mean m and the standard deviation s of n such
-    hours, the mean of the k hours to come lies within m ± 1.28 s √(1/n + 1/k) eight times in
-    ten, if hours are independent.
+    at: int64 [n], when each existing label was submitted. now: the current time. labels_needed:
+    number of missing labels.
+
+    The forecast uses the hours before now that have answers. It assumes that the speed in such
+    hours, and their share of all hours, stay the same. Let m be the mean and s the standard
+    deviation of the labels in n such hours. If hours are independent, the mean of the next k hours
+    lies within m ± 1.28 s √(1/n + 1/k) with probability 0.8. The forecast is undefined if no labels
+    are missing, if fewer than three hours have answers, and if the last answer is older than two
+    days.
     """
-    if wanted == 0:
+    if labels_needed == 0:
         return Forecast(0, undefined=ALL_THERE)
     ago = now - at
     if len(ago) == 0:
-        return Forecast(wanted, undefined=ONLY_BEGUN)
+        return Forecast(labels_needed, undefined=ONLY_BEGUN)
     if ago.min() > STOPPED_AFTER:
-        return Forecast(wanted, undefined=STOPPED)
+        return Forecast(labels_needed, undefined=STOPPED)
     hours = np.maximum(ago, 0) // HOUR
-    counts = np.bincount(hours[hours < LOOK_BACK_HOURS])
+    counts = np.bincount(hours[hours < RECENT_HOURS])
     active = np.flatnonzero(counts)[:ACTIVE_HOURS]
     if len(active) < 3:
-        return Forecast(wanted, undefined=ONLY_BEGUN)
+        return Forecast(labels_needed, undefined=ONLY_BEGUN)
     rates = counts[active]
-    mean, to_come = float(rates.mean()), max(1.0, wanted / float(rates.mean()))
-    spread = EIGHT_IN_TEN * float(rates.std(ddof=1)) * (1 / len(rates) + 1 / to_come) ** 0.5
+    mean, next_hours = float(rates.mean()), max(1.0, labels_needed / float(rates.mean()))
+    spread = EIGHT_IN_TEN * float(rates.std(ddof=1)) * (1 / len(rates) + 1 / next_hours) ** 0.5
     share_active = len(active) / (int(active[-1]) + 1)
 
-    def end(pace: float) -> int:
-        return now + round(wanted / pace / share_active * HOUR)
+    def end(per_hour: float) -> int:
+        return now + round(labels_needed / per_hour / share_active * HOUR)
 
     slowest = mean - spread
     return Forecast(
-        wanted,
+        labels_needed,
         per_hour=mean,
         hours=len(active),
         earliest=end(mean + spread),

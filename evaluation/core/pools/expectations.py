@@ -1,9 +1,11 @@
-"""What a score would be on average, were unjudged pairs relevant as often as comparable ones.
+"""Expected scores if unjudged pairs are relevant as often as comparable judged pairs.
 
-The comparable pairs are judged ones that a single pooled system brought. `expect_scores` estimates
-by them; `check_expectations` says how far off that is for systems whose score is known.
+The comparable pairs are judged pairs that only one pooled system ranks in the top of its lists.
+`expect_scores` computes expected scores from them. `check_expectations` measures the error of this
+estimate for systems whose score is known.
 
-`labels` are everywhere those that the scores are computed with, original positives joined.
+In this module, `labels` are always the labels with which scores are computed, including the
+original positives.
 """
 
 from __future__ import annotations
@@ -21,16 +23,17 @@ from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import NO_QUERIES, Score, score_run
 
-# So many queries at a time keep all arrays in the cache.
+# Queries are processed in blocks of this size, so that all arrays fit into the cache.
 _BLOCK_QUERIES: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectationCheck:
-    """One pooled system, scored as if it had not been pooled; means by measure.
+    """Mean scores of one pooled system, computed as if it had not been pooled.
 
-    truth: with all labels. known: without the pairs that it alone brought, these as not relevant.
-    expected: what `expect_scores` makes of the same labels as `known`.
+    truth: score with all labels. known: score without the labels of the pairs that only this system
+    contributed; these pairs count as not relevant. expected: mean of `expect_scores` with the same
+    labels as `known`.
     """
 
     system: str
@@ -40,30 +43,33 @@ class ExpectationCheck:
 
 
 def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
-    """How often pairs that only one system finds are relevant: float64 [2, depth of the pool].
+    """Return the share of relevant pairs among those that only one system contributed, by rank.
 
-    By rank, for queries of which the system's list holds no other known positive (row 0) and for
-    those of which it holds one (row 1). On MSVD row 1 is about twice as high, for broad captions
-    match many videos; without the distinction C@k would be expected much too high.
+    The result is float64 [2, depth of the pool]. Row 0 is for queries whose list contains no other
+    known positive, row 1 for queries whose list contains one. On MSVD, row 1 is about twice as
+    high, because broad captions match many videos. Without this distinction, the expected C@k would
+    be much too high.
 
-    Each pooled system is taken out in turn, and the pairs it alone brought are counted. These are
-    most like the unjudged pairs of a further system. The judged pairs of that system itself are
-    not: a pooled system found them as well, and what two systems find is relevant far more often.
+    The function leaves out one pooled system at a time and counts the pairs that only this system
+    contributed. They resemble the unjudged pairs of a further system most. The judged pairs of the
+    further system do not: a pooled system ranks them high as well, and pairs that two systems rank
+    high are relevant far more often.
 
-    A rank without a judged pair takes the share of its row, an empty row that of the other one.
-    Raises ValueError if no system brought any pair alone.
+    A rank without a judged pair has the share of its row. A row without a judged pair has the share
+    of the other row. rel: the lowest gain that counts as relevant. Raises ValueError if every pair
+    was contributed by two or more systems.
     """
     relevant, judged = np.zeros((2, 2, pool.depth), dtype=np.float64)
     for system, deep in pool.runs.items():
         ranked = deep[:, : pool.depth]
-        holds = (look_up_gains(ranked, pool.without(system).labels) >= rel).any(axis=1)
+        has_positive = (look_up_gains(ranked, pool.without(system).labels) >= rel).any(axis=1)
         gains = look_up_gains(ranked, pool.brought_alone(system))
         width = ranked.shape[1]
-        for row, queries in enumerate((~holds, holds)):
+        for row, queries in enumerate((~has_positive, has_positive)):
             relevant[row, :width] += np.count_nonzero(gains[queries] >= rel, axis=0)
             judged[row, :width] += np.count_nonzero(gains[queries] >= 0, axis=0)
     if not judged.any():
-        raise ValueError("no pair was judged that one system alone brought")
+        raise ValueError("no judged pair was contributed by only one system")
     of_row = _share(relevant.sum(axis=1), judged.sum(axis=1), relevant.sum() / judged.sum())
     return _share(relevant, judged, of_row[:, None])
 
@@ -75,68 +81,70 @@ def expect_scores(
     measures: Iterable[Measure],
     rel: int = 1,
 ) -> dict[Measure, FloatArray]:
-    """Expected score of each query by measure, float64 [n_queries] each.
+    """Return the expected score of each query for each measure, float64 [n_queries].
 
-    ranked: no deeper than `chances`, which is [2, any depth] as from `pool_chances`.
-    Measures: C, P, R, RR, AP and AP(found), with or without a cutoff.
+    ranked: video numbers [n_queries, depth], not deeper than `chances`. chances: float64 [2, any
+    depth], from `pool_chances`. measures: C, P, R, RR, AP and AP(found), with or without a cutoff.
+    rel: the lowest gain that counts as relevant.
 
-    The values are exact if unjudged pairs are relevant with these chances, independently of each
-    other. For an interval of the mean give them to `resampling.mean_interval`: that covers the
-    choice of queries, not that the chances are those of other systems. The estimate is too low for
-    a system that finds better videos than the pooled ones, and too high where few were pooled, for
-    what several systems miss is less likely relevant than what one does. With two in the pool, on
-    MSVD, it came closer to the truth than the known score for most measures, and not for all: no
-    figure to publish without what `check_expectations` says of it.
+    The values are exact if unjudged pairs are relevant with these probabilities, independently of
+    each other. `resampling.mean_interval` gives an interval of their mean. It covers the choice of
+    the queries. It does not cover the error of using the probabilities of other systems. The
+    estimate is too low for a system that ranks videos better than the pooled systems. It is too
+    high if few systems were pooled, because a pair that several systems miss is less likely to be
+    relevant than a pair that one system misses. With two pooled systems on MSVD, the estimate was
+    closer to the score with all labels than the known score for most measures, but not for all. Do
+    not publish it without the errors that `check_expectations` returns.
 
-    Raises ValueError if `ranked` is malformed or too deep, for chances outside of 0 to 1, and for
-    other measures: a median and the best list of nDCG have no such expected value.
+    Raises ValueError if `ranked` is malformed or too deep, for probabilities outside of 0 to 1, and
+    for other measures. A median and the ideal list of nDCG have no such expected value.
     """
-    asked = tuple(dict.fromkeys(measures))
-    for measure in asked:
+    requested = tuple(dict.fromkeys(measures))
+    for measure in requested:
         if measure.name not in _EXPECTATIONS:
-            known = ", ".join(_EXPECTATIONS)
-            raise ValueError(f"{str(measure)!r} cannot be estimated; {known} can")
+            supported = ", ".join(_EXPECTATIONS)
+            raise ValueError(f"{str(measure)!r} cannot be estimated; {supported} can")
     if chances.ndim != 2 or len(chances) != 2 or np.any((chances < 0) | (chances > 1)):
         raise ValueError("chances must be two rows of shares")
     check_ranked(ranked, labels)
     if ranked.shape[1] > chances.shape[1]:
         raise ValueError("the lists are deeper than the chances: cut them")
     positives = labels.count_per_query(labels.gains >= rel)
-    values = np.empty((len(asked), len(ranked)), dtype=np.float64)
+    values = np.empty((len(requested), len(ranked)), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):
         rows = slice(start, start + _BLOCK_QUERIES)
         gains = look_up_gains(ranked[rows], labels, start)
         hit, unjudged = gains >= rel, (gains < 0) & (ranked[rows] >= 0)
         likely = chances[hit.any(axis=1).astype(np.int64), : ranked.shape[1]]
-        # By rank and then by query: numpy is slow along short rows.
+        # The array is [depth, queries], because numpy is fast on long rows.
         chance = np.ascontiguousarray((hit + unjudged * likely).T)
         outside = positives[rows] - np.count_nonzero(hit, axis=1)
-        for place, measure in enumerate(asked):
+        for place, measure in enumerate(requested):
             expect = _EXPECTATIONS[measure.name]
             values[place, rows] = expect(chance, outside, measure.cutoff)
-    return dict(zip(asked, values, strict=True))
+    return dict(zip(requested, values, strict=True))
 
 
 def check_expectations(
     pool: PooledLabels, measures: Iterable[Measure], rel: int = 1
 ) -> tuple[ExpectationCheck, ...]:
-    """Leave each pooled system out and estimate its score, of which the truth is known.
+    """Leave out each pooled system, estimate its score, and return it with the score by all labels.
 
-    Lists are cut to the depth of the pool, where the truth has no gaps. Raises ValueError as
-    `expect_scores` and `pool_chances` do, the latter for a pool of one system, too.
+    Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError as
+    `expect_scores` and `pool_chances` do, and for a pool of one system.
     """
-    asked = tuple(measures)
+    requested = tuple(measures)
     rows = []
     for system, deep in pool.runs.items():
-        ranked, others = deep[:, : pool.depth], pool.without(system)
-        expected = expect_scores(ranked, others.labels, pool_chances(others, rel), asked, rel)
-        truth = score_run(ranked, pool.labels, asked, rel)
-        known = score_run(ranked, others.labels, asked, rel)
+        ranked, rest = deep[:, : pool.depth], pool.without(system)
+        expected = expect_scores(ranked, rest.labels, pool_chances(rest, rel), requested, rel)
+        truth = score_run(ranked, pool.labels, requested, rel)
+        known = score_run(ranked, rest.labels, requested, rel)
         rows.append(
             ExpectationCheck(
                 system,
-                truth={measure: truth.mean(measure) for measure in asked},
-                known={measure: known.mean(measure) for measure in asked},
+                truth={measure: truth.mean(measure) for measure in requested},
+                known={measure: known.mean(measure) for measure in requested},
                 expected={measure: _mean(values) for measure, values in expected.items()},
             )
         )
@@ -144,7 +152,7 @@ def check_expectations(
 
 
 def _share(part: FloatArray, whole: FloatArray, otherwise: npt.ArrayLike) -> FloatArray:
-    """part / whole, and `otherwise` where the whole is 0."""
+    """Return part / whole, and `otherwise` for every whole of 0."""
     return np.where(whole > 0, part / np.maximum(whole, 1), otherwise)
 
 
@@ -154,8 +162,8 @@ def _mean(values: FloatArray) -> Score:
     return Score(float(values.mean()), len(values))
 
 
-# Below: chance [depth, B], the probability that the video at a rank is relevant, and outside [B],
-# the positives that are not in the list.
+# In the functions below, chance [depth, B] is the probability that the video at a rank is relevant,
+# and outside [B] is the number of positives that are not in the list.
 
 
 def _expect_correct(chance: FloatArray, _outside: IntArray, cutoff: int | None) -> FloatArray:
@@ -170,7 +178,7 @@ def _expect_reciprocal_rank(
     chance: FloatArray, _outside: IntArray, cutoff: int | None
 ) -> FloatArray:
     none_above = np.cumprod(1 - chance[:cutoff], axis=0)
-    # The first positive is at a rank if none is above it and one is there.
+    # The probability that a rank has the first positive: it has one, and no rank above it has one.
     first = -np.diff(none_above, axis=0, prepend=1.0)
     return np.asarray((first / _ranks(first)).sum(axis=0))
 
@@ -201,16 +209,17 @@ def _expect_ratio(
     outside: IntArray,
     dividend: Callable[[FloatArray, float], FloatArray],
 ) -> FloatArray:
-    """Expected value of a sum over the positives found, divided by all positives: [B].
+    """Return the expected value of a sum over ranked positives, divided by all positives: [B].
 
-    With h_r = 1 for a positive at rank r, p_r its chance and M = outside, 1 / (M + sum of h) is
-    the integral of z^(M - 1 + sum of h) over z from 0 to 1. By independence
+    Let h_r be 1 for a positive at rank r and 0 otherwise, p_r its probability, and M = outside.
+    Then 1 / (M + sum of h) is the integral of z^(M - 1 + sum of h) over z from 0 to 1. Because the
+    h_r are independent,
 
         E[h_r z^(sum of h)] = z * s_r * prod of (1 - p_i + p_i z),  s_r = p_r / (1 - p_r + p_r z)
 
-    and with h_r h_q for h_r, z^2 * s_r * s_q takes the place of z * s_r. `dividend(s, z)` is the
-    sum in these terms, divided by z. The integrand is a polynomial in z of degree below
-    M + depth, so that Gauss's rule is exact with half as many nodes.
+    With h_r h_q instead of h_r, the factor is z^2 * s_r * s_q instead of z * s_r. `dividend(s, z)`
+    is the sum of such factors, divided by z. The integrand is a polynomial in z of degree below
+    M + depth, so that Gauss's quadrature is exact with half as many nodes.
     """
     degree = int(outside.max(initial=0)) + len(chance)
     nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
@@ -223,7 +232,7 @@ def _expect_ratio(
 
 
 def _ranks(by_rank: FloatArray) -> IntArray:
-    """1, 2, … as a column for an array [depth, B]."""
+    """Return the ranks 1, 2, … as a column, for an array [depth, B]."""
     return np.arange(1, len(by_rank) + 1)[:, None]
 
 

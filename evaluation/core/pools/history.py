@@ -1,4 +1,4 @@
-"""What was known of the labels while they came in."""
+"""Labels, agreement and scores as they were after each number of labels."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from evaluation.core.relevance.judged import Judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moment:
-    """The state after the first `labels` labels: the majority of each pair, and opinions.
+class Checkpoint:
+    """The state after the first `labels` labels.
 
-    judged: pairs that more than half of their labels so far call relevant, or not; a tie is
-    unjudged. opinions: of the first labels of each pair, to measure agreement.
+    judged: the pairs with a majority among their labels so far, with gain 1 if it is relevant and 0
+    if not; a tie counts as unjudged. opinions: the first labels of each pair, from which agreement
+    is measured.
     """
 
     labels: int
@@ -25,129 +26,130 @@ class Moment:
     opinions: ValueCounts
 
 
-def look_back(
+def replay_labels(
     codes: IntArray,
     pair_of: IntArray,
     relevant: IntArray,
-    moments: IntArray,
+    checkpoints: IntArray,
     *,
     is_first: BoolArray,
     n_queries: int,
     n_videos: int,
-) -> Iterator[Moment]:
-    """Return the state after each of `moments`, ascending numbers of labels from 0 to L.
+) -> Iterator[Checkpoint]:
+    """Yield the state after each number of labels in `checkpoints`.
 
-    codes: int64 [n_pairs], ascending. pair_of, relevant: int64 [L] in the order of arrival, a place
-    in `codes` and 0 or 1. is_first: bool [L], the labels whose agreement counts. Each label is
-    counted once, however many moments.
+    codes: int64 [n_pairs], pair codes, ascending. pair_of, relevant: int64 [L], in the order in
+    which the labels arrived: the index of the pair in `codes`, and 0 or 1. checkpoints: int64,
+    ascending numbers of labels from 0 to L. is_first: bool [L], whether a label is a first label of
+    its pair, whose agreement is measured. The running time is linear in L and in the number of
+    pairs times checkpoints.
     """
-    given, yes, first_given, first_yes = np.zeros((4, len(codes)), np.int64)
+    n_labels, n_relevant, n_first_labels, n_first_relevant = np.zeros((4, len(codes)), np.int64)
     done = 0
-    for moment in moments.tolist():
-        new, done = slice(done, moment), moment
-        first, says_yes = is_first[new], relevant[new] > 0
-        given += np.bincount(pair_of[new], minlength=len(codes))
-        yes += np.bincount(pair_of[new][says_yes], minlength=len(codes))
-        first_given += np.bincount(pair_of[new][first], minlength=len(codes))
-        first_yes += np.bincount(pair_of[new][first & says_yes], minlength=len(codes))
-        known = 2 * yes != given  # no label is a tie, too
-        gains = (2 * yes[known] > given[known]).astype(np.int8)
-        yield Moment(
-            moment,
-            Judged(codes[known], gains, n_queries, n_videos),
-            count_opinions(first_given, first_yes),
+    for checkpoint in checkpoints.tolist():
+        new, done = slice(done, checkpoint), checkpoint
+        first, is_relevant = is_first[new], relevant[new] > 0
+        n_labels += np.bincount(pair_of[new], minlength=len(codes))
+        n_relevant += np.bincount(pair_of[new][is_relevant], minlength=len(codes))
+        n_first_labels += np.bincount(pair_of[new][first], minlength=len(codes))
+        n_first_relevant += np.bincount(pair_of[new][first & is_relevant], minlength=len(codes))
+        has_majority = 2 * n_relevant != n_labels  # False for pairs without a label
+        gains = (2 * n_relevant[has_majority] > n_labels[has_majority]).astype(np.int8)
+        yield Checkpoint(
+            checkpoint,
+            Judged(codes[has_majority], gains, n_queries, n_videos),
+            count_opinions(n_first_labels, n_first_relevant),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnitOrder:
-    """The order in which units (captions, or videos with all their captions) were judged.
+class GroupOrder:
+    """The order in which groups were judged. A group is a caption, or a video with its captions.
 
-    units: int64 [N], all units that have labels or wait for labels. seen: the number of complete
-    units before the first incomplete one. labels: int64 [seen], the number of labels when the first
-    1, 2, … units were complete.
+    groups: int64 [N], all groups that have labels or need labels. seen: number of complete groups
+    before the first incomplete one. labels: int64 [seen], the number of labels at which the first
+    1, 2, … groups were complete.
     """
 
-    units: IntArray
+    groups: IntArray
     seen: int
     labels: IntArray
 
 
-def units_as_judged(pair_of: IntArray, unit_of: IntArray, waiting: BoolArray) -> UnitOrder:
-    """Order the units by the arrival of the first label of their first pair.
+def order_as_judged(pair_of: IntArray, group_of: IntArray, incomplete: BoolArray) -> GroupOrder:
+    """Order the groups by the arrival of the first label of their first pair.
 
-    pair_of: int64 [L], the pair of each label, in the order of arrival. unit_of: int64 [n_pairs],
-    each pair with a label or more. waiting: bool [n_units], units that wait for labels.
+    pair_of: int64 [L], the pair of each label, in the order of arrival. group_of: int64 [n_pairs],
+    the group of each pair; each pair has at least one label. incomplete: bool [n_groups], whether a
+    group needs further labels.
 
-    One pair represents each unit. The first label of any pair would be biased: the more pairs a
-    unit has, the earlier one of them arrives, even in random order.
+    Only one pair represents each group. The first label of any of its pairs would be biased: the
+    more pairs a group has, the earlier the first of them arrives, even in random order.
     """
-    first, last = np.full((2, len(unit_of)), -1, dtype=np.int64)
+    first, last = np.full((2, len(group_of)), -1, dtype=np.int64)
     numbers = np.arange(len(pair_of))
     first[pair_of[::-1]] = numbers[::-1]
     last[pair_of] = numbers
-    judged, own_pair = np.unique(unit_of, return_index=True)
-    complete_at = np.zeros(len(waiting), dtype=np.int64)
-    np.maximum.at(complete_at, unit_of, last + 1)
-    come = judged[np.argsort(first[own_pair])]
-    seen = _before_first(waiting[come])
-    labels = np.maximum.accumulate(complete_at[come[:seen]])
-    return UnitOrder(_with_waiting(come, waiting), seen, labels)
+    judged, own_pair = np.unique(group_of, return_index=True)
+    complete_at = np.zeros(len(incomplete), dtype=np.int64)
+    np.maximum.at(complete_at, group_of, last + 1)
+    ordered = judged[np.argsort(first[own_pair])]
+    seen = _before_first(incomplete[ordered])
+    labels = np.maximum.accumulate(complete_at[ordered[:seen]])
+    unlabelled = np.setdiff1d(np.flatnonzero(incomplete), ordered)
+    return GroupOrder(np.concatenate([ordered, unlabelled]), seen, labels)
 
 
-def units_drawn(
+def order_at_random(
     pair_of: IntArray,
-    unit_of: IntArray,
-    waiting: BoolArray,
+    group_of: IntArray,
+    incomplete: BoolArray,
     rng: np.random.Generator,
     answer_of: IntArray | None = None,
-) -> UnitOrder:
-    """Draw a random order, as if each unit had been judged completely before the next one.
+) -> GroupOrder:
+    """Draw a random order, as if each group had been judged completely before the next one.
 
-    Arguments as above, labels in any order. answer_of: int64 [L], numbers from 0 of the answers
-    behind the labels. An answer that holds for several pairs counts once, with its first unit.
+    Arguments as in `order_as_judged`, but labels can be in any order. answer_of: int64 [L], the
+    number of the answer from which each label comes, from 0. An answer for several pairs counts
+    once, in the first of their groups.
     """
-    units_of = unit_of[pair_of]
-    counts = np.bincount(units_of, minlength=len(waiting))
-    units = rng.permutation(np.flatnonzero((counts > 0) | waiting))
-    seen = _before_first(waiting[units])
+    label_group = group_of[pair_of]
+    counts = np.bincount(label_group, minlength=len(incomplete))
+    groups = rng.permutation(np.flatnonzero((counts > 0) | incomplete))
+    seen = _before_first(incomplete[groups])
     if answer_of is None:
-        return UnitOrder(units, seen, np.cumsum(counts[units[:seen]]))
-    place = np.zeros(len(waiting), dtype=np.int64)
-    place[units] = np.arange(len(units))
-    given = np.full(int(answer_of.max(initial=-1)) + 1, len(units))
-    np.minimum.at(given, answer_of, place[units_of])
-    return UnitOrder(units, seen, np.cumsum(np.bincount(given, minlength=seen)[:seen]))
+        return GroupOrder(groups, seen, np.cumsum(counts[groups[:seen]]))
+    place = np.zeros(len(incomplete), dtype=np.int64)
+    place[groups] = np.arange(len(groups))
+    first_place = np.full(int(answer_of.max(initial=-1)) + 1, len(groups))
+    np.minimum.at(first_place, answer_of, place[label_group])
+    return GroupOrder(groups, seen, np.cumsum(np.bincount(first_place, minlength=seen)[:seen]))
 
 
 def _before_first(flags: BoolArray) -> int:
+    """Return the number of flags before the first one that is set."""
     return int(flags.argmax()) if flags.any() else len(flags)
 
 
-def _with_waiting(units: IntArray, waiting: BoolArray) -> IntArray:
-    """Return these units, followed by those that wait for their first label."""
-    return np.concatenate([units, np.setdiff1d(np.flatnonzero(waiting), units)])
+def settled_from(checkpoints: IntArray, scores: FloatArray, within: float) -> int:
+    """Return the number of labels after which every score stays near its last value.
 
-
-def settled_from(moments: IntArray, scores: FloatArray, within: float) -> int:
-    """Return the number of labels from which on no score is further than `within` from the last
-    one.
-
-    This is hindsight: the last score must be known.
-
-    moments: int64 [n], ascending numbers of labels. scores: float64 [n, n_systems].
+    checkpoints: int64 [n], ascending numbers of labels. scores: float64 [n, n_systems]. within: the
+    largest allowed difference to the last score. This number is known only in hindsight.
     """
-    return _last_run_begins(moments, (np.abs(scores - scores[-1]) <= within).all(axis=1))
+    return _first_of_last_run(checkpoints, (np.abs(scores - scores[-1]) <= within).all(axis=1))
 
 
-def order_settled_from(moments: IntArray, scores: FloatArray) -> int:
-    """From how many labels on the systems stand in the order in which they came to stand; those
-    with equal scores have no order. Arguments as above."""
+def order_settled_from(checkpoints: IntArray, scores: FloatArray) -> int:
+    """Return the number of labels after which the order of the systems stays the same.
+
+    Arguments as in `settled_from`. Systems with equal scores have no order.
+    """
     signs = np.sign(scores[:, :, None] - scores[:, None, :])
-    return _last_run_begins(moments, (signs == signs[-1]).all(axis=(1, 2)))
+    return _first_of_last_run(checkpoints, (signs == signs[-1]).all(axis=(1, 2)))
 
 
-def _last_run_begins(moments: IntArray, holds: BoolArray) -> int:
-    """The first moment from which on it holds to the end, where it does."""
-    fails = np.flatnonzero(~holds)
-    return int(moments[fails[-1] + 1 if len(fails) else 0])
+def _first_of_last_run(checkpoints: IntArray, is_met: BoolArray) -> int:
+    """Return the first checkpoint after which a condition is always met. The last one meets it."""
+    fails = np.flatnonzero(~is_met)
+    return int(checkpoints[fails[-1] + 1 if len(fails) else 0])

@@ -1,17 +1,19 @@
-"""Measures of numbers that are right on average, in place of labels.
+"""Measures computed from unbiased numbers of relevance instead of labels.
 
-Every measure is a polynomial in the relevance of the pairs in which each pair occurs at most once,
-because it is a function of zeros and ones. Replace the zeros and ones by numbers t that are
-independent and right on average (`noise_relevance.unbiased_relevance`). Then the measure is also
-right on average. With 0 and 1 it is the measure itself. For C, P and RR the polynomial is simple.
-AP, R and nDCG divide by a function h(N) of the number N of all relevant pairs of the caption. With
-numbers z and weights w such that h(N) is the sum of w z^(N - 1) for all N from 1 on,
+A measure is a function of zeros and ones, the relevance of the pairs. It therefore equals a
+polynomial in which each pair occurs at most once in each term. If the zeros and ones are replaced
+by independent numbers t with the correct mean (`noise_relevance.unbiased_relevance`), the
+polynomial has the correct mean, too. With zeros and ones it is the measure itself.
+
+For C, P and RR the polynomial is simple. AP, R and nDCG divide by a function of the number N of all
+relevant pairs of the caption: they multiply by h(N). Choose numbers z and weights w such that h(N)
+is the sum of w z^(N - 1) for all N from 1. Let T_r be the relevance at rank r. Then
 
     E[T_r z^(N - 1)] = s_r F,   E[T_r T_q z^(N - 1)] = z s_r s_q F,
 
 where F is the product over all pairs of (1 - t + t z), and s_r = t_r / (1 - t_r + t_r z). For AP
-and R, h(N) = 1 / N is the integral of z^(N - 1) from 0 to 1, for which Gauss's rule is exact. For
-nDCG, z are roots of unity and w is the discrete Fourier transform of h.
+and R, h(N) = 1 / N is the integral of z^(N - 1) from 0 to 1, for which Gauss's quadrature is exact.
+For nDCG, z are roots of unity and w is the discrete Fourier transform of h.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.measures import Measure
+from pooling.core.pair_space import PairSpace
 
 CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
-# Stands in place of a factor that is exactly 0, because factors are also divided by.
+# Replaces factors that are exactly 0, because the code divides by them.
 _TINY: Final = 1e-100
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -37,10 +40,10 @@ Numbers = FloatArray | ComplexArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedLists:
-    """The places of the pairs of ranked lists among the judged pairs.
+    """Ranked lists as positions in an array of pairs.
 
-    codes: int64 [J], ascending, all pairs that count: judged ones and original positives.
-    places: int64 [depth, n_queries], the number of a pair in `codes`; -1 for an unjudged pair.
+    codes: int64 [J], ascending, the pair codes of all judged pairs and original positives. places:
+    int64 [depth, n_queries], the index of each ranked pair in `codes`, or -1 for an unjudged pair.
     """
 
     codes: IntArray
@@ -51,13 +54,22 @@ class JudgedLists:
     def n_queries(self) -> int:
         return int(self.places.shape[1])
 
+    @property
+    def space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
+
 
 def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLists:
-    """Look up ranked lists [n_queries, depth] among ascending pair codes."""
-    wanted = np.arange(len(ranked))[:, None] * n_videos + ranked.astype(np.int64)
-    place = np.searchsorted(codes, wanted)
+    """Look up the pairs of ranked lists among pair codes.
+
+    ranked: whole numbers [n_queries, depth], video numbers, -1 for padding. codes: int64 [J],
+    ascending.
+    """
+    space = PairSpace(len(ranked), n_videos)
+    ranked_codes = space.encode(np.arange(len(ranked))[:, None], ranked)
+    place = np.searchsorted(codes, ranked_codes)
     found = place < len(codes)
-    found[found] = codes[place[found]] == wanted[found]
+    found[found] = codes[place[found]] == ranked_codes[found]
     places = np.where(found & (ranked >= 0), place, -1)
     return JudgedLists(codes, np.ascontiguousarray(places.T), n_videos)
 
@@ -65,19 +77,20 @@ def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLi
 def score_relevance(
     lists: JudgedLists, relevance: FloatArray, measures: Sequence[Measure]
 ) -> dict[Measure, FloatArray]:
-    """Return per-query values [n_queries] by measure, for numbers `relevance` [J] of `lists.codes`.
+    """Return the value of each measure for each query, float64 [n_queries].
 
-    An unjudged pair counts as 0. All grades count as 1, so nDCG is that of 0 and 1. Raises
-    ValueError for measures that are not in `CORRECTABLE`.
+    relevance: float64 [J], a number for each pair of `lists.codes`. An unjudged pair counts as 0.
+    There are no grades, so that nDCG has gains of 0 and 1. Raises ValueError for measures that are
+    not in `CORRECTABLE`.
     """
     for measure in measures:
         if measure.name not in CORRECTABLE:
             raise ValueError(f"{measure} cannot be corrected; {', '.join(CORRECTABLE)} can")
     t = np.where(lists.places >= 0, np.append(relevance, 0.0)[lists.places], 0.0)
-    found = {one: _PLAIN[one.name](t, one.cutoff) for one in measures if one.name in _PLAIN}
+    values = {one: _PLAIN[one.name](t, one.cutoff) for one in measures if one.name in _PLAIN}
     sums = [_Sum.of(one, len(t)) for one in measures if one.name not in _PLAIN]
-    found |= _divided(sums, t, lists, relevance)
-    return {measure: found[measure] for measure in measures}
+    values |= _divided(sums, t, lists, relevance)
+    return {measure: values[measure] for measure in measures}
 
 
 def _correct(t: FloatArray, cutoff: int | None) -> FloatArray:
@@ -103,10 +116,11 @@ _PLAIN: Final[dict[str, Callable[[FloatArray, int | None], FloatArray]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sum:
-    """A measure that is a sum over the relevant pairs of the top k, divided by a number of pairs.
+    """A measure that is a sum over the relevant pairs of the top k, times h(N).
 
-    weights: [k], of each rank. with_above: whether a rank counts once more for each relevant pair
-    above it, as in AP. top: whether only the pairs of the top k count in the divisor.
+    weights: float64 [k], the weight of each rank. with_above: whether a rank counts once more for
+    each relevant pair above it, as in AP. top: whether N counts only the relevant pairs of the top
+    k.
     """
 
     measure: Measure
@@ -128,7 +142,7 @@ class _Sum:
         return self.measure.name.startswith("nDCG")
 
     def factor(self, most: int) -> FloatArray:
-        """Return h(N) of nDCG for N from 0 to `most`: 1 / the best possible sum; 0 for N = 0."""
+        """Return h(N) of nDCG for N from 0 to `most`: 1 / (DCG of the ideal list), and 0 for 0."""
         n = np.arange(1, most + 1)
         ideal = np.cumsum(1 / np.log2(n + 1))
         return np.append(0.0, 1 / ideal[np.minimum(n, self.measure.cutoff or most) - 1])
@@ -137,9 +151,10 @@ class _Sum:
 def _divided(
     sums: Sequence[_Sum], t: FloatArray, lists: JudgedLists, relevance: FloatArray
 ) -> dict[Measure, FloatArray]:
-    found = {one.measure: np.zeros(t.shape[1]) for one in sums}
+    """Return the values [n_queries] of measures with h(N). t: float64 [depth, n_queries]."""
+    values = {one.measure: np.zeros(t.shape[1]) for one in sums}
     if not sums or not len(t) or not t.shape[1]:
-        return found
+        return values
     groups = _Groups.of(lists, relevance)
     most = max(int(groups.sizes.max(initial=0)), len(t))
     for is_ndcg in (False, True):
@@ -150,22 +165,23 @@ def _divided(
             for place, z in enumerate(nodes.tolist()):
                 parts = _parts(of_kind, t, z, groups.product(z) if needs_all else None)
                 for one, weight, part in zip(of_kind, weights[:, place], parts, strict=True):
-                    found[one.measure] += (weight * part).real
-    return found
+                    values[one.measure] += (weight * part).real
+    return values
 
 
 def _gauss(sums: Sequence[_Sum], most: int) -> tuple[FloatArray, FloatArray]:
-    """Return nodes z [M] and weights [sums, M] for 1 / N, exact for N up to `most`."""
+    """Return nodes z [M] and weights w [sums, M] for h(N) = 1 / N, exact for N up to `most`."""
     nodes, weights = np.polynomial.legendre.leggauss(most // 2 + 1)
     return (nodes + 1) / 2, np.tile(weights / 2, (len(sums), 1))
 
 
 def _roots(sums: Sequence[_Sum], most: int) -> tuple[ComplexArray, ComplexArray]:
-    """Return roots of unity z [M] and weights [sums, M] for any function of N from 0 to `most`.
+    """Return roots of unity z [M] and weights w [sums, M] for any h(N), exact for N up to `most`.
 
-    One of each two conjugate roots is left out, and the other counts twice: real parts are used.
+    Only one of every two conjugate roots is returned, with twice the weight, because the caller
+    uses real parts.
     """
-    size = most + 1 + most % 2  # odd, so that -1 is no root: 1 - t + t z is 0 there for t = 1/2
+    size = most + 1 + most % 2  # odd, because at the root -1 the factor is 0 for t = 1/2
     places = np.arange(size // 2 + 1)
     nodes = np.exp(2j * np.pi * places / size)
     transforms = np.stack([np.fft.fft(one.factor(size - 1)) / size for one in sums])
@@ -175,27 +191,32 @@ def _roots(sums: Sequence[_Sum], most: int) -> tuple[ComplexArray, ComplexArray]
 def _parts(
     sums: Sequence[_Sum], t: FloatArray, z: complex, everything: Numbers | None
 ) -> list[Numbers]:
-    """Return E[sum z^(N - 1)] for each of the sums, [n_queries]."""
+    """Return E[sum z^(N - 1)] for each of the sums, [n_queries] each.
+
+    everything: the product F over all pairs of each query. If it is None, only the top k counts.
+    """
     factor = 1 + t * (z - 1)
     factor[factor == 0] = _TINY
     s = t / factor
     above = np.cumsum(s, axis=0) - s if any(one.with_above for one in sums) else s
-    found = []
+    products = []
     for one in sums:
         k = len(one.weights)
         terms = s[:k] * (1 + z * above[:k]) if one.with_above else s[:k]
         whole = factor[:k].prod(axis=0) if one.top or everything is None else everything
-        found.append(whole * (one.weights @ terms))
-    return found
+        products.append(whole * (one.weights @ terms))
+    return products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Groups:
-    """The pairs of each query, as factors of a product.
+    """The relevance numbers of each query's pairs, grouped for fast products.
 
-    If the numbers have few values, as with one pair of error rates for all labels, the pairs of a
-    query are counted by value: `counts` [n_queries, values]. Otherwise `starts` are those of the
-    queries that have pairs.
+    sizes: int64 [n_queries], the number of pairs. values: the different relevance numbers if they
+    are few, as with one pair of error rates for all labels; otherwise all of them, [J]. counts:
+    float64 [n_queries, values], the number of pairs with each value; None if there are many values.
+    starts: the index of the first pair of each query that has pairs. present: bool [n_queries],
+    whether a query has pairs.
     """
 
     sizes: IntArray
@@ -206,27 +227,29 @@ class _Groups:
 
     @classmethod
     def of(cls, lists: JudgedLists, relevance: FloatArray) -> _Groups:
-        query = lists.codes // max(1, lists.n_videos)
+        query = lists.space.queries(lists.codes)
         sizes = np.bincount(query, minlength=lists.n_queries)
         values = np.unique(relevance)
         counts: FloatArray | None = None
         if len(values) <= _FEW_VALUES:
             cell = query * len(values) + np.searchsorted(values, relevance)
-            found = np.bincount(cell, minlength=lists.n_queries * len(values))
-            counts = found.reshape(lists.n_queries, len(values)).astype(np.float64)
+            cells = np.bincount(cell, minlength=lists.n_queries * len(values))
+            counts = cells.reshape(lists.n_queries, len(values)).astype(np.float64)
         starts = (np.cumsum(sizes) - sizes)[sizes > 0]
         return cls(sizes, relevance if counts is None else values, counts, starts, sizes > 0)
 
     def product(self, z: complex) -> Numbers:
-        """Return the product over the pairs of each query of 1 - t + t z, [n_queries]; real for
-        real z."""
+        """Return F, the product of 1 - t + t z over the pairs of each query, [n_queries].
+
+        The result is real if z is real.
+        """
         factors = 1 + self.values * (z - 1)
         factors[factors == 0] = _TINY
         if self.counts is None:
-            found = np.ones(len(self.sizes), factors.dtype)
+            product = np.ones(len(self.sizes), factors.dtype)
             if len(self.starts):
-                found[self.present] = np.multiply.reduceat(factors, self.starts)
-            return found
+                product[self.present] = np.multiply.reduceat(factors, self.starts)
+            return product
         size = np.exp(self.counts @ np.log(np.abs(factors)))
         if np.iscomplexobj(factors):
             return np.asarray(size * np.exp(1j * (self.counts @ np.angle(factors))))

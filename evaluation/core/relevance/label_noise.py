@@ -1,13 +1,14 @@
-"""Scores corrected for wrong labels, with intervals for labelling and sampling together.
+"""Scores corrected for wrong labels, with intervals that cover labelling and sampling.
 
-A raw score takes every label for the truth. C@k is a maximum over k labels, so false alarms raise
-it: with 1.8 % of them and 5 % misses, raw C@10 is several points too high. A corrected score uses
-numbers that are right on average (`noise_relevance`) in the measure (`corrected_scores`).
+A raw score treats every label as correct. C@k is a maximum over k labels, so false alarms raise it:
+with 1.8 % false alarms and 5 % misses, raw C@10 is several points too high. A corrected score is
+the same measure (`corrected_scores`), computed from unbiased numbers of relevance
+(`noise_relevance`).
 
-The interval resamples clusters of captions with all their labels, which covers the choice of
-captions and the errors of their labels. It fits the error rates again in each resample. A score is
-computed at the estimated rates and one standard deviation to each side of each rate. A parabola for
-each rate interpolates between these scores.
+The interval resamples clusters of captions with all their labels. It therefore covers the choice of
+the captions and the errors of their labels. The error rates are fitted again in each resample. To
+save time, scores are computed only at the estimated rates, and one standard deviation above and
+below each rate. A parabola for each rate interpolates between these scores.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class NoisyScore:
-    """A score by the labels as they are, and corrected for their errors.
+    """A raw score, and the score corrected for wrong labels.
 
-    raw, raw_interval: of the labels as they are; the interval is for sampling alone. corrected,
-    interval: without the errors of the labels; the interval is for labelling and sampling. change,
-    change_interval: raw minus corrected, the effect of label noise. Intervals are None if there are
-    fewer than two clusters.
+    raw: score from the labels, treated as correct. raw_interval: covers sampling only. corrected:
+    score without label errors. interval: covers labelling and sampling. change: raw minus
+    corrected, the effect of label noise, with its interval. Intervals are None if there are fewer
+    than two clusters.
     """
 
     run: str
@@ -56,9 +57,10 @@ class NoisyScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resamples:
-    """Clusters drawn with replacement: the clusters, the seed and the number of resamples.
+    """Settings for resampling clusters with replacement.
 
-    clusters: int64 [n_queries], numbered 0, 1, 2 … without gaps.
+    clusters: int64 [n_queries], the cluster of each query, from 0 without gaps. number: number of
+    resamples. seed: of the random draws.
     """
 
     clusters: IntArray
@@ -70,31 +72,33 @@ class Resamples:
         return int(self.clusters.max(initial=-1)) + 1
 
     def sums(self, of_clusters: FloatArray) -> FloatArray:
-        """Return sums of the rows of `of_clusters` [G, m] in each resample: [number, m].
+        """Return the sum of the drawn rows in each resample, float64 [number, m].
 
-        Each call draws the same clusters.
+        of_clusters: float64 [G, m], a row for each cluster. Each call draws the same clusters.
         """
         rng, n = np.random.default_rng(self.seed), self.n_clusters
-        found = np.empty((self.number, of_clusters.shape[1]))
+        sums = np.empty((self.number, of_clusters.shape[1]))
         chunk = max(1, _CHUNK_DRAWS // max(1, n))
         for start in range(0, self.number, chunk):
             rows = min(chunk, self.number - start)
             picks = rng.integers(0, max(1, n), (rows, n)) + np.arange(rows)[:, None] * n
             times = np.bincount(picks.reshape(-1), minlength=rows * n).reshape(rows, n)
-            found[start : start + rows] = times.astype(np.float64) @ of_clusters
-        return found
+            sums[start : start + rows] = times.astype(np.float64) @ of_clusters
+        return sums
 
     def interval(self, values: FloatArray, confidence: float) -> Pair | None:
-        """Return the interval of the mean of values [n_queries], as all analyses give it."""
+        """Return the interval of the mean of values [n_queries], by `resampling.mean_interval`."""
         rng = np.random.default_rng(self.seed)
         clusters = self.clusters if self.n_clusters < len(values) else None
-        found = mean_interval(
+        interval = mean_interval(
             values, self.number, rng=rng, confidence=confidence, clusters=clusters
         )
-        return None if found.low is None or found.high is None else (found.low, found.high)
+        return (
+            None if interval.low is None or interval.high is None else (interval.low, interval.high)
+        )
 
     def by_cluster(self, values: FloatArray) -> FloatArray:
-        """Return sums of values [m, n_queries] over the queries of each cluster: [G, m]."""
+        """Return the sums of values [m, n_queries] over the queries of each cluster: [G, m]."""
         n = self.n_clusters
         return np.stack([np.bincount(self.clusters, row, n) for row in values], axis=1)
 
@@ -112,10 +116,12 @@ def correct_scores(
 ) -> list[NoisyScore]:
     """Return raw and corrected scores of each run and measure.
 
-    runs: ranked lists by name. judged: what raw scores use. codes: int64 [J], ascending, all pairs
-    with a label or known truth. relevance_at: error rates to a number for each of them [J], as
-    `noise_relevance.unbiased_relevance` gives it. estimate: with as many draws as there are
-    resamples. Raises ValueError without rates, and for measures that cannot be corrected.
+    runs: ranked lists [n_queries, depth] by name. judged: the labels for raw scores. codes: int64
+    [J], ascending, the pair codes of all pairs with a label and of original positives.
+    relevance_at: a function that computes an unbiased number for each of these pairs, float64 [J],
+    from error rates, as `noise_relevance.unbiased_relevance` does. estimate: error rates, with one
+    draw for each resample. Raises ValueError if the rates are undefined, and for measures that
+    cannot be corrected.
     """
     if estimate.rates is None:
         raise ValueError("error rates are needed")
@@ -135,7 +141,7 @@ def correct_scores(
     table.append(np.ones(judged.n_queries))
     sums = resamples.sums(resamples.by_cluster(np.stack(table)))
     means = sums[:, :-1] / sums[:, -1:]
-    found = []
+    rows = []
     for place, (name, measure) in enumerate(pairs):
         at_points = [float(one[measure].mean()) for one in values[name][1]]
         raw_values = values[name][0][measure]
@@ -143,22 +149,22 @@ def correct_scores(
         moved = means[:, len(pairs) + place] + points.moved(at_points, estimate.draws)
         draws = np.clip(moved, 0, 1)
         corrected = min(1.0, max(0.0, at_points[0]))
-        span = _Span(resamples.n_clusters, confidence)
-        # Resamples of captions that are all right do not vary, but other captions would.
+        intervals = _Intervals(resamples.n_clusters, confidence)
+        # If all captions are correct, resamples do not vary, although other captions would.
         varies = float(np.ptp(draws)) > ROUNDING
-        found.append(
+        rows.append(
             NoisyScore(
                 run=name,
                 measure=measure,
                 raw=raw,
                 raw_interval=raw_interval,
                 corrected=corrected,
-                interval=span.share(draws, corrected) if varies else raw_interval,
+                interval=intervals.share(draws, corrected) if varies else raw_interval,
                 change=raw - corrected,
-                change_interval=span.of(means[:, place] - draws, raw - corrected),
+                change_interval=intervals.of(means[:, place] - draws, raw - corrected),
             )
         )
-    return found
+    return rows
 
 
 def score_change_by_noise(
@@ -168,11 +174,11 @@ def score_change_by_noise(
     relevance: FloatArray,
     measures: Sequence[Measure],
 ) -> dict[Measure, float]:
-    """Return the change in each score that label noise causes: raw minus corrected, no intervals.
+    """Return the effect of label noise on each score: raw minus corrected, without intervals.
 
-    ranked: lists of one run. judged: what raw scores use. codes, relevance: [J], as in
-    `correct_scores`, at one pair of error rates. Raises ValueError for measures that cannot be
-    corrected.
+    ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
+    [J], as in `correct_scores`. relevance: float64 [J], unbiased numbers at the estimated error
+    rates. Raises ValueError for measures that cannot be corrected.
     """
     raw = score_run(ranked, judged, measures)
     corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)
@@ -184,9 +190,11 @@ def score_change_by_noise(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
-    """Error rates at which scores are computed: the estimate, and to both sides of each rate.
+    """Error rates at which scores are computed.
 
-    columns, steps: [R], the rates that vary, as columns of draws, and how far to each side.
+    rates: the estimate, then for each of the R rates that vary, the rates a step above and a step
+    below the estimate. columns: [R], the column of the draws for each of these rates. steps: [R],
+    the size of the step.
     """
 
     rates: tuple[ErrorRates, ...]
@@ -194,52 +202,52 @@ class _Points:
     steps: tuple[float, ...]
 
     def moved(self, scores: Sequence[float], draws: FloatArray) -> FloatArray:
-        """Return the difference of a score from `scores[0]` at the rates of each draw, [resamples].
+        """Return the difference of a score at the rates of each draw to `scores[0]`, [resamples].
 
-        scores: at each of the rates.
+        scores: the score at each of the rates.
         """
-        found = np.zeros(len(draws))
+        difference = np.zeros(len(draws))
         for place, (column, step) in enumerate(zip(self.columns, self.steps, strict=True)):
             above, below = scores[1 + 2 * place], scores[2 + 2 * place]
             away = draws[:, column] - self.rates[0].values[column]
             slope = (above - below) / (2 * step)
             bend = (above + below - 2 * scores[0]) / (2 * step * step)
-            found += slope * away + bend * away * away
-        return found
+            difference += slope * away + bend * away * away
+        return difference
 
 
 def _points(rates: ErrorRates, draws: FloatArray) -> _Points:
     values = rates.values
-    # If there are four rates, the first is the mean of the last two.
+    # If there are four rates, the first is the mean of the last two and does not vary itself.
     columns = range(len(values)) if len(values) == 2 else range(1, len(values))
     room = (1 - max(values[0], *values[2:], 0.0) - values[1]) / 4
-    found, kept, steps = [rates], [], []
+    points, varying, steps = [rates], [], []
     for column in columns:
         step = min(float(draws[:, column].std()), values[column] / 2, room) if len(draws) else 0.0
         if step > 0:
-            kept.append(column)
+            varying.append(column)
             steps.append(step)
             for side in (step, -step):
                 moved = list(values)
                 moved[column] += side
-                found.append(ErrorRates(*moved))
-    return _Points(tuple(found), tuple(kept), tuple(steps))
+                points.append(ErrorRates(*moved))
+    return _Points(tuple(points), tuple(varying), tuple(steps))
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
-    """Intervals from resampled figures."""
+class _Intervals:
+    """Settings for intervals from resampled figures."""
 
     n_clusters: int
     confidence: float
 
     def of(self, draws: FloatArray, estimate: float) -> Pair | None:
-        """Return percentiles; with few clusters Student's t around the estimate."""
+        """Return percentiles of the draws, or with few clusters Student's t around the estimate."""
         if self.n_clusters < 2:
             return None
         tail = (1 - self.confidence) / 2
         if self.n_clusters < FEW_CLUSTERS:
-            # Resamples of G clusters vary by (G - 1) / G of the variance.
+            # The variance of resamples of G clusters is too small by the factor (G - 1) / G.
             spread = float(draws.std()) * (self.n_clusters / (self.n_clusters - 1)) ** 0.5
             half = float(stdtrit(self.n_clusters - 1, 1 - tail)) * spread
             return estimate - half, estimate + half
@@ -248,7 +256,5 @@ class _Span:
 
     def share(self, draws: FloatArray, estimate: float) -> Pair | None:
         """Return the interval of a share, within 0 to 1."""
-        found = self.of(draws, estimate)
-        return (
-            None if found is None else (min(1.0, max(0.0, found[0])), max(0.0, min(1.0, found[1])))
-        )
+        ends = self.of(draws, estimate)
+        return None if ends is None else (min(1.0, max(0.0, ends[0])), max(0.0, min(1.0, ends[1])))

@@ -1,4 +1,4 @@
-"""The labels of a benchmark as evidence, and numbers of relevance at given error rates."""
+"""The labels of a benchmark, and the relevance of pairs if labels err at certain rates."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ from evaluation.core.relevance.noise_relevance import (
     posterior_relevance,
     unbiased_relevance,
 )
+from pooling.core.pair_space import PairSpace
 
-# An annotator's own rates are combined with this number of labels at the rates of all.
+# The rates of an annotator are shrunk as if they had this number of further labels at the average
+# rates.
 _SHRINKAGE: Final = 50
+# The log ratio of a ruling, which counts as certain.
 _CERTAIN: Final = 700.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EachLabel:
-    """Single labels with their annotators, int64 [n_labels] each.
+    """Single labels with their annotators, int64 [L] each.
 
-    pair_of: the place of the pair in `NoisyLabels.codes`. annotators: numbered from 0 without gaps.
+    pair_of: index of the pair in `NoisyLabels.codes`. annotators: numbers from 0 without gaps.
     relevant: 0 or 1.
     """
 
@@ -48,7 +51,7 @@ class EachLabel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnotatorRates:
-    """Error rates of each annotator, [n_annotators], and of an average label."""
+    """Error rates of each annotator, float64 [n_annotators], and the mean rates of all labels."""
 
     false_alarms: FloatArray
     misses: FloatArray
@@ -57,132 +60,144 @@ class AnnotatorRates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyLabels:
-    """All pairs with a label, a ruling or known truth, [n_pairs] each, ascending by code.
+    """All pairs with a label or a ruling, and all original positives, [n_pairs] each.
 
-    codes: int64, query number * n_videos + video number.
-    given, relevant: int64, labels of the pair and those among them that say relevant. ruled: int8,
-    a lead's ruling (0 or 1), -1 without one; it counts as the truth. is_known: original positives
-    that count as relevant whatever their labels say. in_all: int64, labels of the pair with those
-    that were requested because of the first ones and do not count in `given`. is_copy: pairs whose
-    labels were given to an equal caption; they have no part in error rates.
+    codes: int64, pair codes in `space`, ascending. n_labels, relevant: int64, the number of labels
+    of the pair and the number of its relevant labels. Labels that confirm a sole positive are not
+    counted here, because they were requested for positives only. ruled: int8, a lead's ruling (0 or
+    1), or -1; a ruling counts as correct. is_known: bool, whether the pair is an original positive
+    that counts as relevant whatever its labels are. n_all_labels: int64, the number of labels
+    including those that confirm a sole positive. each: the single labels, if annotators are needed.
+    is_copy: bool, whether the labels belong to an equal caption and are counted there; such pairs
+    are not used to estimate error rates.
     """
 
     codes: IntArray
-    n_videos: int
-    given: IntArray
+    space: PairSpace
+    n_labels: IntArray
     relevant: IntArray
     ruled: GainArray
     is_known: BoolArray
-    in_all: IntArray
+    n_all_labels: IntArray
     each: EachLabel | None = None
     is_copy: BoolArray | None = None
 
     @property
     def is_positive(self) -> BoolArray:
-        """Whether raw scores count the pair as relevant, [n_pairs]: known, by a ruling, or by
-        majority."""
-        by_labels = np.where(self.ruled >= 0, self.ruled == 1, 2 * self.relevant > self.given)
+        """Whether raw scores count the pair as relevant, bool [n_pairs].
+
+        A pair is relevant if it is a known original positive, by a ruling, or by the majority of
+        its labels.
+        """
+        by_labels = np.where(self.ruled >= 0, self.ruled == 1, 2 * self.relevant > self.n_labels)
         return np.asarray(self.is_known | by_labels)
 
     @property
-    def is_alone(self) -> BoolArray:
-        """Whether no other pair of the caption is labelled relevant, [n_pairs].
+    def is_isolated(self) -> BoolArray:
+        """Whether no other pair of the caption is labelled relevant, bool [n_pairs].
 
-        Original positives that are known do not count.
+        Known original positives are ignored here.
         """
         positive = self.is_positive & ~self.is_known
-        query = self.codes // max(1, self.n_videos)
+        query = self.space.queries(self.codes)
         return np.asarray(np.bincount(query, weights=positive)[query] - positive == 0)
 
     def table(self, strata: IntArray, clusters: IntArray, n_clusters: int) -> LabelTable:
-        """The pairs with several labels, counted; those of known truth and copies are left out."""
-        free = ~self.is_known if self.is_copy is None else ~(self.is_known | self.is_copy)
+        """Count the pairs with several labels, without known original positives and copies.
+
+        strata, clusters: int64 [n_pairs], numbered from 0.
+        """
+        used = ~self.is_known if self.is_copy is None else ~(self.is_known | self.is_copy)
         return tabulate_labels(
-            self.given[free],
-            self.relevant[free],
-            strata[free],
-            clusters[free],
+            self.n_labels[used],
+            self.relevant[used],
+            strata[used],
+            clusters[used],
             n_clusters,
-            self.is_alone[free],
+            self.is_isolated[used],
         )
 
     def relevance(self, rates: ErrorRates, annotators: AnnotatorRates | None = None) -> FloatArray:
-        """Return a number for each pair that is its truth on average; 1 for known truth."""
-        found, free = np.ones(len(self.codes)), ~self.is_known
-        groups = self.is_alone[free].astype(np.int64)
-        found[free] = unbiased_relevance(self._evidence(rates, annotators), groups)
-        return found
+        """Return a number for each pair whose mean is its relevance, float64 [n_pairs].
+
+        Known original positives have the number 1.
+        """
+        numbers, unknown = np.ones(len(self.codes)), ~self.is_known
+        groups = self.is_isolated[unknown].astype(np.int64)
+        numbers[unknown] = unbiased_relevance(self._evidence(rates, annotators), groups)
+        return numbers
 
     def posterior(
         self, rates: ErrorRates, strata: IntArray, annotators: AnnotatorRates | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the chance that each pair is relevant [n_pairs], and the share of each stratum.
+        """Return the probability that each pair is relevant, and the prevalence of each stratum.
 
-        Known pairs are left out of the share.
+        strata: int64 [n_pairs]. The results are float64 [n_pairs] and [S]. Known original positives
+        have the probability 1 and are not counted in the prevalence.
         """
-        found = np.ones(len(self.codes))
-        free = ~self.is_known
-        found[free], shares = posterior_relevance(self._evidence(rates, annotators), strata[free])
-        return found, shares
+        chance, unknown = np.ones(len(self.codes)), ~self.is_known
+        evidence = self._evidence(rates, annotators)
+        chance[unknown], prevalence = posterior_relevance(evidence, strata[unknown])
+        return chance, prevalence
 
     def _evidence(self, rates: ErrorRates, annotators: AnnotatorRates | None) -> Evidence:
-        """Return the evidence of the pairs whose truth is not known."""
-        false_alarms = rates.false_alarms(self.is_alone)
-        evidence = evidence_from_counts(self.given, self.relevant, false_alarms, rates.miss)
+        """Return the evidence for all pairs except known original positives."""
+        false_alarms = rates.false_alarms(self.is_isolated)
+        evidence = evidence_from_counts(self.n_labels, self.relevant, false_alarms, rates.miss)
         if annotators is not None and self.each is not None:
             evidence = self._evidence_of_annotators(evidence, rates, annotators, self.each)
-        ruled, free = self.ruled >= 0, ~self.is_known
+        ruled, unknown = self.ruled >= 0, ~self.is_known
         ratio = np.where(ruled, _CERTAIN * (1 - 2.0 * self.ruled), evidence.log_ratio)
         mean = np.where(ruled, self.ruled, evidence.mean)
-        # A ruling on a pair without labels also counts as evidence.
-        given = np.where(ruled, np.maximum(self.given, 1), self.given)
-        return Evidence(ratio[free], mean[free], given[free])
+        # A pair without labels counts as unknown, so a ruling counts as at least one label.
+        n_labels = np.where(ruled, np.maximum(self.n_labels, 1), self.n_labels)
+        return Evidence(ratio[unknown], mean[unknown], n_labels[unknown])
 
     def _evidence_of_annotators(
         self, common: Evidence, rates: ErrorRates, own: AnnotatorRates, each: EachLabel
     ) -> Evidence:
-        """Return the evidence at each annotator's rates, which move in proportion to the average
-        `rates`.
+        """Return the evidence if each annotator has their own rates.
 
-        Pairs without single labels use the average rates.
+        The annotators' rates are multiplied by the ratio of `rates` to their mean rates. Pairs
+        without single labels keep the evidence `common`.
         """
-        alarms = rates.false_alarms(self.is_alone)[each.pair_of]
+        alarms = rates.false_alarms(self.is_isolated)[each.pair_of]
         false_alarms = own.false_alarms[each.annotators] * (alarms / own.mean.false_alarm)
         misses = own.misses[each.annotators] * (rates.miss / own.mean.miss)
-        room = 0.98 / np.maximum(false_alarms + misses, 0.98)  # better than chance, all of them
-        found = evidence_from_labels(
-            each.pair_of, each.relevant, false_alarms * room, misses * room, len(self.codes)
+        scale = 0.98 / np.maximum(false_alarms + misses, 0.98)  # keeps labels better than chance
+        by_label = evidence_from_labels(
+            each.pair_of, each.relevant, false_alarms * scale, misses * scale, len(self.codes)
         )
-        has = found.given > 0
+        has_labels = by_label.n_labels > 0
         return Evidence(
-            np.where(has, found.log_ratio, common.log_ratio),
-            np.where(has, found.mean, common.mean),
-            self.given,
+            np.where(has_labels, by_label.log_ratio, common.log_ratio),
+            np.where(has_labels, by_label.mean, common.mean),
+            self.n_labels,
         )
 
 
 def best_ranks(runs: Iterable[npt.NDArray[Any]], codes: IntArray, n_videos: int) -> IntArray:
-    """The best rank of each pair in any run, from 1; 0 for a pair that no run has: int64 [J].
+    """Return the best rank of each pair in any run, int64 [J], from 1; 0 for a pair in no run.
 
-    runs: ranked lists [n_queries, depth]. codes: int64 [J], ascending.
+    runs: video numbers [n_queries, depth] of each run. codes: int64 [J], pair codes, ascending.
     """
-    nowhere = np.iinfo(np.int64).max
-    best = np.full(len(codes), nowhere)
+    unranked = np.iinfo(np.int64).max
+    best = np.full(len(codes), unranked)
     for ranked in runs:
         places = locate(ranked, codes, n_videos).places
-        # From the last rank up; a run has each pair once.
         for rank in range(len(places), 0, -1):
-            found = places[rank - 1]
-            found = found[found >= 0]
-            best[found] = np.minimum(best[found], rank)
-    return np.where(best == nowhere, 0, best)
+            pairs = places[rank - 1]
+            pairs = pairs[pairs >= 0]
+            best[pairs] = np.minimum(best[pairs], rank)
+    return np.where(best == unranked, 0, best)
 
 
 def rank_strata(codes: IntArray, best_rank: IntArray, original: Judged) -> tuple[IntArray, int]:
-    """Return strata of similar pairs [n_pairs], and their number.
+    """Return the stratum of each pair, int64 [n_pairs], and the number of strata.
 
-    best: the best rank of a pair in any run, from 1; 0 for none. Strata: 0 for rank 1, 1 for 2 and
-    3, 2 for 4 to 10, 3 for others, 4 for original positives.
+    codes: int64 [n_pairs], pair codes. best_rank: int64 [n_pairs], from `best_ranks`. Stratum 0 is
+    for rank 1, 1 for ranks 2 and 3, 2 for ranks 4 to 10, 3 for all other pairs, and 4 for original
+    positives.
     """
     strata = np.digitize(best_rank, [2, 4, 11])
     strata = np.where(best_rank == 0, 3, strata)
@@ -190,10 +205,10 @@ def rank_strata(codes: IntArray, best_rank: IntArray, original: Judged) -> tuple
 
 
 def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
-    """Return the error rates of each annotator by the model of Dawid and Skene, or the reason.
+    """Return the error rates of each annotator, or the reason why they are undefined.
 
-    The model is fitted to pairs with several labels. The rates of an annotator with few of them are
-    drawn towards those of all annotators.
+    The model of Dawid and Skene is fitted to the pairs with several labels. The rates of annotators
+    with few such labels are shrunk towards the average of all annotators.
     """
     n = int(each.annotators.max(initial=-1)) + 1
     shared = np.bincount(each.pair_of, minlength=1)[each.pair_of] > 1
@@ -208,25 +223,26 @@ def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
         return estimate.undefined or ""
     model, numbers = estimate.model, np.unique(each.annotators[shared])
     labels = np.bincount(people)
-    found = []
-    for true, said in ((0, 1), (1, 0)):
+    both_rates = []
+    for true, label in ((0, 1), (1, 0)):
         weight = labels * model.priors[true]
-        own = model.confusion[:, true, said]
-        usual = float((own * weight).sum() / weight.sum())
-        rates = np.full(n, usual)
-        rates[numbers] = (own * weight + usual * _SHRINKAGE) / (weight + _SHRINKAGE)
-        found.append(rates)
+        own = model.confusion[:, true, label]
+        average = float((own * weight).sum() / weight.sum())
+        rates = np.full(n, average)
+        rates[numbers] = (own * weight + average * _SHRINKAGE) / (weight + _SHRINKAGE)
+        both_rates.append(rates)
     all_labels = np.bincount(each.annotators, minlength=n)
-    means = [float((rates * all_labels).sum() / all_labels.sum()) for rates in found]
+    means = [float((rates * all_labels).sum() / all_labels.sum()) for rates in both_rates]
     if sum(means) >= 1:
         return NO_BETTER_THAN_CHANCE
-    return AnnotatorRates(found[0], found[1], ErrorRates(*means))
+    return AnnotatorRates(both_rates[0], both_rates[1], ErrorRates(*means))
 
 
 def estimate_of_annotators(own: AnnotatorRates, by_labels: RatesEstimate) -> RatesEstimate:
-    """Return the average rates of the annotators.
+    """Return the mean rates of the annotators, with resampled rates.
 
-    In resamples they vary in the same proportion as those of `by_labels`, which has no annotators.
+    by_labels: the estimate without annotators. In resamples, the mean rates vary in the same
+    proportion as these rates.
     """
     if by_labels.rates is None:
         return by_labels

@@ -1,8 +1,8 @@
-"""Design effect: how much the captions of one video repeat each other.
+"""Design effect: the factor by which clustered captions increase the variance of a mean.
 
-A mean of n captions varies by variance / n if the captions are independent. Captions of one video
-are not: the mean varies by effect * variance / n. For clusters of m captions whose values correlate
-by rho (the intraclass correlation), effect = 1 + (m - 1) * rho (Kish 1965, Survey Sampling). For
+If n captions are independent, the variance of their mean is variance / n. Captions of one video are
+not independent. The variance is then effect * variance / n. For clusters of m captions whose values
+have the intraclass correlation rho, effect = 1 + (m - 1) * rho (Kish 1965, Survey Sampling). For
 clusters of unequal sizes, m is sum(m^2) / sum(m), the mean size weighted by size.
 """
 
@@ -22,8 +22,9 @@ from evaluation.core.statistics.resampling import sum_clusters
 class Clustering:
     """The clusters of a sample, and their effect on the variance of its mean.
 
-    clusters: their number. mean_size: captions per cluster. weighted_size: sum(m^2) / sum(m).
-    effect: variance of the mean by cluster divided by the variance by caption, as measured.
+    clusters: number of clusters. mean_size: mean number m of captions per cluster. weighted_size:
+    sum(m^2) / sum(m). effect: the measured variance of the mean over clusters, divided by its
+    variance if captions were independent.
     """
 
     clusters: int
@@ -33,14 +34,14 @@ class Clustering:
 
     @property
     def icc(self) -> float | None:
-        """The intraclass correlation rho; None if every cluster has one caption."""
+        """The intraclass correlation rho, or None if every cluster has one caption."""
         if self.weighted_size == 1:
             return None
         return (self.effect - 1) / (self.weighted_size - 1)
 
     @property
     def planned_effect(self) -> float:
-        """The effect that a plan uses: at least 1, because a lower one is due to chance."""
+        """The effect that a plan uses. It is at least 1, because a lower value is due to chance."""
         return max(1.0, self.effect)
 
 
@@ -52,13 +53,13 @@ def independent_captions(captions: int) -> Clustering:
 def measure_clustering(
     samples: Sequence[FloatArray], clusters: npt.ArrayLike | None
 ) -> Clustering | None:
-    """Measure the design effect of the sum of the means of samples, each float64 [n_queries >= 2].
+    """Measure the design effect of the sum of the means of samples.
 
-    clusters: whole numbers [n_queries]; None for independent captions. The variance by cluster is
-    the linearised variance of a ratio: G / (G - 1) * sum((S_g - m_g * mean)^2) / n^2, where S_g is
-    the sum of a cluster (Cochran 1977, Sampling Techniques, section 9A.1). Samples that do not vary
-    have the effect 1. Returns None for a single cluster. Raises ValueError for clusters of another
-    length.
+    samples: float64 [n_queries] each, at least two queries. clusters: whole numbers [n_queries];
+    None for independent captions. The variance over clusters is the linearised variance of a ratio:
+    G / (G - 1) * sum((S_g - m_g * mean)^2) / n^2, with the sum S_g and the size m_g of each cluster
+    (Cochran 1977, Sampling Techniques, section 9A.1). Samples that do not vary have the effect 1.
+    Returns None if there is only one cluster. Raises ValueError if `clusters` has another length.
     """
     n_queries = len(samples[0])
     if clusters is None:
@@ -78,6 +79,6 @@ def measure_clustering(
 
 
 def sample_variance(sample: FloatArray) -> float:
-    """Return the variance by n - 1 of a sample [n >= 2]; exactly 0 for equal numbers."""
+    """Return the variance of a sample [n >= 2], with divisor n - 1; exactly 0 for equal numbers."""
     # The mean of equal numbers may differ from them in its last digit.
     return 0.0 if sample.min() == sample.max() else float(sample.var(ddof=1))

@@ -1,25 +1,28 @@
-"""The variance of a planned comparison of two systems, derived from a pilot.
+"""Variances for planning a comparison of two systems, estimated from a pilot.
 
-A test compares the observed difference with its deviation if the systems were equal (null). The
-chance to find a true difference d depends on the deviation at d (alternative). The pilot's own
-difference is neither of the two, so both variances are derived from what a plan can keep:
+A test compares the observed difference with its standard deviation if the systems were equal (the
+null variance). The probability of finding a true difference d depends on the standard deviation if
+the difference is d (the alternative variance). The difference in the pilot is neither 0 nor d, so
+both variances are computed from quantities that stay the same in the plan.
 
-paired, both systems on the same captions. Kept is the mean square q of the pilot's differences,
-    for zeros and ones the discordant share psi: captions on which one system alone is right.
-    If the systems were equal, each difference could as well have the other sign, and its variance
-    is q. At d it is q - d^2. These are the variances of Connor (1987), Sample size for testing
-    differences in proportions for the paired-sample design, Biometrics 43:207-211, and of the
-    randomisation test for any measure. A wished d may exceed the pilot's mean magnitude E|x|; q
-    then grows by d / E|x|, as more captions must differ. For zeros and ones this means psi >= d.
+Paired design: both systems on the same captions. The plan has the mean square q of the pilot's
+differences. For zeros and ones, q is the discordant share psi, the share of captions on which
+exactly one system is correct. If the systems were equal, each difference could have either sign, so
+the null variance is q. The alternative variance is q - d^2. These are the variances of Connor
+(1987), Sample size for testing differences in proportions for the paired-sample design, Biometrics
+43:207-211, and for any measure those of the randomisation test. If d is greater than the mean
+absolute difference E|x| of the pilot, more captions must differ, and q is multiplied by d / E|x|.
+For zeros and ones this ensures psi >= d.
 
-independent, each system on captions of its own. For zeros and ones the mean p of both shares is
-    kept: p1 = p + d/2, p2 = p - d/2, moved together where one would leave 0 to 1. The variances are
-    2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981, Statistical Methods for Rates and
-    Proportions, chapter 3, without the continuity correction). For other measures, both are the sum
-    of the two systems' variances.
+Independent design: each system on its own captions. For zeros and ones the plan has the mean p of
+both shares: p1 = p + d/2 and p2 = p - d/2, shifted together if one of them would be outside of 0
+to 1. The variances are 2 p (1 - p) and p1 (1 - p1) + p2 (1 - p2) (Fleiss 1981, Statistical Methods
+for Rates and Proportions, chapter 3, without the continuity correction). For other measures, both
+variances are the sum of the two systems' variances.
 
-By video, the design effect of the pilot's differences multiplies both variances. It is that of a
-plan with as many captions per video as in the pilot; with one caption per video it is 1.
+If the pilot is measured by video, both variances are multiplied by the design effect of the pilot's
+differences. This effect is for a plan with as many captions per video as in the pilot. With one
+caption per video it is 1.
 """
 
 from __future__ import annotations
@@ -46,7 +49,10 @@ Formula: TypeAlias = Literal["connor", "paired-normal", "two-proportions", "two-
 
 @dataclass(frozen=True, slots=True)
 class Variances:
-    """Variance that one caption adds to a difference: if it is 0, and if it is as wished."""
+    """Variance of one caption's difference; divided by the number of captions, that of the mean.
+
+    null: if the systems are equal. alternative: if they differ by the planned difference.
+    """
 
     null: float
     alternative: float
@@ -54,11 +60,12 @@ class Variances:
 
 @dataclass(frozen=True, slots=True)
 class PairedPilot:
-    """Both systems on the same captions.
+    """A pilot with both systems on the same captions.
 
-    difference: their mean difference in the pilot. deviation: standard deviation of a caption's
-    difference around it. mean_square, magnitude: means of the squared and of the absolute
-    differences; for zeros and ones (`binary`) both are the discordant share psi.
+    difference: mean difference in the pilot. deviation: standard deviation of the differences of
+    single captions. mean_square, magnitude: means of the squared and of the absolute differences.
+    binary: whether all values are 0 or 1; mean_square and magnitude are then the discordant share
+    psi.
     """
 
     difference: float
@@ -77,32 +84,34 @@ class PairedPilot:
         return "connor" if self.binary else "paired-normal"
 
     def mean_square_at(self, difference: float) -> float:
-        """The mean square of the plan: the pilot's, raised for a large difference."""
+        """Return the mean square of a plan: that of the pilot, increased for large differences."""
         raised = self.mean_square * max(1.0, difference / self.magnitude)
         return max(raised, difference**2)
 
     def discordant_at(self, difference: float) -> float | None:
-        """The discordant share of the plan; None for measures with values other than 0 and 1."""
+        """Return the discordant share of a plan, or None if there are values other than 0 and 1."""
         return self.mean_square_at(difference) if self.binary else None
 
     def variances(self, difference: float) -> Variances:
+        """Return the variances of a plan that is to find `difference`."""
         effect, square = self.clustering.planned_effect, self.mean_square_at(difference)
         return Variances(effect * square, effect * (square - difference**2))
 
     def fewest_units(self, confidence: float) -> int:
-        """Captions, or videos, below which no randomisation test is significant.
+        """Return the minimum number of captions, or of videos, for a significant test.
 
-        2 of the 2^n assignments of signs are as far from 0 as possible.
+        With n units, the smallest p of the randomisation test is 2 / 2^n.
         """
         return math.ceil(1 - math.log2(1 - confidence))
 
 
 @dataclass(frozen=True, slots=True)
 class IndependentPilot:
-    """Each system on captions of its own.
+    """A pilot with each system on its own captions.
 
-    difference: of the two means in the pilot. deviation: sqrt(var_a + var_b) of one caption each.
-    middle: mean of the two means. clustering: of both samples together.
+    difference: of the two means in the pilot. deviation: sqrt(var_a + var_b), where var_a and var_b
+    are the variances of one caption's value. middle: mean of the two means. binary: whether all
+    values are 0 or 1. clustering: of both samples together.
     """
 
     difference: float
@@ -120,10 +129,11 @@ class IndependentPilot:
         return "two-proportions" if self.binary else "two-means"
 
     def discordant_at(self, difference: float) -> float | None:
-        """None, because systems on different captions have no discordant share."""
+        """Return None, because systems on different captions have no discordant share."""
         return None
 
     def variances(self, difference: float) -> Variances:
+        """Return the variances of a plan that is to find `difference`."""
         effect = self.clustering.planned_effect
         if not self.binary:
             return Variances(effect * self.deviation**2, effect * self.deviation**2)
@@ -133,7 +143,7 @@ class IndependentPilot:
         return Variances(effect * null, effect * max(0.0, null - difference**2 / 2))
 
     def fewest_units(self, confidence: float) -> int:
-        """A variance needs at least two units."""
+        """Return 2, because a variance needs at least two units."""
         return 2
 
 
@@ -147,13 +157,14 @@ def measure_pilot(
     *,
     clusters: npt.ArrayLike | None = None,
 ) -> Pilot | None:
-    """Measure two systems' values, float64 [n_queries] each.
+    """Measure a pilot from the values of two systems.
 
-    clusters: whole numbers [n_queries], such as the video of each caption. If it is None, the
-    captions are independent, and independent designs take values of different lengths. Returns None
-    below two captions or clusters, and if no two values differ, because there is nothing to plan
-    with. Raises ValueError for values that are not finite or, if they belong together, of different
-    lengths.
+    values, others: float64 [n_queries] each, the value of each caption. clusters: whole numbers
+    [n_queries], such as the video of each caption, or None if captions are independent. In an
+    independent design without clusters, the two arrays can have different lengths. Returns None if
+    there are fewer than two captions or clusters, or if values do not vary, because a plan is then
+    undefined. Raises ValueError for values that are not finite, and for different lengths in other
+    cases.
     """
     first, second = check_values(values, 1), check_values(others, 1)
     if design == "paired":
@@ -162,7 +173,7 @@ def measure_pilot(
 
 
 def one_per_cluster(pilot: Pilot) -> Pilot:
-    """The same pilot for a plan with one caption of each video."""
+    """Return the pilot for a plan with one caption of each video."""
     return replace(pilot, clustering=independent_captions(pilot.clustering.clusters))
 
 

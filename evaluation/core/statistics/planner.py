@@ -1,13 +1,14 @@
-"""How many captions to annotate so that a difference can be seen, and what that takes.
+"""The number of captions needed to find a difference between two systems, and its cost.
 
-A two-sided test of n captions finds a true difference d with the wanted power if
+A two-sided test of n captions finds a true difference d with the requested power if
 
     n >= ((z_confidence * sqrt(null) + z_power * sqrt(alternative)) / d)^2
 
-where z_confidence is 1.96 at 95 % (two-sided), z_power 0.84 at 80 % (one-sided), and
-null and alternative are the variances of one caption's difference if the systems are equal and if
-they differ by d. For paired zeros and ones this is the formula of Connor (1987), for independent
-ones that of two proportions. `pilot` derives the variances, with their sources.
+z_confidence is 1.96 at 95 % (two-sided), and z_power is 0.84 at 80 % (one-sided). null and
+alternative are the variances of one caption's difference if the systems are equal, and if they
+differ by d. For paired zeros and ones this is the formula of Connor (1987). For independent zeros
+and ones it is the formula for two proportions. `pilot` computes the variances and lists their
+sources.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from evaluation.core.statistics.resampling import normal_quantile
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What annotation costs.
+    """Rates from which the cost of annotation is computed.
 
     pairs_per_caption: mean number of pooled pairs of a caption. double_share: share of the pairs
-    that two people judge. disagreement: share of these whose two labels differ, so that a third is
-    asked for. seconds_per_judgment: the median. money_per_hour: in any currency.
-    Raises ValueError for negative numbers and for shares above 1.
+    that two annotators judge. disagreement: share of these pairs whose two labels differ, so that a
+    third label is needed. seconds_per_judgment: median time of a judgment. money_per_hour: in any
+    currency. Raises ValueError for numbers that are negative or not finite, and for shares above 1.
     """
 
     pairs_per_caption: float
@@ -46,12 +47,13 @@ class Rates:
 
     @property
     def judgments_per_pair(self) -> float:
+        """Expected number of judgments per pair."""
         return 1 + self.double_share * (1 + self.disagreement)
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What annotating `captions` is expected to take; pairs and judgments are rounded up."""
+    """Expected cost of annotating `captions`. Pairs and judgments are rounded up."""
 
     captions: int
     pairs: int
@@ -63,25 +65,25 @@ class Effort:
 def captions_needed(
     pilot: Pilot, difference: float, *, confidence: float = 0.95, power: float = 0.8
 ) -> int:
-    """Return how many captions find `difference` with the wanted power, rounded up.
+    """Return the number of captions needed to find `difference` with this power, rounded up.
 
-    In an independent design this is the number for each of the two systems. If the pilot is
-    measured by video, all captions of each video are annotated. The plan has at least the number of
-    videos that a test needs to be significant at all. Raises ValueError for a difference or power
-    out of bounds, and for shares that would differ by more than 1.
+    In an independent design, this is the number for each of the two systems. If the pilot is
+    measured by video, all captions of a video are annotated. The result is at least the number of
+    captions below which no test can be significant. Raises ValueError for a difference, confidence
+    or power out of bounds, and for shares that would differ by more than 1.
     """
-    _check_wish(difference, confidence, power)
+    _check_plan(difference, confidence, power)
     if pilot.binary and difference > 1:
         raise ValueError("two shares cannot differ by more than 1")
-    found = pilot.variances(difference)
-    null, alternative = math.sqrt(found.null), math.sqrt(found.alternative)
+    variances = pilot.variances(difference)
+    null, alternative = math.sqrt(variances.null), math.sqrt(variances.alternative)
     deviation = normal_quantile(confidence) * null + _power_quantile(power) * alternative
     fewest = math.ceil(pilot.fewest_units(confidence) * pilot.clustering.mean_size)
     return max(fewest, math.ceil((deviation / difference) ** 2))
 
 
 def videos_needed(pilot: Pilot, captions: int) -> int:
-    """Return the number of videos for these captions, with the pilot's captions per video."""
+    """Return the number of videos for `captions` captions, with the pilot's captions per video."""
     return _round_up(captions / pilot.clustering.mean_size)
 
 
@@ -96,7 +98,7 @@ def estimate_effort(captions: int, rates: Rates) -> Effort:
 
 
 def _round_up(amount: float) -> int:
-    # 3,000 * 1.1 is 3300.0000000000005, which is not 3,301.
+    # 3,000 * 1.1 is 3300.0000000000005 in floating point and must not be rounded up to 3,301.
     return math.ceil(round(amount, 6))
 
 
@@ -106,7 +108,7 @@ def _power_quantile(power: float) -> float:
     return NormalDist().inv_cdf(power)
 
 
-def _check_wish(difference: float, confidence: float, power: float) -> None:
+def _check_plan(difference: float, confidence: float, power: float) -> None:
     if not 0 < difference < math.inf:
         raise ValueError("the difference must be finite and above 0")
     if normal_quantile(confidence) + _power_quantile(power) <= 0:

@@ -1,9 +1,9 @@
 """Fisher's randomisation test of paired differences.
 
-Were two systems equal, each difference might as well have the other sign. p is the share of all
-sign assignments whose sum is as far from 0 as the observed one or farther (Smucker, Allan and
-Carterette 2007). Exact where that share can be counted, else from seeded draws with the observed
-one counted among them: (1 + those as far) / (1 + draws) (Davison and Hinkley 1997, 4.2.5).
+If two systems were equal, each difference could have either sign. p is the share of all sign
+assignments whose sum is at least as far from 0 as the observed sum (Smucker, Allan and Carterette
+2007). p is exact if these assignments can be counted. Otherwise it is estimated from random
+assignments: (1 + number at least as far) / (1 + draws) (Davison and Hinkley 1997, 4.2.5).
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from evaluation.core.people.alpha import check_resampling
 from evaluation.core.statistics.resampling import check_values, split_neighbours, sum_clusters
 from evaluation.core.statistics.ties import signs_of
 
-# Sums of the same numbers in another order differ in their last digits.
+# Two sums count as equal if their ratio is above this. The order of addition changes last digits.
 ALIKE: Final = 1 - 1e-12
-# 2^20 sums of signed differences are counted in some ten milliseconds, whatever their values.
+# Up to 20 differences, all 2^20 sums are computed, which takes about ten milliseconds.
 _ENUMERATED: Final = 20
-# Up to here the distribution of a sum of whole numbers is convolved in a tenth of a second.
+# Whole numbers up to this sum have their distribution computed, which takes a tenth of a second.
 _CONVOLVED: Final = 1 << 14
-# Of more numbers than that, neighbours are drawn by group.
+# With more differences than this, neighbouring ones are drawn in groups.
 _SIGNED: Final = 1 << 13
+# An exact p can underflow to 0, but a p of 0 is impossible.
 _SMALLEST_P: Final = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """Two-sided p and the random draws it rests on; 0 draws: it is exact. Never 0 itself."""
+    """A two-sided p value, above 0. draws: number of random draws, 0 if p is exact."""
 
     p: float
     draws: int
 
     @property
     def is_exact(self) -> bool:
+        """Whether p was computed without random draws."""
         return self.draws == 0
 
 
@@ -49,17 +51,19 @@ def randomisation_test(
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None = None,
 ) -> PValue:
-    """Fisher's randomisation test of per-query differences [n_queries], by sign assignments.
+    """Return p of Fisher's randomisation test of per-query differences.
 
-    By cluster, the queries of a cluster change their sign together. Exact where all differences
-    (or sums of clusters) are small whole numbers, as those of C@k are, or where at most twenty are
-    not 0. Raises ValueError for values that are not finite and for fewer than one draw.
+    differences: float64 [n_queries]. draws: number of random sign assignments if p is not exact.
+    clusters: whole numbers [n_queries]; all queries of a cluster change their sign together. p is
+    exact if all differences (or sums of clusters) are small whole numbers, as with C@k, and if at
+    most 20 of them are not 0. Raises ValueError for values that are not finite, for clusters of
+    another length, and for fewer than one draw.
     """
     check_resampling(draws, 0.5)
     units = check_values(differences, 1)
     if clusters is not None:
         units = sum_clusters(units[None], clusters)[0]
-    units = units[signs_of(units) != 0]  # the others add nothing with either sign
+    units = units[signs_of(units) != 0]  # a difference of 0 adds nothing with either sign
     observed = float(units.sum())
     counted = _count_whole_numbers(units)
     if counted is not None:
@@ -71,9 +75,9 @@ def randomisation_test(
 
 
 def _count_whole_numbers(units: FloatArray) -> tuple[IntArray, IntArray] | None:
-    """The different magnitudes of whole numbers, ascending, and how many there are of each.
+    """Return the different absolute values, ascending, and the number of each.
 
-    None where they are not whole, or where their distribution would take too long.
+    Return None if they are not whole numbers, or if their distribution would take too long.
     """
     magnitudes, counts = np.unique(np.abs(units), return_counts=True)
     if np.any(magnitudes != np.rint(magnitudes)):
@@ -84,42 +88,42 @@ def _count_whole_numbers(units: FloatArray) -> tuple[IntArray, IntArray] | None:
 
 
 def _distribution_of_sums(magnitudes: IntArray, counts: IntArray) -> FloatArray:
-    """Chances of each sum of those numbers that keep a positive sign, [0 .. sum of all].
+    """Return the probability of each sum of the numbers with a positive sign, from 0 to their sum.
 
-    Among c numbers of the same magnitude, a binomial number of c fair coins does.
+    Among c numbers of the same magnitude, the number of positive signs is binomial.
     """
     chances = np.ones(1)
     for magnitude, count in zip(magnitudes.tolist(), counts.tolist(), strict=True):
-        kept = np.zeros(magnitude * count + 1)
-        kept[::magnitude] = _fair_binomial(count)
-        chances = np.convolve(chances, kept)
+        of_magnitude = np.zeros(magnitude * count + 1)
+        of_magnitude[::magnitude] = _fair_binomial(count)
+        chances = np.convolve(chances, of_magnitude)
     return chances
 
 
 def _fair_binomial(n: int) -> FloatArray:
-    """Chances of 0 to n heads among n fair coins, [n + 1].
+    """Return the probabilities of 0 to n heads among n fair coins, float64 [n + 1].
 
-    Relative to the middle and by the quotient of neighbours, so that the largest chances are the
-    most exact ones, and nothing overflows.
+    The computation starts in the middle and multiplies by the ratio of neighbours. So nothing
+    overflows, and the largest probabilities are the most exact.
     """
     heads = np.arange((n + 1) // 2, n)
     upper = np.exp(np.concatenate([[0.0], np.cumsum(np.log((n - heads) / (heads + 1)))]))
-    # An even number has one middle, which stands in both halves.
+    # If n is even, both halves contain the middle, so one of the two is dropped.
     chances = np.concatenate([upper[::-1], upper[1 - n % 2 :]])
     return np.asarray(chances / chances.sum(), dtype=np.float64)
 
 
 def _exact_p(chances: FloatArray, observed: int) -> PValue:
-    """Chance that a signed sum is as far from 0 as observed, from those of the positive part."""
+    """Return p from the probabilities of the sum of the numbers with a positive sign."""
     if observed == 0:
         return PValue(1.0, 0)
-    # Signed sum = 2 * positive part - total.
+    # The signed sum is 2 * (sum of the numbers with a positive sign) - (sum of all numbers).
     tail = float(chances[(len(chances) - 1 + observed) // 2 :].sum())
     return PValue(min(1.0, max(2 * tail, _SMALLEST_P)), 0)
 
 
 def _all_sums(units: FloatArray) -> FloatArray:
-    """Sums under all sign assignments of the numbers: [2^n]."""
+    """Return the sums under all sign assignments, float64 [2^n]."""
     sums = np.zeros(1)
     for unit in units.tolist():
         sums = np.concatenate([sums - unit, sums + unit])
@@ -127,11 +131,11 @@ def _all_sums(units: FloatArray) -> FloatArray:
 
 
 def _sampled_sums(units: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Sums under random sign assignments: [draws].
+    """Return the sums under random sign assignments, float64 [draws].
 
-    Of many numbers: `_sum_groups`. Else they are taken by eight. Of each eight, the sums under all
-    256 assignments are tabled, and a random byte picks one: an eighth of the draws, and no table of
-    signs in memory.
+    Many numbers are summed by `_sum_groups`. Fewer numbers are processed in groups of eight. For
+    each group, the code computes the sums under all 256 assignments, and a random byte selects one.
+    This needs an eighth of the random numbers, and no table of signs in memory.
     """
     if len(units) > _SIGNED:
         return _sum_groups(units, draws, rng)
@@ -145,11 +149,11 @@ def _sampled_sums(units: FloatArray, draws: int, rng: np.random.Generator) -> Fl
 
 
 def _sum_groups(units: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """The same of many numbers: [draws].
+    """Return the sums of many numbers under random sign assignments, float64 [draws].
 
-    As in `resampling._sum_groups`, with the same groups: how many of a group of neighbouring
-    magnitudes keep a positive sign is a binomial number; what the deviations from the groups' means
-    come to is drawn from the normal distribution of the same variance.
+    As in `resampling._sum_groups`, the numbers are divided into groups of similar magnitude. The
+    number of positive signs in a group is binomial. The sum of the deviations from the means of the
+    groups is drawn from a normal distribution with the same variance.
     """
     groups = split_neighbours(np.sort(np.abs(units)))
     sizes = np.array([len(group) for group in groups])
@@ -160,10 +164,14 @@ def _sum_groups(units: FloatArray, draws: int, rng: np.random.Generator) -> Floa
 
 
 def _is_as_far(sums: FloatArray, observed: float) -> BoolArray:
+    """Return whether each sum is at least as far from 0 as the observed one."""
     return np.asarray(np.abs(sums) >= abs(observed) * ALIKE)
 
 
 def sampled_p(sums: FloatArray, observed: float) -> PValue:
-    """(1 + draws as far as observed) / (1 + draws)."""
+    """Return (1 + number of sums at least as far from 0 as observed) / (1 + number of sums).
+
+    sums: float64 [draws].
+    """
     as_far = int(np.count_nonzero(_is_as_far(sums, observed)))
     return PValue((1 + as_far) / (1 + len(sums)), len(sums))

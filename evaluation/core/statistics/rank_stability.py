@@ -1,7 +1,7 @@
-"""Whether the labels change the order of the systems.
+"""Comparison of the order of systems under two label sets.
 
-Per-query values of a measure are float64 [n_systems, n_queries]; all systems answered the same
-queries. Higher is better: negate ranks before comparing them.
+Per-query values of a measure are float64 [n_systems, n_queries], for the same queries in all
+systems. Higher values are better. For measures that are better if lower, pass negated values.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resamplin
 from evaluation.core.statistics.resampling import check_resamplable, check_values, resampled_means
 from evaluation.core.statistics.ties import rank_systems
 
-NOT_TWO_SYSTEMS: Final = "a single system has no rival"
+NOT_TWO_SYSTEMS: Final = "there is only one system"
 
 
 @dataclass(frozen=True, slots=True)
 class SystemRank:
-    """A system's rank, 1 is best, under two label sets, and between which ranks it falls when the
-    queries are resampled (low, high; both reached)."""
+    """A system's rank under two label sets, from 1, the best.
+
+    original, labelled: rank under the first and the second label set. original_interval,
+    labelled_interval: best and worst rank of the percentile interval when queries are resampled.
+    """
 
     original: int
     labelled: int
@@ -34,10 +37,10 @@ class SystemRank:
 
 @dataclass(frozen=True, slots=True)
 class RankStability:
-    """How alike two label sets rank the systems.
+    """Similarity of the rankings of systems under two label sets.
 
-    tau: Kendall's tau-b of the two rankings, with its bootstrap interval. same_order: share of the
-    resamples in which both rank all systems alike. ranks: one row for each system.
+    tau: Kendall's tau-b of the two rankings. interval: its bootstrap interval. same_order: share of
+    the resamples in which both rankings are equal. ranks: one row for each system.
     """
 
     tau: Estimate
@@ -57,10 +60,11 @@ def rank_stability(
 ) -> RankStability:
     """Compare the rankings of the same systems under two label sets.
 
-    original, labelled: values [n_systems, n_queries] of one measure under each. In a resample the
-    same queries are drawn for all systems and both label sets. Resamples in which all systems of a
-    ranking tie have no tau; its interval leaves them out. Raises ValueError as
-    `significance.measure_difference` does, for no systems, and if the two differ in shape.
+    original, labelled: float64 [n_systems, n_queries], the values of one measure under each label
+    set. clusters: whole numbers [n_queries]; queries of a cluster are drawn together. A resample
+    draws the same queries for all systems and both label sets. If all systems of a ranking tie in a
+    resample, tau is undefined there, and its interval ignores this resample. Raises ValueError as
+    `significance.measure_difference` does, and if there are no systems or the shapes differ.
     """
     check_resampling(resamples, confidence)
     first, second = check_values(original, 2), check_values(labelled, 2)
@@ -89,10 +93,10 @@ def _rank_rows(
     ranks: list[IntArray], drawn: list[IntArray], confidence: float
 ) -> tuple[SystemRank, ...]:
     tail = (1 - confidence) / 2
-    # A rank that was drawn, and nothing between two ranks.
+    # This method does not interpolate, so that both ends are ranks that occur.
     bounds = [
-        np.quantile(kind, [tail, 1 - tail], axis=1, method="inverted_cdf").astype(np.int64)
-        for kind in drawn
+        np.quantile(of_set, [tail, 1 - tail], axis=1, method="inverted_cdf").astype(np.int64)
+        for of_set in drawn
     ]
     return tuple(
         SystemRank(first, second, (low, high), (other_low, other_high))
@@ -109,17 +113,18 @@ def _tau_of_both(
 ) -> tuple[Estimate, Interval]:
     tau = float(_tau_b(ranks[0][:, None], ranks[1][:, None])[0])
     taus = _tau_b(drawn[0], drawn[1])
-    known = taus[~np.isnan(taus)]
+    defined = taus[~np.isnan(taus)]
     undefined = NO_VARIATION if len(ranks[0]) > 1 else NOT_TWO_SYSTEMS
     estimate = Estimate(None, undefined) if np.isnan(tau) else Estimate(tau)
-    return estimate, percentiles(known, len(taus), confidence, undefined)
+    return estimate, percentiles(defined, len(taus), confidence, undefined)
 
 
 def _tau_b(first: IntArray, second: IntArray) -> FloatArray:
-    """Kendall's tau-b of two rankings [n_systems, B] in each column, NaN where all tie.
+    """Return Kendall's tau-b of each column of two rankings [n_systems, B], NaN if all ranks tie.
 
-    (concordant - discordant pairs) / sqrt(pairs untied in the one * pairs untied in the other)
-    (Kendall 1945). For a handful of systems; `slices.kendall_tau_b` is for many values.
+    tau-b is (concordant - discordant pairs) / sqrt(untied pairs of the first * untied pairs of the
+    second) (Kendall 1945). This function is for few systems; `slices.kendall_tau_b` is for many
+    values.
     """
     agreed, untied, other_untied = np.zeros((3, first.shape[1]))
     for place in range(1, len(first)):

@@ -1,37 +1,41 @@
-"""Bootstrap of mean scores: how far a mean would move, had other captions been chosen.
+"""Bootstrap of mean scores: the variation of a mean if other captions had been sampled.
 
 Per-query values of a measure are float64 [n_queries], or [m, n_queries] for several systems or
-measures of the same queries. A resample draws queries with replacement, all their values together,
-so that differences stay paired.
+measures on the same queries. A resample draws queries with replacement, together with all their
+values, so that differences stay paired.
 
-The experiment of the FIRE paper's section 4.3 (figures 4, 9 and 10): had only N captions been
-annotated, how would a system's score vary? `draw_sub_samples` draws N captions 10,000 times over.
-From the spread follows the smallest difference between two systems that is significant at 95
-percent. It depends on how the systems are compared, so both ways are offered by name:
+The module contains the experiment of section 4.3 of the FIRE paper (figures 4, 9 and 10): how much
+would a system's score vary if only N captions had been annotated? `draw_sub_samples` draws N
+captions 10,000 times. The smallest difference between two systems that is significant at 95 %
+follows from the standard deviation of the means. It depends on the comparison:
 
-independent  each system on a sub-sample of its own, as when figures of two papers are compared:
-             z * sqrt(sd_a^2 + sd_b^2), which is 1.96 * sqrt(2) * sd for systems of equal spread
-paired       both on the same captions, as on one benchmark: z * sd of the mean difference
+independent  Each system has its own sub-sample, as in a comparison of two papers. The difference is
+             z * sqrt(sd_a^2 + sd_b^2), or 1.96 * sqrt(2) * sd if both deviations are equal.
+paired       Both systems have the same captions, as on one benchmark. The difference is z * sd of
+             the mean difference. It is smaller the more similar the systems are.
 
-z is the normal quantile (1.96 at 95 percent); sd is the standard deviation of the sub-samples'
-means, sigma / sqrt(N) but for chance. The paired one is the smaller, the more alike the systems.
+z is the normal quantile (1.96 at 95 %). sd is the standard deviation of the sub-samples' means,
+about sigma / sqrt(N).
 
-Captions of one video are dependent: with `clusters`, whole videos are drawn instead. Intervals of
-means name their method:
+Captions of one video are dependent. If `clusters` are passed, whole videos are drawn instead of
+captions. The method of an interval of a mean is one of:
 
-wilson, paired  closed forms for values of 0 and 1 and their differences, see `proportions`
-percentile      percentiles of resampled means (Efron and Tibshirani 1993, chapter 13), with tails
-                widened for small samples to normal(-t sqrt(G / (G - 1))), t the quantile with G - 1
-                degrees of freedom (Hesterberg 2015, "What teachers should know about the
-                bootstrap", section 5). Without it, 8 clusters cover .87 in place of .95. G is the
-                effective number of clusters n^2 / sum of squared sizes (after Carter, Schnepel and
-                Steigerwald 2017): clusters of unequal size count as fewer.
-t               mean ± t times the jackknife's standard error over clusters. Used where even the
-                outermost resamples, of a single cluster each, cover too little: 1 - 2^(1 - G),
-                which at 95 % is for fewer than 6 clusters.
+wilson, paired  Closed forms for values of 0 and 1 and their differences, see `proportions`.
+percentile      Percentiles of resampled means (Efron and Tibshirani 1993, chapter 13). The tails
+                are widened for small samples to normal(-t sqrt(G / (G - 1))), where t is the
+                quantile with G - 1 degrees of freedom (Hesterberg 2015, "What teachers should know
+                about the bootstrap", section 5). Otherwise the coverage with 8 clusters is .87
+                instead of .95. G is the effective number of clusters, n^2 / sum of squared sizes
+                (after Carter, Schnepel and Steigerwald 2017), which is lower for clusters of
+                unequal size.
+t               Mean ± t times the jackknife standard error over clusters. It is used if the
+                percentiles cannot reach the confidence. The most extreme resamples repeat a single
+                cluster, and the interval between them covers 1 - 2^(1 - G). At 95 %, this is too
+                little for fewer than 6 clusters.
 
-By simulation (8, 12 and 19 clusters, equal and very unequal, symmetric and skewed values) the
-widened percentiles cover .93 to .96, t .92 to .95, BCa .85 to .92.
+In simulations (8, 12 and 19 clusters of equal and of very unequal size, symmetric and skewed
+values), the coverage is .93 to .96 for widened percentiles, .92 to .95 for t, and .85 to .92 for
+BCa.
 """
 
 from __future__ import annotations
@@ -63,28 +67,30 @@ ONE_CLUSTER: Final = "a single cluster does not vary"
 WILSON, PAIRED, PERCENTILE, T = "wilson", "paired", "percentile", "t"
 
 FEW_CLUSTERS: Final = 20
-"""With fewer, an interval depends on its small-sample correction, and pages show a warning."""
+"""With fewer clusters, an interval depends on its small-sample correction, and pages show a
+warning."""
 
-# A value that a sample holds so often or more is counted by one binomial number, which costs as
-# much as some thirty draws; numpy's quick method for these also begins at an expected count of 30.
+# If a value is expected this often in a resample, its count is drawn as one binomial number. This
+# takes as long as about 30 single draws, and numpy's fast method also begins at a mean of 30.
 _FREQUENT: Final = 30
 
-# A resample of a single row that takes more draws than that is drawn by group: `_sum_groups`.
+# If a resample of a single row needs more draws than this, `_sum_groups` draws it in groups.
 _EXACT_DRAWS: Final = 1 << 12
 _GROUPS: Final = 64
 
-# With more rows it is faster to count how often each column was picked.
+# With more rows than this, it is faster to count how often each column was drawn.
 _COUNTED: Final = 2
 
-# Draws at a time, few enough to stay in the cache.
+# Number of draws that are made together, so that they fit into the cache.
 _CHUNK_DRAWS: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubSamples:
-    """Mean scores in repeated sub-samples.
+    """Mean scores of repeated sub-samples.
 
-    size: captions in each, N. means: float64 [resamples], at least two, as they were drawn.
+    size: number N of captions in each sub-sample. means: float64 [resamples], at least two means,
+    in the order in which they were drawn.
     """
 
     size: int
@@ -92,6 +98,7 @@ class SubSamples:
 
     @property
     def mean(self) -> float:
+        """Mean of the means."""
         return float(self.means.mean())
 
     @property
@@ -100,39 +107,40 @@ class SubSamples:
         return float(self.means.std(ddof=1))
 
     def quantiles(self, shares: Sequence[float]) -> FloatArray:
-        """The mean scores below which these shares (0 to 1) of the sub-samples lie."""
+        """Return the mean scores below which these shares (0 to 1) of the sub-samples lie."""
         return np.asarray(np.quantile(self.means, shares), dtype=np.float64)
 
 
 def draw_sub_samples(
     values: npt.ArrayLike, size: int, resamples: int = 10_000, *, rng: np.random.Generator
 ) -> SubSamples:
-    """Means of `size` of the values [n_queries], drawn with replacement, `resamples` times.
+    """Draw `resamples` sub-samples of `size` values each, with replacement.
 
-    For a paired comparison give the differences of two systems. Raises ValueError without values,
-    for a size below 1 and for fewer than two resamples.
+    values: float64 [n_queries]. For a paired comparison, pass the differences of two systems.
+    Raises ValueError without values, for a size below 1, and for fewer than two resamples.
     """
-    known = check_values(values, 1)
-    if known.size == 0 or size < 1 or resamples < 2:
+    checked = check_values(values, 1)
+    if checked.size == 0 or size < 1 or resamples < 2:
         raise ValueError("sub-samples need values, a size of 1 and at least two resamples")
-    return SubSamples(size, resampled_sums(known[None], size, resamples, rng)[0] / size)
+    return SubSamples(size, resampled_sums(checked[None], size, resamples, rng)[0] / size)
 
 
 def smallest_independent_difference(
     system: SubSamples, other: SubSamples | None = None, *, confidence: float = 0.95
 ) -> float:
-    """Smallest significant difference of two systems, each scored on a sub-sample of its own.
+    """Return the smallest significant difference of two systems with separate sub-samples.
 
-    Without `other` the second system is taken to vary as the first. See the module's docstring.
+    other: sub-samples of the second system; without them, its deviation is assumed to equal that of
+    the first. The module's docstring has the formula.
     """
     deviation = math.hypot(system.deviation, (other or system).deviation)
     return normal_quantile(confidence) * deviation
 
 
 def smallest_paired_difference(differences: SubSamples, *, confidence: float = 0.95) -> float:
-    """Smallest significant difference of two systems that are scored on the same sub-sample.
+    """Return the smallest significant difference of two systems with the same sub-samples.
 
-    differences: sub-samples of the per-query differences. See the module's docstring.
+    differences: sub-samples of the per-query differences. The module's docstring has the formula.
     """
     return normal_quantile(confidence) * differences.deviation
 
@@ -145,17 +153,18 @@ def mean_interval(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> Interval:
-    """Return the interval of the mean of values [n_queries], by the method that fits them.
+    """Return the interval of the mean of values, by the method that suits them.
 
-    clusters: whole numbers [n_queries]; queries of the same number, such as the captions of one
-    video, are drawn together. Values of 0 and 1 are taken as shares, values of -1, 0 and 1 as
-    differences of shares. Undefined with fewer than two queries or clusters, and if all values are
-    equal (but for shares and their differences). Raises ValueError for values that are not finite
-    and for parameters out of bounds.
+    values: float64 [n_queries]. clusters: whole numbers [n_queries]; queries with the same number,
+    such as the captions of one video, are drawn together. Values of 0 and 1 are treated as shares,
+    and values of -1, 0 and 1 as differences of shares. The interval is undefined with fewer than
+    two queries or clusters. It is also undefined if all values are equal, except for shares and
+    their differences. Raises ValueError for values that are not finite and for parameters out of
+    bounds.
     """
-    known = check_values(values, 1)
-    method = PAIRED if np.any(known < 0) else WILSON
-    return _mean_interval(known, method, resamples, rng, confidence, clusters)
+    checked = check_values(values, 1)
+    method = PAIRED if np.any(checked < 0) else WILSON
+    return _mean_interval(checked, method, resamples, rng, confidence, clusters)
 
 
 def difference_interval(
@@ -167,16 +176,17 @@ def difference_interval(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> Interval:
-    """Return the interval of the mean of values - others, both [n_queries] of the same queries.
+    """Return the interval of the mean of values - others, as `mean_interval` does.
 
-    Such as a measure under two label sets, or of two systems; else as `mean_interval`.
+    values, others: float64 [n_queries], on the same queries: for example a measure of two systems,
+    or of one system under two label sets.
     """
     differences = paired_differences(values, others)
     return _mean_interval(differences, PAIRED, resamples, rng, confidence, clusters)
 
 
 def _mean_interval(
-    known: FloatArray,
+    values: FloatArray,
     closed: str,
     resamples: int,
     rng: np.random.Generator,
@@ -184,21 +194,24 @@ def _mean_interval(
     clusters: npt.ArrayLike | None,
 ) -> Interval:
     check_resampling(resamples, confidence)
-    undefined = why_undefined(known.size, clusters)
+    undefined = undefined_reason(values.size, clusters)
     if undefined is not None:
         return Interval(None, None, confidence, 0, 0, undefined)
-    found = closed_interval(known, closed, confidence, clusters)
-    if found is not None:
-        return found
-    means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
-    return interval_of_means(means, known, confidence, clusters)
+    interval = closed_interval(values, closed, confidence, clusters)
+    if interval is not None:
+        return interval
+    means = resampled_means(values[None], resamples, rng=rng, clusters=clusters)[0]
+    return interval_of_means(means, values, confidence, clusters)
 
 
 def closed_interval(
     values: FloatArray, closed: str, confidence: float, clusters: npt.ArrayLike | None
 ) -> Interval | None:
-    """Return the interval of the mean of values [n >= 2] of 0 and 1 (closed: `WILSON`) or of -1, 0
-    and 1 (`PAIRED`); None for other values."""
+    """Return the interval of a mean by a closed form, or None if the values do not suit it.
+
+    values: float64 [n >= 2]. closed: `WILSON` for values of 0 and 1, or `PAIRED` for values of -1,
+    0 and 1.
+    """
     kinds = (0.0, 1.0) if closed == WILSON else (-1.0, 0.0, 1.0)
     whole = np.rint(values)
     if np.any(np.abs(values - whole) > ROUNDING) or not np.isin(whole, kinds).all():
@@ -217,9 +230,10 @@ def closed_interval(
 def interval_of_means(
     means: FloatArray, values: FloatArray, confidence: float, clusters: npt.ArrayLike | None
 ) -> Interval:
-    """Return the interval of the mean of values [n >= 2] from resampled means [resamples].
+    """Return the interval of a mean by the method `PERCENTILE` or `T` of the module's docstring.
 
-    See the module's docstring for its method, `PERCENTILE` or `T`. Undefined if nothing varies.
+    means: float64 [resamples], from `resampled_means`. values: float64 [n >= 2]. The interval is
+    undefined if the means of all clusters are equal.
     """
     sums, sizes = _cluster_totals(values, clusters)
     number = effective_clusters(sizes)
@@ -237,7 +251,7 @@ def interval_of_means(
 
 
 def _bounds_of_mean(values: FloatArray) -> tuple[float, float]:
-    """Return the ends between which the true mean lies, within the range of the measure."""
+    """Return the range of the measure, which limits the interval: 0 to 1, -1 to 1, or none."""
     if np.abs(values).max() > 1:
         return -math.inf, math.inf
     return (-1.0, 1.0) if values.min() < 0 else (0.0, 1.0)
@@ -254,15 +268,18 @@ def _cluster_totals(
 
 
 def effective_clusters(sizes: FloatArray) -> float:
-    """Return n^2 / sum of squared sizes [G]: G for clusters of equal size, else fewer."""
+    """Return the effective number of clusters, n^2 / sum of squared sizes.
+
+    sizes: float64 [G]. The result is G for clusters of equal size, and otherwise lower.
+    """
     return float(sizes.sum()) ** 2 / float(sizes @ sizes)
 
 
 def small_sample_p(p: float, values: FloatArray, clusters: npt.ArrayLike | None) -> float:
-    """Return a two-sided bootstrap p of a mean of 0, corrected for few queries or clusters.
+    """Return a two-sided bootstrap p for a mean of 0, corrected for few queries or clusters.
 
-    It is the inverse of the widened tails: p is below 1 - confidence if and only if the widened
-    interval excludes 0. With many clusters it hardly changes.
+    The correction inverts the widened tails: p is below 1 - confidence if and only if the widened
+    interval excludes 0. With many clusters, p hardly changes. values: float64 [n_queries].
     """
     number = effective_clusters(_cluster_totals(values, clusters)[1])
     if p >= 1:
@@ -280,10 +297,11 @@ def resampled_means(
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None = None,
 ) -> FloatArray:
-    """Means of resamples as large as the whole: float64 [m, resamples] from values [m, n].
+    """Return the means of resamples, float64 [m, resamples].
 
-    By cluster, as many clusters are drawn as there are; a mean is the sum of their values divided
-    by the number of their queries, which varies.
+    values: float64 [m, n]. A resample draws n columns. With `clusters`, it draws as many clusters
+    as there are, and the mean is the sum of their values divided by their number of queries, which
+    varies.
     """
     n_queries = values.shape[1]
     if clusters is None:
@@ -296,13 +314,13 @@ def resampled_means(
 def resampled_sums(
     values: FloatArray, size: int, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Sums of `size` columns of values [m, n], drawn with replacement: float64 [m, resamples].
+    """Return the sums of `size` columns drawn with replacement, float64 [m, resamples].
 
-    A sum depends only on how often each different column was drawn. For the frequent ones these
-    numbers are drawn as such, exactly, as one multinomial number a resample with all rare columns
-    as one further kind; only those are then picked one by one. A measure of zeros and ones takes
-    one binomial number a resample. Where that would take long, a single row of many different
-    values is drawn by group: `_sum_groups`. n must be at least 1.
+    values: float64 [m, n], n at least 1. A sum depends only on how often each different column is
+    drawn. For frequent columns, these counts are drawn from their exact multinomial distribution,
+    in which all rare columns together are one category. Only rare columns are drawn one by one. A
+    measure of zeros and ones therefore needs one binomial number per resample. A single row of many
+    different values would take long, and is drawn by `_sum_groups`.
     """
     frequent, weights, rare = _split_by_frequency(values, _FREQUENT / size)
     n_rare = size * rare.shape[1] / values.shape[1]
@@ -323,19 +341,19 @@ def resampled_sums(
 def _sum_groups(
     values: FloatArray, size: int, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Sums of `size` of many values [n], drawn with replacement: float64 [resamples].
+    """Return the sums of `size` values drawn with replacement, approximately: float64 [resamples].
 
-    What makes up a 64th of all values is a kind of its own, and neighbours among the others make
-    64 groups. How often each is drawn is one multinomial number, exactly. By how much the values
-    drawn from the groups differ from their groups' means, thousands of small deviations added up,
-    is drawn from the normal distribution of the same variance. So sums have the mean and variance
-    of picking one by one; only the higher moments of those deviations, some 1 / 64^2 of the
-    variance, are lost. Ten thousand resamples cannot tell the two apart, and however many values
-    there are, it takes no longer.
+    values: float64 [n], many different values. A value that makes up a 64th of all values or more
+    has its own group. The other values are divided into 64 groups of neighbours. The number of
+    draws from each group has its exact multinomial distribution. The deviations of the drawn values
+    from the means of their groups are many and small, so that their sum is drawn from a normal
+    distribution with the same variance. The sums therefore have the correct mean and variance. Only
+    the higher moments of these deviations, which are about 1 / 64^2 of the variance, are not exact.
+    The error is invisible in 10,000 resamples, and the running time does not depend on n.
     """
-    single, weights, others = _split_by_frequency(values[None], 1 / _GROUPS)
-    groups = split_neighbours(others[0])
-    kinds = np.concatenate([single[0], [group.mean() for group in groups]])
+    single, weights, rest = _split_by_frequency(values[None], 1 / _GROUPS)
+    groups = split_neighbours(rest[0])
+    centres = np.concatenate([single[0], [group.mean() for group in groups]])
     variances = np.concatenate([np.zeros(len(weights)), [group.var() for group in groups]])
     shares = np.concatenate([weights, [len(group) for group in groups]]) / len(values)
     sums = np.empty(resamples, dtype=np.float64)
@@ -343,14 +361,15 @@ def _sum_groups(
     for start in range(0, resamples, chunk):
         counts = rng.multinomial(size, shares, size=min(chunk, resamples - start))
         deviations = rng.standard_normal(len(counts)) * np.sqrt(counts @ variances)
-        sums[start : start + len(counts)] = counts @ kinds + deviations
+        sums[start : start + len(counts)] = counts @ centres + deviations
     return sums
 
 
 def split_neighbours(ordered: FloatArray) -> list[FloatArray]:
-    """Ascending values [n] in at most 64 groups of neighbours, smaller ones far from the mean.
+    """Divide ascending values [n] into at most 64 groups of neighbours.
 
-    Half of the division is by number, half by distance, so that a long tail has its groups, too.
+    A group ends when its number of values plus their relative distance from the mean reaches a
+    limit. Groups far from the mean are therefore smaller, and a long tail has several groups.
     """
     if ordered.size == 0:
         return []
@@ -363,39 +382,45 @@ def split_neighbours(ordered: FloatArray) -> list[FloatArray]:
 def _split_by_frequency(
     values: FloatArray, share: float
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """The different columns that make up `share` of all or more [m, K], how many there are of
-    each [K], and all other columns [m, R], repeated as they are."""
+    """Separate frequent columns from rare ones. values: float64 [m, n].
+
+    Returns the different columns that make up at least `share` of all columns [m, K], the number of
+    each [K], and all other columns with their repetitions [m, R].
+    """
     ordered = values[:, np.lexsort(values)]
     differs = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
     starts = np.flatnonzero(np.concatenate([[True], differs]))
     weights = np.diff(starts, append=ordered.shape[1])
-    kept = weights >= share * ordered.shape[1]
-    rare = np.repeat(~kept, weights)
-    return ordered[:, starts[kept]], weights[kept], np.ascontiguousarray(ordered[:, rare])
+    frequent = weights >= share * ordered.shape[1]
+    rare = np.ascontiguousarray(ordered[:, np.repeat(~frequent, weights)])
+    return ordered[:, starts[frequent]], weights[frequent], rare
 
 
 def _sum_picks(rare: FloatArray, counts: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Sums of counts[b] columns of rare [m, R] for each resample b: [m, B]."""
+    """Return the sum of counts[b] random columns of `rare` [m, R] for each resample b: [m, B]."""
     starts = np.concatenate([[0], np.cumsum(counts)])
-    # One pick too many: it belongs to no resample, but all starts lie within the picks.
+    # One more column than needed is drawn, because `reduceat` needs every start to be in range.
     picks = rng.integers(0, rare.shape[1], starts[-1] + 1)
     if len(rare) > _COUNTED and len(counts) == 1:
         times = np.bincount(picks[:-1], minlength=rare.shape[1])
         return (rare @ times.astype(np.float64))[:, None]
     sums = np.stack([np.add.reduceat(row[picks], starts)[:-1] for row in rare])
-    return np.where(counts > 0, sums, 0.0)  # reduceat takes an empty stretch for one number
+    return np.where(counts > 0, sums, 0.0)  # for an empty slice, `reduceat` returns one number
 
 
 def sum_clusters(values: FloatArray, clusters: npt.ArrayLike) -> FloatArray:
-    """Sums over the queries of each cluster: [m, G] from values [m, n], by cluster number."""
-    kind = dense_clusters(clusters, values.shape[1])
-    return np.stack([np.bincount(kind, weights=row) for row in values]).astype(np.float64)
+    """Return the sums over the queries of each cluster, float64 [m, G], ordered by cluster number.
+
+    values: float64 [m, n_queries]. clusters: whole numbers [n_queries].
+    """
+    dense = dense_clusters(clusters, values.shape[1])
+    return np.stack([np.bincount(dense, weights=row) for row in values]).astype(np.float64)
 
 
 def dense_clusters(clusters: npt.ArrayLike, n_queries: int) -> IntArray:
-    """The same clusters numbered 0, 1, 2 … without gaps, int64 [n_queries].
+    """Return the clusters as numbers 0, 1, 2 … without gaps, int64 [n_queries].
 
-    Raises ValueError for anything but one whole number for each query.
+    Raises ValueError if `clusters` is not one whole number for each query.
     """
     numbers = whole_numbers(clusters, "clusters", None)
     if len(numbers) != n_queries:
@@ -403,8 +428,8 @@ def dense_clusters(clusters: npt.ArrayLike, n_queries: int) -> IntArray:
     return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
-def why_undefined(n_queries: int, clusters: npt.ArrayLike | None) -> str | None:
-    """Why a mean of so many queries has no interval, or None."""
+def undefined_reason(n_queries: int, clusters: npt.ArrayLike | None) -> str | None:
+    """Return the reason why a mean of `n_queries` queries has no interval, or None."""
     if n_queries < 2:
         return ONE_QUERY if n_queries else NO_QUERIES
     if clusters is not None and dense_clusters(clusters, n_queries).max() == 0:
@@ -413,21 +438,24 @@ def why_undefined(n_queries: int, clusters: npt.ArrayLike | None) -> str | None:
 
 
 def check_resamplable(n_queries: int, clusters: npt.ArrayLike | None) -> None:
-    """Raise ValueError with the reason why a mean of so many queries has no interval."""
-    undefined = why_undefined(n_queries, clusters)
+    """Raise ValueError with the reason if a mean of `n_queries` queries has no interval."""
+    undefined = undefined_reason(n_queries, clusters)
     if undefined is not None:
         raise ValueError(undefined)
 
 
 def normal_quantile(confidence: float) -> float:
-    """z such that a standard normal number lies within -z to z in `confidence` of all cases."""
+    """Return z such that a standard normal number lies in -z to z with probability `confidence`.
+
+    Raises ValueError unless the confidence lies between 0 and 1.
+    """
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def paired_differences(values: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """values - others, [n_queries]; ValueError unless both belong to as many queries."""
+    """Return values - others, float64 [n_queries]. Raise ValueError for different lengths."""
     first, second = check_values(values, 1), check_values(others, 1)
     if first.shape != second.shape:
         raise ValueError(f"{len(first)} values cannot be paired with {len(second)}")
@@ -435,10 +463,10 @@ def paired_differences(values: npt.ArrayLike, others: npt.ArrayLike) -> FloatArr
 
 
 def check_values(values: npt.ArrayLike, ndim: int) -> FloatArray:
-    """`values` as float64; ValueError unless of `ndim` dimensions and finite."""
+    """Return `values` as float64. Raise ValueError if not finite, or not of `ndim` dimensions."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
-        raise ValueError(f"values have {array.ndim} dimensions in place of {ndim}")
+        raise ValueError(f"values have {array.ndim} dimensions instead of {ndim}")
     if not np.isfinite(array).all():
         raise ValueError("a value is not a finite number")
     return array

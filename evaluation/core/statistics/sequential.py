@@ -1,38 +1,40 @@
-"""Intervals that hold at every look, for a rule that stops judging without hindsight.
+"""Confidence sequences: intervals that stay valid if judging can stop at any time.
 
-An ordinary 95 % interval holds for one look. If judging stops as soon as such an interval is
-narrow, or excludes 0, there are many looks, and the error is far above 5 %. A confidence sequence
-has an interval for each moment. With probability 1 - alpha, all of them hold together. So judging
-may stop at any moment and for any reason.
+An ordinary 95 % interval is valid for one examination of the data. If judging stops as soon as such
+an interval is narrow or excludes 0, the data are examined many times, and the error is far above
+5 %. A confidence sequence has an interval after every unit. With probability 1 - alpha, all of them
+contain the true value. Judging can therefore stop at any time and for any reason.
 
-The estimate is the mean that all queries of the benchmark will have once every pair is judged.
-Units are judged in a random order, each completely, and none twice. A unit is a query, or a video
-with all its queries, depending on which was put in random order. The order alone makes the interval
-valid. Nothing is assumed about the values. Queries of one video may be as alike as they are if they
-form one unit, or if the order ignores their videos. In any other order (a list by video, or pairs
-that a run found first) the intervals are not valid.
+The estimated value is the mean over all queries of the benchmark when every pair is judged. Units
+are judged in random order. Each unit is judged completely, and none twice. A unit is a query, or a
+video with all its queries, depending on which of them is in random order. Only this random order
+makes the intervals valid. There are no assumptions on the values. Queries of one video can be
+dependent if they form one unit, or if the order ignores videos. In any other order, such as a list
+by video or pairs in the order of a run, the intervals are not valid.
 
-The sequence is the empirical-Bernstein one of Waudby-Smith and Ramdas, Estimating means of bounded
-random variables by betting (JRSS B 2024), Theorem 2, with the correction for sampling without
-replacement of their Confidence sequences for sampling without replacement (NeurIPS 2020). Notation
-for N units with sums s_i of their values (each in [0, 1]) and sizes n_i, in the order judged:
+The sequence is the empirical-Bernstein sequence of Waudby-Smith and Ramdas, Estimating means of
+bounded random variables by betting (JRSS B 2024), Theorem 2. The correction for sampling without
+replacement is from their Confidence sequences for sampling without replacement (NeurIPS 2020). Let
+there be N units with sums s_i of their values (each value in [0, 1]) and sizes n_i, in the order of
+judging:
 
-T        sum of all values, the unknown; T / sum of n_i is the mean
-S, R     sum of the values seen so far, and number of queries not seen yet, before unit i
+T        unknown sum of all values; T / sum of n_i is the mean
+S, R     sum of the values before unit i, and number of queries not yet judged before unit i
 p_i      predicted mean of the values, from the units before i
-z_i      (s_i + p_i (n_max - n_i)) / n_max: a smaller unit is filled up with the prediction, so that
-         differences in size add no variance. Its mean, given the units before, is
+z_i      (s_i + p_i (n_max - n_i)) / n_max: a smaller unit is filled with the prediction, so that
+         differences in size add no variance. Given the units before i, the mean of z_i is
          ((T - S) / (N - i + 1) + p_i (n_max - R / (N - i + 1))) / n_max
 v_i      (z_i - p_i)^2
-l_i      the bet, from the units before i, at most 3/4
+l_i      the bet, computed from the units before i, at most 3/4
 
 By the inequality of Fan, Grama and Liu (2015), exp(sum of l_i (z_i - mean_i) - v_i psi(l_i)), with
-psi(l) = -ln(1 - l) - l, is a supermartingale, and so is its mirror image. By Ville's inequality
-both stay below 2 / alpha for ever with probability 1 - alpha, which bounds T from both sides.
+psi(l) = -ln(1 - l) - l, is a supermartingale. So is the same expression with the opposite sign of
+z_i - mean_i. By Ville's inequality, both always stay below 2 / alpha with probability 1 - alpha.
+This bounds T from both sides.
 
-Any bets are valid. These aim at a half-width w: a fixed bet is best at the moment at which the
-interval is about as wide as wanted, if it is w / variance (in the units of z); without replacement
-it grows as the rest shrinks, with N / (N - i + 1).
+The intervals are valid for any bets. These bets make the interval narrow when its half-width is
+about w. A fixed bet is then best if it is w / variance (in the units of z). Without replacement,
+the bet grows with N / (N - i + 1), as fewer units remain.
 """
 
 from __future__ import annotations
@@ -46,14 +48,17 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, FloatArray
 
 HIGHEST_BET: Final = 0.75
-# Before any value is seen, values count as one half with this variance, as of one unit.
+# The prediction and the variance start with these values, with the weight of one unit.
 _PRIOR_MEAN, _PRIOR_VARIANCE = 0.5, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfidenceSequence:
-    """Bounds of the final mean after each unit: low and high, float64 [..., t], and the ordinary
-    estimate from the units so far. With probability 1 - alpha all bounds hold."""
+    """Bounds of the final mean after each of t units.
+
+    low, high: float64 [..., t]. With probability 1 - alpha, all intervals contain the final mean.
+    estimate: float64 [..., t], the mean over the units so far.
+    """
 
     low: FloatArray
     high: FloatArray
@@ -61,15 +66,16 @@ class ConfidenceSequence:
 
     @property
     def half_width(self) -> FloatArray:
+        """Half the width of each interval, float64 [..., t]."""
         return (self.high - self.low) / 2
 
     def moved(self, by: float, scale: float) -> ConfidenceSequence:
-        """Return the sequence of `by + scale * mean`, for a scale above 0."""
+        """Return the sequence for `by + scale * mean`. The scale must be above 0."""
         low, high, estimate = (by + scale * bound for bound in (self.low, self.high, self.estimate))
         return ConfidenceSequence(low, high, estimate)
 
     def excludes(self, mean: float) -> BoolArray:
-        """Return whether this mean lies outside of the bounds, after each unit."""
+        """Return whether this mean is outside of the interval after each unit, bool [..., t]."""
         return np.asarray((self.low > mean) | (self.high < mean))
 
 
@@ -81,13 +87,14 @@ def confidence_sequence(
     alpha: float = 0.05,
     aim: float = 0.02,
 ) -> ConfidenceSequence:
-    """Return bounds of the mean over all queries, after each of the first `seen` units (None: all).
+    """Return bounds of the mean over all queries, after each of the first `seen` units.
 
-    sums: float64 [..., N], sum of the values of each unit's queries, each value in [0, 1], in the
-    random order in which units are judged; what follows the first `seen` units is not read. sizes:
-    [N], the number of queries of each unit, at least 1, known for all units in advance.
-    alpha: the share of all orders in which one of the bounds may fail. aim: the half-width, as a
-    share, at which the bounds are to be as narrow as possible; it does not affect their validity.
+    sums: float64 [..., N], the sum of each unit's values, each value in [0, 1], in the random order
+    in which units are judged; sums after the first `seen` units are not read. sizes: [N], the
+    number of queries of each unit, at least 1, for all units. seen: number of judged units; None
+    for all. alpha: the largest probability that any of the intervals does not contain the mean,
+    over all orders. aim: the half-width, above 0 and at most 1, for which the bets are optimal; it
+    does not affect validity.
 
     Raises ValueError for parameters out of bounds, and for sums below 0 or above their size.
     """
@@ -103,22 +110,22 @@ def confidence_sequence(
     size, total = size[:n_seen], total[..., :n_seen]
     if (total < -1e-9).any() or (total > size + 1e-9).any():
         raise ValueError("a sum is below 0 or above the size of its unit")
-    left = n_units - np.arange(n_seen)  # units, the i-th included
+    left = n_units - np.arange(n_seen)  # number of units from the i-th on
     sum_seen, size_seen = np.cumsum(total, axis=-1), np.cumsum(size)
     sum_before, rest = sum_seen - total, n_queries - (size_seen - size)
     mean_size = n_queries / max(1, n_units)
-    # The prior counts as one unit of mean size.
+    # The prior has the weight of one unit of mean size.
     predicted = (_PRIOR_MEAN * mean_size + sum_before) / (mean_size + size_seen - size)
     predicted = np.clip(predicted, 0, 1)
     variances = ((total - predicted * size) / largest) ** 2
     bets = _bets(variances, left, n_units, aim * mean_size / largest)
-    # The sum of bets * (z - its mean) is `signal - weight * T`.
+    # The sum of bets * (z - mean of z) is `signal - weight * T`.
     signal = total - predicted * size + (sum_before + predicted * rest) / left
     signal = np.cumsum(bets * signal, axis=-1) / largest
     weight = np.cumsum(bets / left, axis=-1) / largest
     penalty = np.cumsum(variances * (-np.log1p(-bets) - bets), axis=-1)
     radius = (np.log(2 / alpha) + penalty) / weight
-    # For each query, the part that is not judged yet adds at least 0 and at most 1.
+    # Each unjudged query adds at least 0 and at most 1 to the sum.
     low = np.maximum(signal / weight - radius, sum_seen)
     high = np.minimum(signal / weight + radius, sum_seen + n_queries - size_seen)
     return ConfidenceSequence(
@@ -135,27 +142,31 @@ def difference_sequence(
     alpha: float = 0.05,
     aim: float = 0.02,
 ) -> ConfidenceSequence:
-    """Return the same for the difference of two systems' means on the same queries, -1 to 1."""
+    """Return bounds of the difference between two systems' means on the same queries, -1 to 1.
+
+    sums, others: float64 [..., N], the sums of the first and of the second system. Other arguments
+    and errors as in `confidence_sequence`; `aim` is the half-width of the difference.
+    """
     size = np.asarray(sizes, dtype=np.float64)
     # (a - b + 1) / 2 lies in [0, 1].
     shifted = (np.asarray(sums, np.float64) - np.asarray(others, np.float64) + size) / 2
-    found = confidence_sequence(shifted, size, seen=seen, alpha=alpha, aim=aim / 2)
-    return found.moved(-1, 2)
+    sequence = confidence_sequence(shifted, size, seen=seen, alpha=alpha, aim=aim / 2)
+    return sequence.moved(-1, 2)
 
 
-def first_stop(holds: BoolArray) -> int | None:
-    """Return the number of units after which a rule first allows to stop, or None.
+def first_stop(can_stop: BoolArray) -> int | None:
+    """Return the number of units after which a stopping rule is first met, or None.
 
-    holds: bool [t], whether the rule allows it after each unit.
+    can_stop: bool [t], whether the rule is met after each unit.
     """
-    found = np.flatnonzero(holds)
-    return int(found[0]) + 1 if found.size else None
+    stops = np.flatnonzero(can_stop)
+    return int(stops[0]) + 1 if stops.size else None
 
 
 def _bets(
     variances: FloatArray, left: npt.NDArray[np.int64], n_units: int, aim: float
 ) -> FloatArray:
-    """Return the bet on each unit, from the variances of the units before it: [..., t]."""
+    """Return the bet on each unit, computed from the variances of the units before it: [..., t]."""
     number = np.arange(variances.shape[-1])
     before = (_PRIOR_VARIANCE + np.cumsum(variances, axis=-1) - variances) / (1 + number)
     bets = aim * n_units / left / np.maximum(before, 1e-12)
@@ -163,10 +174,10 @@ def _bets(
 
 
 def _narrowing(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Keep bounds at all later moments, because bounds that hold together hold there, too.
+    """Limit each interval by all earlier ones, because all intervals are valid together.
 
-    If earlier and later bounds contradict each other, one has failed. The interval is then a point
-    and stays one.
+    If an interval excludes an earlier one, one of them does not contain the mean. The result is
+    then a single point and stays one.
     """
     low, high = np.maximum.accumulate(low, axis=-1), np.minimum.accumulate(high, axis=-1)
     return low, np.maximum(low, high)

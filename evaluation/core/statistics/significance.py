@@ -1,17 +1,18 @@
-"""Whether systems differ by more than chance.
+"""Tests for differences between systems.
 
-Per-query values of a measure are float64 [n_systems, n_queries]; all systems answered the same
-queries, so everything is paired. Higher is better: negate ranks before comparing them.
+Per-query values of a measure are float64 [n_systems, n_queries], for the same queries in all
+systems, so that all tests are paired. Higher values are better. For measures that are better if
+lower, pass negated values. There are two tests, both two-sided:
 
-randomisation  Fisher's test, see `randomisation`
-bootstrap      the differences are moved to a mean of 0 and resampled; p is the share of resampled
-               means as far from 0 as the observed one, counted in the same way (Efron and
-               Tibshirani 1993, 16.4, of the plain mean), corrected for few queries or clusters
-               (`resampling.small_sample_p`)
+randomisation  Fisher's test, see `randomisation`.
+bootstrap      The differences are shifted to a mean of 0 and resampled. p is the share of resampled
+               means at least as far from 0 as the observed mean, counted as in `randomisation`
+               (Efron and Tibshirani 1993, section 16.4, for the plain mean). It is corrected for
+               few queries or clusters (`resampling.small_sample_p`).
 
-With thousands of queries the slightest difference is significant. So a comparison also has the
-difference with its interval, Cohen's d (mean / standard deviation of the differences) and the
-queries won, tied and lost; a difference of rounding noise is a tie. All p are two-sided.
+With thousands of queries, even very small differences are significant. A comparison therefore also
+contains the difference with its interval, Cohen's d (mean / standard deviation of the differences),
+and the numbers of queries won, tied and lost. Differences within rounding errors are ties.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ from evaluation.core.statistics.ties import signs_of
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean difference of two systems over the same `n` queries, and how sure it is.
+    """The mean difference of two systems over the same `n` queries, with its interval and tests.
 
-    effect: Cohen's d. wins: queries on which the first system is better.
+    effect: Cohen's d. wins, ties, losses: number of queries on which the first system is better,
+    equal or worse. randomisation, bootstrap: p values of the two tests.
     """
 
     n: int
@@ -59,10 +61,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems, by number; the difference is system - other.
+    """The comparison of two systems, which are given by number. The difference is system - other.
 
-    adjusted: p of the randomisation test after Holm's correction over all pairs of systems; see
-    `adjust_together` for a table of several measures or slices.
+    adjusted: p of the randomisation test with Holm's correction over all pairs of systems.
+    `adjust_together` corrects over a table of several measures or slices.
     """
 
     system: int
@@ -79,31 +81,31 @@ def compare_systems(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare every two of the systems whose values [n_systems, n_queries] are given.
+    """Compare every two systems.
 
-    The parameters, and what is refused, are those of `measure_difference`.
+    values: float64 [n_systems, n_queries]. Other parameters and errors as in `measure_difference`.
     """
-    known = check_values(values, 2)
+    checked = check_values(values, 2)
     compared = tuple(
         Comparison(
             system,
             other,
-            found := measure_difference(
-                known[system] - known[other],
+            difference := measure_difference(
+                checked[system] - checked[other],
                 resamples,
                 rng=rng,
                 confidence=confidence,
                 clusters=clusters,
             ),
-            found.randomisation.p,
+            difference.randomisation.p,
         )
-        for system, other in combinations(range(len(known)), 2)
+        for system, other in combinations(range(len(checked)), 2)
     )
     return adjust_together(compared)
 
 
 def adjust_together(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    """Return the comparisons of one table with p adjusted by Holm's correction over all of them."""
+    """Return the comparisons with p adjusted by Holm's correction over all of them."""
     rows = tuple(comparisons)
     adjusted = holm([row.difference.randomisation.p for row in rows]).tolist()
     return tuple(replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True))
@@ -117,47 +119,51 @@ def measure_difference(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> Difference:
-    """Everything about per-query differences [n_queries] of two systems.
+    """Test the per-query differences of two systems.
 
-    clusters: whole numbers [n_queries]; queries of the same number are drawn, and change their
-    sign, together. Raises ValueError for fewer than two queries or clusters, for values that are
-    not finite and for parameters out of bounds.
+    differences: float64 [n_queries]. resamples: number of resamples, and of random sign assignments
+    if p is not exact. clusters: whole numbers [n_queries]; queries of a cluster are drawn together
+    and change their sign together. Raises ValueError for fewer than two queries or clusters, for
+    values that are not finite, and for parameters out of bounds.
     """
     check_resampling(resamples, confidence)
-    known = check_values(differences, 1)
-    check_resamplable(known.size, clusters)
-    mean = float(known.mean())
-    means = resampled_means(known[None], resamples, rng=rng, clusters=clusters)[0]
-    interval = closed_interval(known, PAIRED, confidence, clusters)
-    signs = signs_of(known)
+    checked = check_values(differences, 1)
+    check_resamplable(checked.size, clusters)
+    mean = float(checked.mean())
+    means = resampled_means(checked[None], resamples, rng=rng, clusters=clusters)[0]
+    interval = closed_interval(checked, PAIRED, confidence, clusters)
+    signs = signs_of(checked)
     drawn = sampled_p(means - mean, mean)
     return Difference(
-        n=known.size,
+        n=checked.size,
         mean=mean,
-        interval=interval or interval_of_means(means, known, confidence, clusters),
-        effect=cohens_d(known),
+        interval=interval or interval_of_means(means, checked, confidence, clusters),
+        effect=cohens_d(checked),
         wins=int(np.count_nonzero(signs > 0)),
         ties=int(np.count_nonzero(signs == 0)),
         losses=int(np.count_nonzero(signs < 0)),
-        randomisation=randomisation_test(known, resamples, rng=rng, clusters=clusters),
-        bootstrap=replace(drawn, p=small_sample_p(drawn.p, known, clusters)),
+        randomisation=randomisation_test(checked, resamples, rng=rng, clusters=clusters),
+        bootstrap=replace(drawn, p=small_sample_p(drawn.p, checked, clusters)),
     )
 
 
 def cohens_d(differences: FloatArray) -> Estimate:
-    """Mean of the paired differences [n >= 2] in their standard deviations (Cohen 1988, d_z)."""
+    """Return Cohen's d_z of paired differences [n >= 2]: mean / standard deviation (Cohen 1988).
+
+    It is undefined if the differences do not vary.
+    """
     mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
-    # Equal differences may still vary in their last digits.
+    # Rounding errors can give equal differences a tiny standard deviation.
     if deviation <= abs(mean) * (1 - ALIKE):
         return Estimate(None, NO_VARIATION)
     return Estimate(mean / deviation)
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjusted p [n] of n tests, by Holm's step-down correction (Holm 1979).
+    """Return the adjusted p of n tests, by Holm's step-down correction (Holm 1979).
 
-    The smallest is multiplied by n, the next by n - 1 and so on; none comes below a smaller one,
-    and none above 1.
+    p_values: float64 [n]. The smallest p is multiplied by n, the next one by n - 1, and so on. An
+    adjusted p is at least as large as those of all smaller p, and at most 1.
     """
     p = check_values(p_values, 1)
     order = np.argsort(p, kind="stable")

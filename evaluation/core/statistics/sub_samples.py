@@ -1,7 +1,8 @@
 """Sub-samples of whole videos, and the smallest significant difference of paired systems.
 
-`resampling.draw_sub_samples` draws independent captions. Here whole clusters are drawn, such as
-videos with all their captions, until the number of captions is about the wanted one.
+`resampling.draw_sub_samples` draws single captions. The functions here draw whole clusters, such as
+videos with all their captions. Their number is such that a sub-sample has the requested number of
+captions on average.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from evaluation.core.statistics.resampling import (
 
 
 def clusters_to_draw(size: int, clusters: npt.ArrayLike, n_queries: int) -> int:
-    """Return how many whole clusters hold about `size` captions: size / mean size, at least 1.
+    """Return the number of clusters that contain about `size` captions, at least 1.
 
-    Raises ValueError without captions, and unless each caption has one whole number.
+    clusters: whole numbers [n_queries]. Raises ValueError without captions, and for clusters that
+    are not one whole number for each caption.
     """
     numbers = dense_clusters(clusters, n_queries)
     if numbers.size == 0:
@@ -43,19 +45,18 @@ def draw_cluster_sub_samples(
     rng: np.random.Generator,
     clusters: npt.ArrayLike,
 ) -> tuple[SubSamples, ...]:
-    """Draw whole clusters with `size` captions together on average; one result per row of values.
+    """Draw sub-samples of whole clusters with `size` captions on average. Return one per system.
 
-    values: float64 [m, n_queries], several systems of the same queries. clusters: whole numbers
-    [n_queries]. Each resample draws the same clusters for all rows, so that the difference of two
-    results is that of paired systems. A mean is the sum of the drawn values divided by the number
-    of the drawn captions, which varies. Raises ValueError without values, for a size below 1 and
-    for fewer than two resamples.
+    values: float64 [m, n_queries], the values of m systems. clusters: whole numbers [n_queries].
+    Each resample draws the same clusters for all systems, so that results can be compared in pairs.
+    The mean of a sub-sample is the sum of its values divided by its number of captions, which
+    varies. Raises ValueError without values, for a size below 1, and for fewer than two resamples.
     """
-    known = check_values(values, 2)
-    if known.size == 0 or size < 1 or resamples < 2:
+    checked = check_values(values, 2)
+    if checked.size == 0 or size < 1 or resamples < 2:
         raise ValueError("sub-samples need values, a size of 1 and at least two resamples")
-    n_queries = known.shape[1]
-    sums = sum_clusters(np.vstack([known, np.ones(n_queries)]), clusters)
+    n_queries = checked.shape[1]
+    sums = sum_clusters(np.vstack([checked, np.ones(n_queries)]), clusters)
     drawn = resampled_sums(sums, clusters_to_draw(size, clusters, n_queries), resamples, rng)
     return tuple(SubSamples(size, means) for means in drawn[:-1] / drawn[-1])
 
@@ -68,17 +69,18 @@ def paired_sub_samples(first: SubSamples, second: SubSamples) -> SubSamples:
 def smallest_tested_difference(
     drawn: SubSamples, differences: FloatArray, *, confidence: float = 0.95
 ) -> float:
-    """Return the smallest difference that a test of paired systems calls significant.
+    """Return the smallest difference between paired systems that is significant in a test.
 
-    drawn: sub-samples of the per-query differences [n_queries]. A test uses the scatter that the
-    mean would have if the systems were equal. Each difference could then have the other sign, so it
-    varies by its mean square. The sub-samples vary around the observed difference. The deviation is
-    therefore scaled by sqrt(mean square / variance). For this difference at the power .5,
-    `planner.captions_needed` returns the size of the sub-samples, except for the chance of the
-    draws.
+    drawn: sub-samples of the per-query differences. differences: float64 [n_queries].
+
+    A test uses the variance that the mean would have if the systems were equal. Each difference
+    could then have either sign, so its variance is its mean square. The sub-samples vary around the
+    observed difference instead. Their standard deviation is therefore multiplied by
+    sqrt(mean square / variance). For this difference and a power of .5, `planner.captions_needed`
+    returns the size of the sub-samples, except for random variation.
     """
     square, variance = float(np.square(differences).mean()), sample_variance(differences)
-    if variance == 0:  # All differences are equal, and nothing drawn varies.
+    if variance == 0:  # All differences are equal, so the sub-samples do not vary either.
         return normal_quantile(confidence) * math.sqrt(square / drawn.size)
     spread = variance * (1 - 1 / len(differences))
     return normal_quantile(confidence) * drawn.deviation * math.sqrt(square / spread)

@@ -1,8 +1,8 @@
-"""Equality of scores up to rounding noise.
+"""Equality of scores except for rounding errors.
 
-A sum of the same numbers in another order differs in its last digits, about 1e-16 of its size. Two
-scores that differ by less than 1e-9 are therefore equal. The smallest true difference is far
-larger: with 100,000 queries, means of C@k differ by 1e-5 or more.
+The order of addition changes the last digits of a sum, about 1e-16 of its size. Two scores that
+differ by less than 1e-9 therefore count as equal. The smallest true difference is far larger: with
+100,000 queries, two different means of C@k differ by 1e-5 or more.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ ROUNDING: Final = 1e-9
 
 
 def signs_of(differences: npt.ArrayLike) -> IntArray:
-    """Return -1, 0 or 1 for each difference; rounding noise counts as 0. Same shape, int64."""
+    """Return the sign of each difference, int64 of the same shape. Rounding errors count as 0."""
     array = np.asarray(differences, dtype=np.float64)
     return (array > ROUNDING).astype(np.int64) - (array < -ROUNDING)
 
 
 def merge_ties(values: npt.ArrayLike) -> FloatArray:
-    """Return the values [n]; values that differ only by rounding noise become equal."""
+    """Return the values [n], with values that differ only by rounding errors made equal."""
     array = np.asarray(values, dtype=np.float64)
     distinct, place = np.unique(array, return_inverse=True)
     if len(distinct) == 0:
@@ -34,9 +34,10 @@ def merge_ties(values: npt.ArrayLike) -> FloatArray:
 
 
 def rank_systems(means: FloatArray) -> IntArray:
-    """Return ranks from 1, the highest mean, within each column: int64 like means [n_systems, …].
+    """Return the rank of each system in each column, int64 of the same shape; 1 is the best.
 
-    Equal systems share the better rank: 1, 2, 2, 4.
+    means: float64 [n_systems, …], higher is better. Equal systems share the better rank, for
+    example 1, 2, 2, 4.
     """
     better = [np.count_nonzero(means > mean + ROUNDING, axis=0) for mean in means]
     return np.stack(better).astype(np.int64) + 1

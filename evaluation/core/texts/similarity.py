@@ -201,7 +201,7 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
 
     texts: one for each query of `original`, the positives that came with the dataset: the captions
     of a video are the queries that it is an original positive of. The query itself is no caption to
-    compare with, even if it is one of the video's. codes: int64 [P], `query * n_videos + video`, in
+    compare with, even if it is one of the video's. codes: int64 [P], codes of pairs, in
     any order. 0 where the video has no other caption; 1 for equal texts. df counts all texts.
 
     Raises ValueError for texts that do not fit `original`, and for a code out of bounds.
@@ -209,10 +209,10 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
     """
     if len(texts) != original.n_queries:
         raise ValueError(f"{len(texts)} texts for {original.n_queries} queries")
-    n_videos = original.n_videos
-    code = whole_numbers(codes, "codes", original.n_queries * n_videos - 1)
-    query, video = np.divmod(code, max(1, n_videos))
-    caption, of_video = np.divmod(original.positives()[0], max(1, n_videos))
+    space, n_videos = original.space, original.n_videos
+    code = whole_numbers(codes, "codes", space.n_pairs - 1)
+    query, video = space.decode(code)
+    caption, of_video = space.decode(original.positives()[0])
     vectors = _unit_vectors(texts, len(texts))
     similarity = np.zeros(len(code), dtype=np.float64)
     captions = _split(of_video, n_videos)
@@ -249,7 +249,7 @@ def score_matches(
     and so are judged pairs that are not among `codes`. rel: the gain from which on a pair is
     relevant. Leave the original positives out of `codes`: these are known without a label.
     """
-    code = whole_numbers(codes, "codes", judged.n_queries * judged.n_videos - 1)
+    code = whole_numbers(codes, "codes", judged.space.n_pairs - 1)
     if code.shape != similarity.shape:
         raise ValueError("codes and similarity must be of the same length")
     order = np.argsort(code, kind="stable")

@@ -86,7 +86,7 @@ class AnalysisForm(forms.Form):
     def summary(self) -> list[tuple[str, str]]:
         """Return label and value of the main fields, and of each setting that has been changed."""
         changed = [field for field in self.settings_fields if has_changed_value(field)]
-        return [(field.label, _value_text(field)) for field in (*self.main_fields, *changed)]
+        return [(str(field.label), _value_text(field)) for field in (*self.main_fields, *changed)]
 
     @property
     def is_open(self) -> bool:

@@ -14,13 +14,13 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
-    Moment,
-    UnitOrder,
-    look_back,
+    Checkpoint,
+    GroupOrder,
+    order_as_judged,
+    order_at_random,
     order_settled_from,
+    replay_labels,
     settled_from,
-    units_as_judged,
-    units_drawn,
 )
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.statistics.resampling import dense_clusters, mean_interval
@@ -78,7 +78,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     moments = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
     rows, agreement = [], []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
-    for_captions = look_back(
+    for_captions = replay_labels(
         labels.codes,
         labels.pair_of,
         labels.relevant,
@@ -87,7 +87,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         **size,
     )
     arrived = np.argsort(judgments.ids, kind="stable")
-    answered = look_back(
+    answered = replay_labels(
         judgments.codes,
         judgments.pair_of[arrived],
         (judgments.labels[arrived] >= 1).astype(np.int64),
@@ -157,13 +157,13 @@ def _settled(moments: IntArray, rows: list[Result], n_runs: int) -> list[Result]
     return [{"what": what, "labels": at, "share": at / total} for what, at in found]
 
 
-def _counted(moment: Moment, inputs: Inputs) -> Judged:
+def _counted(moment: Checkpoint, inputs: Inputs) -> Judged:
     judged = moment.judged
     return judged if inputs.labels_only else with_positives(judged, inputs.original)
 
 
 def _scores(
-    moment: Moment,
+    moment: Checkpoint,
     values: dict[str, FloatArray],
     inputs: Inputs,
     options: dict[str, Any],
@@ -206,7 +206,7 @@ def _stopping(
         "order": order,
         "doubts": doubts,
         "width": options["width"],
-        "units": len(found.units),
+        "units": len(found.groups),
         "seen": found.seen,
         "labels": labels.answers,
         "rows": lines.rows(labels.answers),
@@ -233,15 +233,15 @@ def _ordered(
     order: str,
     unit_of_query: IntArray,
     labels: _Arrived,
-) -> UnitOrder:
-    unit_of = unit_of_query[labels.codes // inputs.benchmark.n_videos]
+) -> GroupOrder:
+    unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True
     if order == JUDGED:
-        found = units_as_judged(labels.pair_of, unit_of, waiting)
+        found = order_as_judged(labels.pair_of, unit_of, waiting)
         return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
     rng = np.random.default_rng(options["seed"])
-    return units_drawn(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
+    return order_at_random(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
 
 
 def _waiting_queries(inputs: Inputs) -> IntArray:
@@ -264,7 +264,7 @@ def _waiting_queries(inputs: Inputs) -> IntArray:
     return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
-def _agreement(moment: Moment, options: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(moment: Checkpoint, options: dict[str, Any], rng: np.random.Generator) -> Result:
     interval = alpha_interval(
         moment.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
     )

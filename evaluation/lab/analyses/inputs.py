@@ -17,7 +17,7 @@ from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
-from evaluation.core.statistics.resampling import why_undefined
+from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_judged, original_judged
 from evaluation.release.selectors.labels import for_equal_captions
@@ -65,7 +65,7 @@ class Inputs:
         none = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
         rulings = Rulings(none, none, none)
-        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.n_videos)[0]
+        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property
     def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -126,9 +126,10 @@ class Inputs:
         A query without one has a number of its own. Captions of one video are resampled together.
         """
         codes, _ = self.original.positives()
-        queries, places = np.unique(codes // self.benchmark.n_videos, return_index=True)
+        space = self.benchmark.pair_space
+        queries, places = np.unique(space.queries(codes), return_index=True)
         found = self.benchmark.n_videos + np.arange(self.benchmark.n_queries, dtype=np.int64)
-        found[queries] = codes[places] % self.benchmark.n_videos
+        found[queries] = space.videos(codes[places])
         return found
 
     def resampling_unit(self, choice: str) -> str:
@@ -155,7 +156,7 @@ class Inputs:
         Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
         """
         clusters = self.clusters(unit)
-        if unable := why_undefined(self.benchmark.n_queries, clusters):
+        if unable := undefined_reason(self.benchmark.n_queries, clusters):
             raise InvalidInput(unable)
         return clusters
 

@@ -156,7 +156,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         **resampled_by(inputs, options["unit"]),
         "used": estimates.used,
         "annotators": len(np.unique(labels.each.annotators)) if labels.each else 0,
-        "left_out": int((labels.in_all - labels.given).sum()),
+        "left_out": int((labels.n_all_labels - labels.n_labels).sum()),
         "rates": [
             _rates_row(source, estimate, estimates.used, options["confidence"])
             for source, estimate in estimates.by_source.items()
@@ -185,7 +185,7 @@ def _estimate(
     if options["rates"] == TYPED:
         rates = (options["false_alarms"] / 100, options["misses"] / 100)
         return _Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
-    of_pairs = resamples.clusters[labels.codes // max(1, inputs.benchmark.n_videos)]
+    of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
     by_labels = rates_from_labels(table, resamples.sums(table.counts))
     people = inputs.judgments.annotators
@@ -214,8 +214,8 @@ def _rates_row(source: str, estimate: RatesEstimate, used: str | None, confidenc
         "used": source == used,
         "false_alarm": rates and rates.false_alarm,
         "false_alarm_interval": _ends(estimate.interval(0, confidence)),
-        "alone": rates and rates.alone,
-        "beside": rates and rates.beside,
+        "alone": rates and rates.isolated,
+        "beside": rates and rates.not_isolated,
         "miss": rates and rates.miss,
         "miss_interval": _ends(estimate.interval(1, confidence)),
         "prevalence": estimate.prevalence,
@@ -274,7 +274,7 @@ def _strata_rows(
     chance, shares = labels.posterior(rates, strata, estimates.own)
     positive, rows = labels.is_positive, []
     for stratum in range(n_strata):
-        own = (strata == stratum) & ~labels.is_known & (labels.given > 0)
+        own = (strata == stratum) & ~labels.is_known & (labels.n_labels > 0)
         if own.any():
             rows.append(
                 {

@@ -12,7 +12,7 @@ from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.positives import positives_per_query
-from evaluation.core.statistics.resampling import why_undefined
+from evaluation.core.statistics.resampling import undefined_reason
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
 from evaluation.core.statistics.slices import (
     Tagged,
@@ -165,7 +165,7 @@ def _differences(
     for number, title in enumerate(places.names):
         queries = places.queries[places.groups == number]
         own = None if clusters is None else clusters[queries]
-        if why_undefined(len(queries), own) is not None:
+        if undefined_reason(len(queries), own) is not None:
             continue
         compared = compare_systems(
             values[:, queries],
@@ -212,7 +212,7 @@ def _agreement(inputs: Inputs) -> IntArray:
     assert inputs.label_set is not None  # noqa: S101 - checked before
     counted = label_set_labels(inputs.label_set)
     return annotator_agreement(
-        counted.codes // inputs.benchmark.n_videos,
+        inputs.benchmark.pair_space.queries(counted.codes),
         counted.judgments,
         counted.relevant,
         inputs.benchmark.n_queries,

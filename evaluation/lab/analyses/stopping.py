@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.pools.history import (
-    UnitOrder,
+    GroupOrder,
 )
 from evaluation.core.statistics.sequential import (
     ConfidenceSequence,
@@ -33,15 +33,16 @@ class _Lines:
         self,
         values: dict[str, FloatArray],
         unit_of_query: IntArray,
-        order: UnitOrder,
+        order: GroupOrder,
         options: dict[str, Any],
     ) -> None:
         self._order, self._width = order, options["width"] / 100
         self._values = values
         self._sums = {
-            run: np.bincount(unit_of_query, weights=own)[order.units] for run, own in values.items()
+            run: np.bincount(unit_of_query, weights=own)[order.groups]
+            for run, own in values.items()
         }
-        self._sizes = np.bincount(unit_of_query)[order.units]
+        self._sizes = np.bincount(unit_of_query)[order.groups]
         self._n_queries = len(unit_of_query)
         self._pairs = list(combinations(values, 2))
         self._alpha = (1 - options["confidence"]) / max(1, len(values) + len(self._pairs))

@@ -56,12 +56,12 @@ def noisy_labels(
     own_labels = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
-        n_videos=known.n_videos,
-        given=given,
+        space=known.space,
+        n_labels=given,
         relevant=relevant,
         ruled=ruled,
         is_known=np.isin(codes, positives),
-        in_all=in_all,
+        n_all_labels=in_all,
         each=EachLabel(own_pair_of, people.astype(np.int64), own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )

@@ -18,6 +18,7 @@ from annotation.selectors.campaigns import campaigns_of
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.training import find_training_queue
 from annotation.services import Policy, import_gold, open_campaign, open_training, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.jobs.models import JobState
 from config.jobs.services import enqueue_job
@@ -96,7 +97,6 @@ class Command(HearthCommand):
             check_free(options["port"])
         raise_on_signals()
         call_command("migrate", verbosity=0)
-        self.progress.lines = True
         # What an earlier call has built is kept.
         is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
         make_accounts()
@@ -126,7 +126,7 @@ class Command(HearthCommand):
     def serve(self, port: int) -> None:
         gunicorn = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
         address = f"127.0.0.1:{port}"
-        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2") as server:
+        with child([*gunicorn, "--bind", address], WEB_CONCURRENCY="2", HEARTH_DEMO="1") as server:
             wait_for_port(port)
             campaign = campaigns_of(Benchmark.objects.get(key=KEY))[0]
             for line in addresses(f"http://{address}", campaign):
@@ -155,13 +155,18 @@ def build(progress: Progress) -> None:
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,
+        by=OPERATOR,
         progress=progress,
     ).benchmark
-    import_train_captions(benchmark=benchmark, path=files.train_captions, progress=progress)
-    import_tags(benchmark=benchmark, path=files.tags, progress=progress)
+    import_train_captions(
+        benchmark=benchmark, path=files.train_captions, by=OPERATOR, progress=progress
+    )
+    import_tags(benchmark=benchmark, path=files.tags, by=OPERATOR, progress=progress)
     for system, path in files.runs.items():
-        import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
-    build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
+        import_run(
+            benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
+        )
+    build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
     bring_gold(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
@@ -177,7 +182,7 @@ def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     if latest_guideline(benchmark) is not None:
         return
     codes = pair_arrays(benchmark).codes.tolist()
-    pooled = {divmod(code, benchmark.n_videos) for code in codes}
+    pooled = {benchmark.pair_space.decode(code) for code in codes}
     gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
     for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)
@@ -208,7 +213,11 @@ def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
 def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:
     """Give a job to the worker and watch its row until it has ended."""
     job = enqueue_job(
-        kind=kind, title=title, params={"benchmark": KEY, **params}, benchmark_key=KEY
+        kind=kind,
+        title=title,
+        params={"benchmark": KEY, **params},
+        benchmark_key=KEY,
+        by=OPERATOR,
     )
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:

@@ -23,7 +23,14 @@ from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
 from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both
 from evaluation.core.people.figures import PersonFigures, flags, people_figures
-from evaluation.core.people.pace import Answers, answer_times, forecast, over_time, span_of, turns
+from evaluation.core.people.pace import (
+    Answers,
+    answer_times,
+    forecast,
+    label_rounds,
+    over_time,
+    timeline_of,
+)
 from evaluation.models import CampaignReport
 
 IntArray = npt.NDArray[np.int64]
@@ -108,7 +115,7 @@ def measure_campaign(campaign: Campaign) -> Figures:
     counted = answers.is_counted
     tasks = _task_counts(campaign)
     wanted = sum(turn["wanted"] for turn in tasks["turns"])
-    span = span_of(answers.at)
+    span = timeline_of(answers.at)
     rows = people_figures(answers, len(annotators), n_labels=len(campaign.labels))
     return {
         **tasks,
@@ -119,7 +126,7 @@ def measure_campaign(campaign: Campaign) -> Figures:
         "times": asdict(answer_times(answers.ms)),
         "span": asdict(span) if span else None,
         "stretches": [asdict(one) for one in over_time(answers, span)] if span else [],
-        "forecast": asdict(forecast(answers.at[counted], now=now, wanted=wanted)),
+        "forecast": asdict(forecast(answers.at[counted], now=now, labels_needed=wanted)),
         "agreement": _agreement(campaign, answers),
         "gold": int((answers.gold >= 0).sum()),
         "right": int((answers.gold == 1).sum()),
@@ -203,7 +210,7 @@ def _task_counts(campaign: Campaign) -> Figures:
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
-        "turns": [asdict(turn) for turn in turns(live, required, is_open == 1, n_tasks)],
+        "turns": [asdict(turn) for turn in label_rounds(live, required, is_open == 1, n_tasks)],
     }
 
 
@@ -241,7 +248,7 @@ def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:
 
 
 def _people(campaign: Campaign, annotators: IntArray, rows: Sequence[PersonFigures]) -> Any:
-    stand_out = flags(rows, gold_bar=float(campaign.gold_bar))
+    stand_out = flags(rows, min_accuracy=float(campaign.gold_bar))
     return [
         {**asdict(row), "annotator": key, "flags": [str(flag) for flag in flagged]}
         for key, row, flagged in zip(annotators.tolist(), rows, stand_out, strict=True)

@@ -20,7 +20,7 @@ from annotation.models import (
 from config.accounts.roles import Role, Scopes
 from config.accounts.selectors import active_admins, people_with
 from config.shared.errors import NotFound
-from evaluation.core.people.pace import TOO_FAST_MS, answer_times, over_time, span_of
+from evaluation.core.people.pace import TOO_FAST_MS, answer_times, over_time, timeline_of
 from evaluation.monitor.selectors.campaigns import Figures, escalation_counts, standing_answers
 
 OUTVOTED, WRONG, FAST = "outvoted", "wrong", "fast"
@@ -90,7 +90,7 @@ def get_campaign_person(campaign: Campaign, pseudonym: str) -> CampaignPerson:
 def measure_person(campaign: Campaign, annotator: Annotator) -> Figures:
     """What one person did when: linear in their own answers, of which nobody has many."""
     answers, _ = standing_answers(campaign, annotator.pk)
-    span = span_of(answers.at)
+    span = timeline_of(answers.at)
     return {
         "times": asdict(answer_times(answers.ms)),
         "span": asdict(span) if span else None,

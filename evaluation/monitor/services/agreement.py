@@ -12,7 +12,13 @@ from evaluation.core.people.agreement import (
     agreement_by_annotator,
     agreement_by_label_count,
 )
-from evaluation.core.people.agreement_figures import RESAMPLES, Figures, Opinions, Resampling
+from evaluation.core.people.agreement_figures import (
+    RESAMPLES,
+    AgreementFigures,
+    Figures,
+    Opinions,
+    Resampling,
+)
 from evaluation.models import AgreementReport
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
 from pooling.models import Benchmark
@@ -62,7 +68,7 @@ def compute_agreement(
     )
 
 
-def _summary(figures: dict[str, Figures]) -> Figures:
+def _summary(figures: AgreementFigures) -> Figures:
     """Return the figures at the top of a report, and the reasons for those that are null."""
     first, every = figures["first_labels"], figures["all_labels"]
     taken = {

@@ -17,7 +17,7 @@ from annotation.selectors.campaigns import get_campaign
 from config.accounts.roles import Role, scopes_of
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
-from evaluation.core.people.figures import GOLD_ANSWERS, GOLD_BAR, Flag
+from evaluation.core.people.figures import GOLD_ANSWERS, MIN_ACCURACY, Flag
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor import figures as words
 from evaluation.monitor.person_rows import (
@@ -46,7 +46,7 @@ ANSWERS_PER_PAGE = 25
 MEANING = {
     Flag.TOO_FAST: f"a twentieth or more of the answers took less than {TOO_FAST_MS / 1000} s",
     Flag.LOW_GOLD: f"of {GOLD_ANSWERS} control pairs or more, clearly fewer right than the "
-    f"campaign asks for, or than {100 * GOLD_BAR:.0f} % where it asks for none",
+    f"campaign asks for, or than {100 * MIN_ACCURACY:.0f} % where it asks for none",
     Flag.LOW_AGREEMENT: "others who labelled the same pairs agree clearly less with them than with "
     "one another, and the model of Dawid and Skene, too, finds them less accurate",
     Flag.FEW_RELEVANT: "a clearly smaller share of relevant labels than all others together",

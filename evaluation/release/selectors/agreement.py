@@ -6,9 +6,10 @@ import numpy as np
 
 from annotation.selectors.judgments import JudgmentArrays
 from evaluation.core.people.agreement_figures import (
-    Figures,
+    AgreementFigures,
     Opinions,
     Resampling,
+    StoredAgreement,
     figures_of_both,
     to_store,
 )
@@ -33,11 +34,11 @@ def opinions_of(judgments: JudgmentArrays) -> Opinions:
     return every.only(is_new)
 
 
-def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> dict[str, Figures]:
+def agreement_figures(judgments: JudgmentArrays, how: Resampling) -> AgreementFigures:
     """Return the figures of the first labels and of all labels."""
     return figures_of_both(opinions_of(judgments), judgments.n_grades, how)
 
 
-def stored_agreement(judgments: JudgmentArrays) -> Figures:
+def stored_agreement(judgments: JudgmentArrays) -> StoredAgreement:
     """Return what a label set stores to compute its figures again."""
     return to_store(opinions_of(judgments), judgments.n_grades)

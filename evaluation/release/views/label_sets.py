@@ -6,11 +6,11 @@ from typing import cast
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
-from config.jobs.views import start_job
+from config.jobs.views import show_job, start_job
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export
@@ -46,7 +46,7 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
 def draft_make(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     job = begin_draft(benchmark=benchmark, created_by=cast(User, request.user))
-    return redirect("job", job.pk)
+    return show_job(request, job)
 
 
 @only_for(can_see_scores)

@@ -1,4 +1,4 @@
-"""Write a run in TREC format."""
+"""Export a run in TREC format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.shared.commands import HearthCommand
-from config.shared.files import written_whole
+from config.shared.files import write_atomically
 from pooling.core.export import trec_lines
 from pooling.core.packing import unpack_list
 from pooling.models import RankedList
@@ -16,12 +16,12 @@ from pooling.selectors import get_benchmark, get_run, video_keys
 
 
 class Command(HearthCommand):
-    help = "Export a run in TREC format; importing it again gives the same order."
+    help = "Export a run in TREC format. Importing the file gives the same lists in the same order."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
         parser.add_argument("name", help="the run")
-        parser.add_argument("--output", type=Path, required=True)
+        parser.add_argument("--output", type=Path, required=True, help="the file to write")
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])
@@ -31,7 +31,7 @@ class Command(HearthCommand):
             (key, *unpack_list(bytes(videos), bytes(scores)))
             for key, videos, scores in rows.values_list("query__key", "videos", "scores").iterator()
         )
-        with written_whole(options["output"]) as out:
+        with write_atomically(options["output"]) as out:
             for lines in trec_lines(lists, video_keys(benchmark), run.name):
                 out.write(lines.encode())
         return {"run": run.name, "queries": run.n_queries, "output": str(options["output"])}

@@ -1,9 +1,9 @@
-// A button that copies the field beside it. Without it the field can be copied by hand.
+// A button that copies the text of the field next to it. Without this script, people copy by hand.
 
 for (const box of document.querySelectorAll("[data-copy]")) {
   const field = box.querySelector("input");
   const button = box.querySelector("button");
-  const said = document.querySelector("[data-copied]");
+  const status = document.querySelector("[data-copied]");
 
   button.hidden = false;
   field.addEventListener("focus", () => field.select());
@@ -12,10 +12,10 @@ for (const box of document.querySelectorAll("[data-copy]")) {
     try {
       await navigator.clipboard.writeText(field.value);
       button.textContent = "Copied";
-      said.textContent = "The link is copied.";
+      status.textContent = "Copied to the clipboard.";
     } catch {
-      // Only pages over HTTPS or of this machine may write to the clipboard.
-      said.textContent = "The link is selected: copy it with your keyboard.";
+      // Browsers allow access to the clipboard only over HTTPS or on this machine.
+      status.textContent = "The text is selected. Copy it with your keyboard.";
     }
   });
 }

@@ -1,4 +1,4 @@
-// Menus are <details>, which work by themselves; here they also close like menus.
+// Menus are <details> elements. This script also closes them on Escape and on a click elsewhere.
 
 const openMenus = () => document.querySelectorAll("details.menu[open]");
 

@@ -1,5 +1,5 @@
-// Light or dark as the system is. In the head and not a module: a module runs after the first
-// picture, and every page would flash. Without JavaScript all pages are light.
+// Follows the system's light or dark theme. The script is not a module, because a module runs after
+// the first paint and the page would flash. Without JavaScript, pages are light.
 {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () =>

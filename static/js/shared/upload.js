@@ -1,7 +1,10 @@
-// Shows how much of a file has been sent. Without it the form works as forms do.
+// Shows how much of a file has been sent, and then the progress of the job that reads it. Without
+// this script, the form is sent as usual.
 
-const form = document.querySelector("form[data-upload]");
-if (form) watch(form);
+import { headersFor, showAnswer } from "./jobs.js";
+
+const first = document.querySelector("form[data-upload]");
+if (first) watch(first);
 
 function watch(form) {
   form.addEventListener("submit", (event) => {
@@ -17,32 +20,33 @@ function send(form) {
   const button = form.querySelector("button[type=submit]");
   const request = new XMLHttpRequest();
 
-  const say = (message) => {
+  const announce = (message) => {
     text.textContent = message;
   };
   const fail = (message) => {
     box.classList.add("has-failed");
     button.disabled = false;
-    say(message);
+    announce(message);
   };
 
   request.upload.addEventListener("progress", (event) => {
     if (!event.lengthComputable) return;
     const percent = Math.floor((100 * event.loaded) / event.total);
     bar.value = percent;
-    say(`${percent} % of ${megabytes(event.total)} sent`);
+    announce(`${percent} % of ${megabytes(event.total)} sent`);
   });
   request.upload.addEventListener("load", () => {
     bar.removeAttribute("value");
-    say("All sent; the server is storing it.");
+    announce("The file has been sent. The server is storing it.");
   });
   request.addEventListener("load", () => {
-    if (request.status === 422) showErrors(form, request.responseXML);
-    else if (request.status < 300) location.assign(request.responseURL);
-    else fail(`The server answered ${request.status}. Nothing was stored.`);
+    const headers = { get: (name) => request.getResponseHeader(name) };
+    if (request.status === 422) showErrors(form, request.responseText);
+    else if (request.status >= 300) fail(`The server answered ${request.status}. Nothing was stored.`);
+    else if (!showAnswer(form, headers, request.responseText)) location.assign(request.responseURL);
   });
   request.addEventListener("error", () => {
-    fail("The connection broke. Nothing was stored; you can send it again.");
+    fail("The connection was lost and nothing was stored. Try again.");
   });
 
   const content = new FormData(form);
@@ -50,17 +54,17 @@ function send(form) {
   box.classList.remove("has-failed");
   bar.value = 0;
   button.disabled = true;
-  say("Sending");
+  announce("Sending");
   request.open("POST", form.action);
-  request.responseType = "document";
+  for (const [name, value] of Object.entries(headersFor())) request.setRequestHeader(name, value);
   request.send(content);
 }
 
-// The form as the server answered it, but with the file that is chosen already.
-function showErrors(form, answer) {
-  const next = answer.querySelector("form[data-upload]");
-  const chosen = form.querySelector("input[type=file]");
-  next.querySelector("input[type=file]").replaceWith(chosen);
+// Shows the form with its errors, and keeps the selected file.
+function showErrors(form, html) {
+  const next = new DOMParser().parseFromString(html, "text/html").querySelector("form[data-upload]");
+  const selected = form.querySelector("input[type=file]");
+  next.querySelector("input[type=file]").replaceWith(selected);
   form.replaceWith(next);
   watch(next);
   next.querySelector("[data-form-errors]")?.focus();

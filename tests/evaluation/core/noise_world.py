@@ -1,4 +1,4 @@
-"""Simulated captions of known truth, whose labels err at known rates."""
+"""Simulated captions with known relevance, whose labels err at known rates."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.pair_space import PairSpace
 
 Flags = npt.NDArray[np.bool_]
 POOLED, DEPTH = 20, 10
@@ -29,10 +30,9 @@ class Setting:
 
 
 def draw_truth(rng: np.random.Generator, setting: Setting) -> tuple[npt.NDArray[np.int64], Flags]:
-    """The video of each caption, and which of its 20 pooled pairs are relevant.
+    """Return the video of each caption, and whether each of its 20 pooled pairs is relevant.
 
-    Some captions match many videos and some match few, so that relevant pairs gather; captions of
-    one video resemble each other.
+    Some captions match many videos and some match few. Captions of one video are similar.
     """
     videos = setting.captions // setting.per_video
     video = np.repeat(np.arange(videos), setting.per_video)
@@ -44,33 +44,35 @@ def draw_truth(rng: np.random.Generator, setting: Setting) -> tuple[npt.NDArray[
 def draw_labels(
     rng: np.random.Generator, truth: Flags, setting: Setting
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Labels of each pair and those that say relevant: one or, of a share, two labels, and a third
-    where they differ."""
-    said = rng.random((3, *truth.shape))
-    labels = np.where(truth, said >= setting.miss, said < setting.false_alarm) * 1
+    """Return the number of labels of each pair, and the number of its relevant labels.
+
+    A pair has one label. A share of the pairs has a second label, and a third if the two differ.
+    """
+    drawn = rng.random((3, *truth.shape))
+    labels = np.where(truth, drawn >= setting.miss, drawn < setting.false_alarm) * 1
     is_doubled = rng.random(truth.shape) < setting.doubled
     differ = is_doubled & (labels[0] != labels[1])
-    given = 1 + is_doubled + differ
+    n_labels = 1 + is_doubled + differ
     relevant = labels[0] + is_doubled * labels[1] + differ * labels[2]
-    return given.reshape(-1), relevant.reshape(-1)
+    return n_labels.reshape(-1), relevant.reshape(-1)
 
 
 def lists(captions: int) -> npt.NDArray[np.int32]:
-    """A run that finds the pooled videos in their order."""
+    """Return a run that ranks the pooled videos in their order."""
     return np.tile(np.arange(DEPTH, dtype=np.int32), (captions, 1))
 
 
-def noisy_labels(given: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64]) -> NoisyLabels:
-    """Labels without rulings, original positives and annotators."""
-    n = len(given)
+def noisy_labels(n_labels: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64]) -> NoisyLabels:
+    """Return labels without rulings, original positives and annotators."""
+    n = len(n_labels)
     return NoisyLabels(
         codes=np.arange(n),
-        n_videos=POOLED,
-        given=given,
+        space=PairSpace(-(-n // POOLED), POOLED),
+        n_labels=n_labels,
         relevant=relevant,
         ruled=np.full(n, -1, np.int8),
         is_known=np.zeros(n, np.bool_),
-        in_all=given,
+        n_all_labels=n_labels,
     )
 
 
@@ -88,11 +90,10 @@ def true_scores(truth: Flags, measures: list[Measure]) -> list[float]:
 def correct_one(
     seed: int, setting: Setting, measures: list[Measure], resamples: int
 ) -> tuple[Flags, RatesEstimate, list[NoisyScore]]:
-    """One benchmark, labelled once and corrected: its truth, the rates found, and the scores."""
+    """Simulate and correct one benchmark. Return its relevance, estimated rates and scores."""
     rng = np.random.default_rng(seed)
     video, truth = draw_truth(rng, setting)
-    given, relevant = draw_labels(rng, truth, setting)
-    labels = noisy_labels(given, relevant)
+    labels = noisy_labels(*draw_labels(rng, truth, setting))
     drawn = Resamples(video, resamples, seed + 1_000_000)
     strata = np.digitize(labels.codes % POOLED, [1, 3])
     table = labels.table(strata, video[labels.codes // POOLED], drawn.n_clusters)

@@ -228,22 +228,22 @@ def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_p
     both = noisy_labels(labels, judgments, known)
     assert both.codes.tolist() == list(range(12))
     assert both.is_known.tolist() == [code in (0, 5, 10) for code in range(12)]
-    assert both.given.tolist() == both.in_all.tolist() == [1, 2, 2, *[1] * 9]
+    assert both.n_labels.tolist() == both.n_all_labels.tolist() == [1, 2, 2, *[1] * 9]
     assert both.relevant.tolist() == [1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1]
     assert both.each is not None
     assert len(both.each.relevant) == 14
     second = Campaign.objects.order_by("pk").last()
     assert second is not None
     first = noisy_labels(labels, judgments, known, [second.pk])
-    assert first.given.tolist() == [1] * 12
-    assert first.in_all.tolist() == [1, 2, 2, *[1] * 9]
+    assert first.n_labels.tolist() == [1] * 12
+    assert first.n_all_labels.tolist() == [1, 2, 2, *[1] * 9]
 
 
 def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     labels = label_set_labels(LabelSet.objects.get(version=1))
     found = noisy_labels(labels, judgment_arrays(benchmark), original_judged(benchmark))
-    assert found.given.tolist() == [1] * 12
+    assert found.n_labels.tolist() == [1] * 12
     assert found.relevant[1] == 1
 
 

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job, run_job
@@ -188,7 +189,7 @@ def test_publishing_computes_it(benchmark: Benchmark) -> None:
         title="Publish",
         params={"benchmark": "tiny"},
         benchmark_key="tiny",
-        created_by=None,
+        by=OPERATOR,
     )
     Job.objects.filter(pk=job.pk).update(params={"benchmark": "tiny", "job": str(job.pk)})
     run_job(job.pk)

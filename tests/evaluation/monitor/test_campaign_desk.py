@@ -96,8 +96,10 @@ def person(name: str) -> Annotator:
 
 
 def text_of(page: bytes | str) -> str:
+    """The words of a page, without its markup. On a slow machine, seconds are "now", too."""
     text = page.decode() if isinstance(page, bytes) else page
-    return " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
+    words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
+    return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
 
 
 def table_of(page: bytes, name: str) -> list[list[str]]:
@@ -163,7 +165,7 @@ def test_all_figures(campaign: Campaign) -> None:
             "hours": 0,
             "earliest": None,
             "latest": None,
-            "undefined": "nobody has judged for two days",
+            "undefined": "no answers for two days",
         },
         "agreement": figures["agreement"],
         "gold": 0,

@@ -1,4 +1,4 @@
-"""Forget who somebody is; their labels stay under the pseudonym."""
+"""Erase a person; their labels stay under the pseudonym."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.accounts import services
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
@@ -14,8 +15,8 @@ from config.shared.errors import InvalidInput
 
 class Command(HearthCommand):
     help = (
-        "Forgets a person for good: name, mail, password, sessions, roles, notes. "
-        "Labels stay under the pseudonym, and published label sets are not touched."
+        "Erase a person permanently: name, e-mail address, password, sessions, roles and notes. "
+        "The labels stay under the pseudonym. Published label sets do not change."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,8 +25,8 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         person = User.objects.filter(username=options["username"]).first()
         if person is None:
-            raise InvalidInput(f"there is nobody called {options['username']!r}")
-        return {"username": services.erase_person(person=person, by=None).username}
+            raise InvalidInput(f"there is no person with the user name {options['username']!r}")
+        return {"username": services.erase_person(person=person, by=OPERATOR).username}
 
     def report(self, result: dict[str, Any]) -> None:
-        self.stdout.write(f"Erased. The account is called {result['username']} from now on.")
+        self.stdout.write(f"The person is erased. The account is now called {result['username']}.")

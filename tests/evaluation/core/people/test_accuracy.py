@@ -1,4 +1,4 @@
-"""Intervals of estimated accuracies, by simulated coverage."""
+"""Coverage of the intervals of estimated accuracies, by simulation."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ PREVALENCE = 0.3
 
 
 def simulate(seed: int, items: int, annotators: int) -> tuple[LabelModel, np.ndarray]:
-    """A model of labels by two people per item and a third on disagreement, and the true accuracy
-    of each annotator."""
+    """Return a model fitted to simulated labels, and the true accuracy of each annotator.
+
+    Two annotators label each item, and a third one if they disagree.
+    """
     rng = np.random.default_rng(seed)
     false_alarm = np.linspace(0.005, 0.06, annotators)
     miss = np.linspace(0.02, 0.15, annotators)[rng.permutation(annotators)]
     truth = rng.random(items) < PREVALENCE
     people = np.argsort(rng.random((items, annotators)), axis=1)[:, :3]
-    said = rng.random((items, 3))
-    labels = np.where(truth[:, None], said >= miss[people], said < false_alarm[people]) * 1
-    kept = np.ones((items, 3), np.bool_)
-    kept[:, 2] = labels[:, 0] != labels[:, 1]
+    drawn = rng.random((items, 3))
+    labels = np.where(truth[:, None], drawn >= miss[people], drawn < false_alarm[people]) * 1
+    exists = np.ones((items, 3), np.bool_)
+    exists[:, 2] = labels[:, 0] != labels[:, 1]
     item = np.repeat(np.arange(items), 3).reshape(items, 3)
-    model = dawid_skene(item[kept], people[kept], labels[kept], 2).model
+    model = dawid_skene(item[exists], people[exists], labels[exists], 2).model
     assert model is not None
     return model, PREVALENCE * (1 - miss) + (1 - PREVALENCE) * (1 - false_alarm)
 
@@ -50,8 +52,8 @@ def test_more_labels_make_intervals_narrower() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-def test_higher_confidence_is_wider_and_no_mistake_is_not_certainty() -> None:
-    # Three people who always agree: the interval is that of 60 right labels of 60.
+def test_higher_confidence_is_wider_and_annotators_without_errors_are_not_certain() -> None:
+    # Three annotators who always agree have the interval of 60 correct labels of 60.
     items = np.repeat(np.arange(60), 3)
     labels = np.repeat(np.arange(60) % 2, 3)
     model = dawid_skene(items, np.tile(np.arange(3), 60), labels, 2).model

@@ -21,8 +21,7 @@ from evaluation.core.people.agreement import (
     percent_agreement,
 )
 
-# Pair 0: relevant, relevant. 1: not, relevant, not. 2: one label. 3: none. 4: not, not. 5: not,
-# not. 6: not, relevant.
+# Labels by pair: 0: 1, 1. 1: 0, 1, 0. 2: 1. 3: no labels. 4: 0, 0. 5: 0, 0. 6: 0, 1.
 PAIRS = [0, 1, 0, 1, 2, 4, 4, 1, 5, 6, 5, 6]
 ANNOTATORS = [0, 0, 1, 1, 2, 1, 2, 2, 0, 0, 1, 1]
 LABELS = [1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1]
@@ -45,7 +44,7 @@ def test_count_labels_does_not_depend_on_order_or_numbering() -> None:
     assert first.values.tolist() == [0, 10, 20, 30]
     assert first.patterns.tolist() == second.patterns.tolist()
     assert first.weights.tolist() == second.weights.tolist()
-    # Each pattern once, and expanded again they are the counts of the pairs.
+    # Each pattern occurs once, and the repeated patterns are the counts of the pairs.
     assert len(set(map(tuple, first.patterns.tolist()))) == len(first.patterns)
     expanded = np.repeat(first.patterns, first.weights, axis=0).tolist()
     table = [[int(((pairs == p) & (labels == v)).sum()) for v in first.values] for p in range(50)]
@@ -55,7 +54,7 @@ def test_count_labels_does_not_depend_on_order_or_numbering() -> None:
 def test_agreement_by_hand() -> None:
     counts = count_labels(PAIRS, LABELS, 7)
     assert percent_agreement(counts) == Estimate(3 / 5)
-    # Three of four items with one pair of labels agree, and one of three pairs of the last item.
+    # Of four pairs with two labels, three agree. Of the three label pairs of pair 1, one agrees.
     assert pairwise_agreement(counts) == Estimate((1 + 1 + 1 + 0 + 1 / 3) / 5)
     assert agreement_by_label_count(counts) == (
         LabelCountAgreement(1, 1, Estimate(None, ONE_LABEL)),
@@ -64,7 +63,7 @@ def test_agreement_by_hand() -> None:
     )
 
 
-def test_agreement_without_a_second_label_is_undefined_by_name() -> None:
+def test_agreement_without_a_second_label_is_undefined_with_a_reason() -> None:
     for counts in (count_labels([], [], 0), count_labels([0, 1], [0, 1], 5)):
         assert percent_agreement(counts) == Estimate(None, NOT_TWO_LABELS)
         assert pairwise_agreement(counts) == Estimate(None, NOT_TWO_LABELS)
@@ -95,7 +94,7 @@ def test_bad_labels_are_refused() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 1), max_size=5), max_size=30))
-def test_opinions_are_counted_as_labels_are(pairs: list[list[int]]) -> None:
+def test_count_opinions_equals_count_labels(pairs: list[list[int]]) -> None:
     index = [number for number, labels in enumerate(pairs) for _ in labels]
     by_label = count_labels(index, [label for labels in pairs for label in labels], len(pairs))
     by_count = count_opinions(

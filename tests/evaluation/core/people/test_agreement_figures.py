@@ -40,15 +40,15 @@ def test_figures_of_a_graded_scale() -> None:
     first, every = found["first_labels"], found["all_labels"]
     assert (first["labels"], first["multiply_labelled"], first["alpha_level"]) == (7, 3, "ordinal")
     assert (first["agreement"], every["agreement"]) == (1 / 3, 1 / 3)
-    # Two of six ordered pairs of labels of pair 0 are equal.
+    # Two of the six ordered label pairs of pair 0 are equal.
     assert every["pairwise_agreement"] == pytest.approx((1 / 3 + 0 + 1) / 3)
     assert first["alpha"] != first["alpha_nominal"]
-    # Relevant or not: pair 1 agrees, too.
+    # Pair 1 also agrees if labels only count as relevant or not relevant.
     assert first["relevance_agreement"] == 2 / 3
     assert set(every) == set(first) - {"alpha_annotator_interval", "sharing_annotators"}
 
 
-def test_what_is_stored_gives_the_same_figures() -> None:
+def test_figures_from_stored_counts_are_the_same() -> None:
     for n_grades in (4, 5):
         stored = json.loads(json.dumps(to_store(GRADED, n_grades)))
         assert figures_stored(stored, Resampling()) == figures_of_both(
@@ -56,7 +56,7 @@ def test_what_is_stored_gives_the_same_figures() -> None:
         )
 
 
-def test_reasons_stand_beside_what_is_null() -> None:
+def test_null_figures_have_reasons() -> None:
     found = figures_of(opinions([(0, 0, 0, True), (0, 1, 1, True)]).counts, 2, Resampling(50))
     assert (found["alpha"], found["alpha_interval"]) == (0.0, None)
     assert found["undefined"] == {"alpha_interval": NOT_TWO_PAIRS, "ac1_interval": NOT_TWO_PAIRS}
@@ -66,8 +66,10 @@ def test_reasons_stand_beside_what_is_null() -> None:
 
 
 def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
-    """n pairs with two labels each and a third where they differ: 12 % are relevant, which an
-    annotator sees in 80 % of them, and 4 % of the others are called relevant."""
+    """Return labels of n pairs: two labels each, and a third if they differ.
+
+    12 % of the pairs are relevant. Annotators label 80 % of these relevant, and 4 % of the others.
+    """
     chance = np.where(rng.random(n) < 0.12, 0.8, 0.04)
     labels = (rng.random((3, n)) < chance).astype(np.int64)
     differ = np.flatnonzero(labels[0] != labels[1])

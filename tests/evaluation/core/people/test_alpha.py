@@ -31,14 +31,14 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 
 
 def counts_of(reliability: FloatArray) -> ValueCounts:
-    """From a matrix [annotators, pairs] with NaN where an annotator gave no label."""
+    """Count labels from a matrix [annotators, pairs], in which NaN means no label."""
     annotators, pairs = np.nonzero(~np.isnan(reliability))
     labels = reliability[annotators, pairs].astype(np.int64)
     return count_labels(pairs, labels, reliability.shape[1])
 
 
 def random_reliability(seed: int, values: list[int]) -> FloatArray:
-    """Twelve annotators who mostly agree; about two labels a pair, some pairs with none."""
+    """Return labels of twelve annotators who mostly agree, about two per pair, some pairs none."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(values, 80)
     given = np.where(rng.random((12, 80)) < 0.7, truth, rng.choice(values, (12, 80))).astype(float)
@@ -63,10 +63,10 @@ def test_alpha_equals_the_package(level: Level, values: list[int], seed: int) ->
     st.permutations(range(4)),
     st.randoms(use_true_random=False),
 )
-def test_alpha_does_not_depend_on_who_labelled_nor_on_the_order(
+def test_alpha_does_not_depend_on_annotators_or_order(
     rows: list[list[int]], people: list[int], random: Random
 ) -> None:
-    """rows: the labels of four annotators for each pair, -1 for none."""
+    """Each row contains the labels of four annotators for a pair, and -1 for no label."""
     given_labels = np.array(rows, dtype=np.float64).T
     given_labels[given_labels < 0] = np.nan
     others = given_labels[people]
@@ -80,8 +80,8 @@ def test_alpha_does_not_depend_on_who_labelled_nor_on_the_order(
 
 
 def test_alpha_by_hand() -> None:
-    # (0 0) (0 0) (1 1) (0 1) and a single label, which does not count: five zeros and three ones.
-    # Observed disagreement 2 of 8, expected 2 * 5 * 3 / 7 of 8.
+    # Labels (0 0) (0 0) (1 1) (0 1), five zeros and three ones; the single label does not count.
+    # The observed disagreement is 2 of 8, and the expected one is 2 * 5 * 3 / 7 of 8.
     counts = count_labels([0, 0, 1, 1, 2, 2, 3, 3, 4], [0, 0, 0, 0, 1, 1, 0, 1, 1], 5)
     assert krippendorff_alpha(counts).value == pytest.approx(1 - 2 / (30 / 7), abs=1e-15)
 
@@ -92,11 +92,11 @@ def test_alpha_by_hand() -> None:
         ([], [], NOT_TWO_LABELS),
         ([0, 1, 2], [0, 1, 0], NOT_TWO_LABELS),
         ([0, 0, 1, 1], [1, 1, 1, 1], NO_VARIATION),
-        # The only other value stands alone and can be compared with nothing.
+        # The only other value is a single label, which is not compared.
         ([0, 0, 1], [1, 1, 0], NO_VARIATION),
     ],
 )
-def test_alpha_is_undefined_by_name(pairs: list[int], labels: list[int], reason: str) -> None:
+def test_alpha_is_undefined_with_a_reason(pairs: list[int], labels: list[int], reason: str) -> None:
     counts = count_labels(pairs, labels, 3)
     rng = np.random.default_rng(0)
     assert krippendorff_alpha(counts) == Estimate(None, reason)
@@ -111,7 +111,7 @@ def test_alpha_is_undefined_by_name(pairs: list[int], labels: list[int], reason:
         ([0, 0, 1, 1], [0, 0, 1, 1], 1.0, ALL_AGREE),
     ],
 )
-def test_an_interval_without_spread_is_undefined_by_name(
+def test_an_interval_without_spread_is_undefined_with_a_reason(
     pairs: list[int], labels: list[int], value: float, reason: str
 ) -> None:
     counts = count_labels(pairs, labels, 2)
@@ -156,7 +156,7 @@ def test_interval_equals_resampling_of_pairs() -> None:
     ]
     interval = alpha_interval(counts, 30_000, rng=rng, confidence=0.9)
     assert (interval.confidence, interval.resamples, interval.skipped) == (0.9, 30_000, 0)
-    # The standard error of a 5 percent quantile of 3,000 draws is about 0.003 here.
+    # The standard error of a 5 % quantile of 3,000 draws is about 0.003 here.
     assert [interval.low, interval.high] == pytest.approx(
         np.quantile(direct, [0.05, 0.95]), abs=0.012
     )
@@ -170,9 +170,9 @@ def test_interval_is_reproducible_whatever_the_chunks(monkeypatch: pytest.Monkey
     assert whole == alpha_interval(counts, 501, rng=np.random.default_rng(7))
 
 
-def test_interval_tells_how_many_resamples_it_skipped() -> None:
-    # One unanimous pair, one split: a quarter of the resamples holds the unanimous pair alone, a
-    # quarter the split one (alpha 1 - 3 * 4 / 8), the others both (1 - 3 * 2 / 6).
+def test_interval_counts_skipped_resamples() -> None:
+    # One unanimous pair and one split pair. A quarter of the resamples contain only the unanimous
+    # pair, a quarter only the split pair (alpha 1 - 3 * 4 / 8), the others both (1 - 3 * 2 / 6).
     counts = count_labels([0, 0, 1, 1], [0, 0, 0, 1], 2)
     interval = alpha_interval(counts, 4000, rng=np.random.default_rng(0))
     assert interval.skipped == pytest.approx(1000, abs=120)

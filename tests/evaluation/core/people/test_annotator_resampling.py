@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def random_labels(seed: int, steps: int) -> tuple[Ints, Ints, Ints]:
-    """Pairs, annotators and labels: 60 pairs with one to four labels of nine annotators."""
+    """Return pairs, annotators and labels: 60 pairs with one to four labels by nine annotators."""
     rng = np.random.default_rng(seed)
     rows = []
     for pair in range(60):
@@ -37,8 +37,10 @@ def random_labels(seed: int, steps: int) -> tuple[Ints, Ints, Ints]:
 
 
 def plain_alpha(pairs: Ints, people: Ints, labels: Ints, times: Ints) -> float:
-    """Nominal alpha where two labels of a pair weigh the product of the draws of their annotators,
-    label by label."""
+    """Return nominal alpha, computed label by label.
+
+    The weight of two labels of a pair is the product of the draws of their annotators.
+    """
     total, differing = 0.0, 0.0
     of_value: dict[int, float] = {}
     for pair in set(pairs.tolist()):
@@ -70,7 +72,7 @@ def test_everyone_drawn_once_gives_alpha(level: Level) -> None:
 
 def test_a_resample_equals_the_plain_formula() -> None:
     pairs, people, labels = random_labels(8, 3)
-    # Gaps in the numbers of annotators do not matter.
+    # The numbers of annotators can have gaps.
     found = label_pairs(pairs, people * 100, labels)
     assert found.n_annotators == 9
     times = np.random.default_rng(0).multinomial(9, np.full(9, 1 / 9), size=12)
@@ -88,7 +90,7 @@ def test_a_resample_equals_the_plain_formula() -> None:
         ([0, 0, 1, 1], [0, 1, 1, 2], [0, 0, 1, 1], ALL_AGREE),
     ],
 )
-def test_undefined_by_name(
+def test_undefined_with_a_reason(
     pairs: list[int], people: list[int], labels: list[int], reason: str
 ) -> None:
     found = annotator_interval(label_pairs(pairs, people, labels), rng=np.random.default_rng(0))
@@ -99,8 +101,10 @@ PREVALENCE = 0.15
 
 
 def simulated(rng: np.random.Generator, *, differ: bool) -> tuple[Ints, Ints, Ints]:
-    """2,000 pairs by two of 40 annotators each, who see 85 % of what is relevant and call 4 % of
-    the rest relevant; on average, if they differ."""
+    """Return 2,000 pairs with labels by two of 40 annotators each.
+
+    On average, annotators label 85 % of the relevant pairs relevant, and 4 % of the others.
+    """
     n, people = 2000, 40
     hits, alarms = np.full(people, 0.85), np.full(people, 0.04)
     if differ:
@@ -120,8 +124,7 @@ def true_alpha() -> float:
 
 
 def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
-    """Coverage with pairs resampled and with annotators resampled, and how much wider the latter
-    are in the mean."""
+    """Return the coverage with pairs resampled, with annotators resampled, and the width ratio."""
     rng = np.random.default_rng(5)
     inside, width = np.zeros(2), np.zeros(2)
     for _ in range(times):
@@ -138,14 +141,14 @@ def coverages(*, differ: bool, times: int) -> tuple[float, float, float]:
     return float(inside[0] / times), float(inside[1] / times), float(width[1] / width[0])
 
 
-def test_it_covers_other_annotators_where_they_differ() -> None:
+def test_it_covers_other_annotators_if_they_differ() -> None:
     by_pairs, by_annotators, wider = coverages(differ=True, times=200)
     assert by_pairs < 0.75
     assert 0.92 <= by_annotators <= 0.98
     assert wider > 1.7
 
 
-def test_it_is_conservative_where_they_do_not() -> None:
+def test_it_is_conservative_if_annotators_are_equal() -> None:
     by_pairs, by_annotators, wider = coverages(differ=False, times=100)
     assert 0.9 <= by_pairs <= 0.98
     assert by_annotators >= 0.97

@@ -9,7 +9,7 @@ from evaluation.core.people.agreement import NOT_TWO_LABELS, NOT_TWO_PAIRS, Esti
 from evaluation.core.people.alpha import ALL_AGREE, NO_VARIATION, ONE_PATTERN, Interval
 from evaluation.core.people.chance_agreement import gwet_ac, gwet_interval
 
-# Twelve units by four raters in five categories, from Gwet's handbook; 0 is no rating.
+# Twelve units rated by four raters in five categories, from Gwet's handbook; 0 means no rating.
 UNITS = [
     [1, 1, 0, 1],
     [2, 2, 3, 2],
@@ -29,13 +29,13 @@ Labels = list[list[int]]
 
 
 def gathered(units: Labels) -> tuple[list[int], list[int]]:
-    """Pair index and label of each label."""
+    """Return the pair and the value of each label."""
     rows = [(number, label) for number, labels in enumerate(units) for label in labels]
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
 def plain(units: Labels, q: int, *, ordinal: bool) -> float:
-    """AC1 or AC2 as the handbook writes them, label by label."""
+    """Return AC1 or AC2, computed label by label as in the handbook."""
 
     def weight(one: int, other: int) -> float:
         if not ordinal:
@@ -68,7 +68,7 @@ def test_the_example_of_the_handbook() -> None:
     units = [[label - 1 for label in labels if label] for labels in UNITS]
     pairs, labels = gathered(units)
     counts = count_labels(pairs, labels, len(units))
-    # As published, and as the irrCAC package computes it.
+    # The published values, which the irrCAC package also computes.
     assert gwet_ac(counts, 5).value == pytest.approx(0.77544, abs=5e-6)
     assert gwet_ac(counts, 5, ordinal=True).value == pytest.approx(
         plain(units, 5, ordinal=True), abs=1e-12
@@ -96,7 +96,7 @@ def test_a_category_that_does_not_occur_counts() -> None:
 
 
 def test_rare_labels_do_not_lower_it() -> None:
-    # 95 of 100 pairs agree on "not relevant", 5 differ: chance agreement is small.
+    # 95 of 100 pairs agree on "not relevant" and 5 differ. The chance agreement of AC1 is low.
     pairs = np.repeat(np.arange(100), 2)
     labels = np.zeros(200, np.int64)
     labels[:10:2] = 1
@@ -117,7 +117,7 @@ def test_rare_labels_do_not_lower_it() -> None:
         ([0, 0, 1, 1], [0, 0, 1, 1], None, ALL_AGREE),
     ],
 )
-def test_undefined_by_name(
+def test_undefined_with_a_reason(
     pairs: list[int], labels: list[int], reason: str | None, of_interval: str
 ) -> None:
     counts = count_labels(pairs, labels, 2)
@@ -129,7 +129,7 @@ def test_undefined_by_name(
 
 
 def test_the_interval_covers_the_truth() -> None:
-    """Two labels that are relevant with the same chance, on half of the pairs."""
+    """Half of the pairs have two labels, which are relevant with the same probability."""
     rng = np.random.default_rng(3)
     chances = np.array([0.02, 0.9])
     prevalence, observed = 0.15, np.array([0.02**2 + 0.98**2, 0.9**2 + 0.1**2])

@@ -1,4 +1,4 @@
-"""Annotators' reliability by Dawid and Skene, against plain loops and a table by hand."""
+"""The model of Dawid and Skene, compared with plain loops and a table computed by hand."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def columns(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def slow_em(
     rows: Rows, n_labels: int, *, smoothing: float, rounds: int
 ) -> tuple[list[float], list[list[list[float]]], list[list[float]]]:
-    """Priors, confusion matrices and posteriors by the book: item by item, label by label."""
+    """Return priors, confusion matrices and posteriors, computed item by item, label by label."""
     classes = range(n_labels)
     n_items, n_annotators = (max(row[at] for row in rows) + 1 for at in (0, 1))
     given = [[(a, label) for i, a, label in rows if i == item] for item in range(n_items)]
-    posterior = [[sum(said == k for _, said in own) / len(own) for k in classes] for own in given]
+    posterior = [[sum(value == k for _, value in own) / len(own) for k in classes] for own in given]
     for _ in range(rounds):
         priors = [
             (math.fsum(row[k] for row in posterior) + smoothing) / (n_items + n_labels * smoothing)
@@ -91,14 +91,15 @@ def assert_equal_to_slow(rows: Rows, n_labels: int, *, smoothing: float, rounds:
 def simulated(
     seed: int, *, items: int, annotators: int, n_labels: int, most: int = 3
 ) -> tuple[Rows, np.ndarray]:
-    """Labels of annotators between hopeless and perfect, one to `most` of them per item."""
+    """Return one to `most` labels per item, by annotators of very different accuracy."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(n_labels, items, p=np.arange(1, n_labels + 1) / sum(range(n_labels + 1)))
     skill = np.linspace(0.3, 1, annotators)
     rows = []
     for item in range(items):
         who = rng.choice(annotators, rng.integers(1, most + 1), replace=False).tolist()
-        who = sorted({*who, item}) if item < annotators else who  # everybody has an item
+        # Every annotator has at least one item.
+        who = sorted({*who, item}) if item < annotators else who
         for annotator in who:
             right = rng.random() < skill[annotator]
             rows.append((item, annotator, int(truth[item] if right else rng.integers(n_labels))))
@@ -110,13 +111,13 @@ def simulated(
 
 
 def test_one_round_by_hand() -> None:
-    # A and B say 0 0 of one item, 1 1 of the next, and 1 0 of the third, which starts halved.
+    # A and B label item 0 with 0 0, item 1 with 1 1, and item 2 with 1 0, which starts at 1/2.
     rows = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (2, 0, 1), (2, 1, 0)]
 
     model = fit(rows, 2, smoothing=1, max_iterations=1)
 
-    # Of class 0 there are 1 + 1/2 items, of 1 as many, and 1 is added to each: 5/2 of 5.
-    # A gave 0 to 1 and 1 to 1/2 of those of class 0: 2 and 3/2 after smoothing, of 7/2.
+    # Each class has 1 + 1/2 items, and smoothing adds 1: 5/2 of 5.
+    # In class 0, A has label 0 for 1 item and label 1 for 1/2: 2 and 3/2 after smoothing, of 7/2.
     sevenths = [[[4, 3], [2, 5]], [[5, 2], [3, 4]]]
     np.testing.assert_allclose(model.priors, [1 / 2, 1 / 2], rtol=1e-15)
     np.testing.assert_allclose(model.confusion, np.array(sevenths) / 7, rtol=1e-15)
@@ -139,13 +140,13 @@ def test_equal_to_plain_loops(
     rows, _ = simulated(
         items + rounds, items=items, annotators=annotators, n_labels=n_labels, most=most
     )
-    rows += [(0, 0, 0), (0, 1, 1)]  # something shared, and somebody who says two things
+    rows += [(0, 0, 0), (0, 1, 1)]  # a shared item, and possibly two labels by one annotator
     for smoothing in (0.01, 1.0, 1e-6):
         assert_equal_to_slow(rows, n_labels, smoothing=smoothing, rounds=rounds)
 
 
-# Table 1 of the paper: 45 patients, each seen three times by the first anaesthetist and once by
-# the four others, who say on a scale from 1 to 4 how fit for an operation they are.
+# Table 1 of the paper: 45 patients. The first anaesthetist rated each patient three times, and the
+# four others once, on a scale from 1 to 4 for fitness for an operation.
 PATIENTS = """
 1111111 3334334 1122122 2223121 2223222 2223322 1222111 3333433 2222223 2322223 4444444 2223343
 1111111 2223212 1211111 1112111 1111111 1111111 2222221 2221322 2222222 2222221 2223222 2212222
@@ -157,9 +158,9 @@ PATIENTS = """
 def test_the_example_of_the_paper() -> None:
     anaesthetists = (0, 0, 0, 1, 2, 3, 4)
     rows = [
-        (patient, who, int(said) - 1)
+        (patient, who, int(value) - 1)
         for patient, row in enumerate(PATIENTS)
-        for who, said in zip(anaesthetists, row, strict=True)
+        for who, value in zip(anaesthetists, row, strict=True)
     ]
     assert_equal_to_slow(rows, 4, smoothing=0.01, rounds=10)
 
@@ -173,13 +174,13 @@ def test_the_example_of_the_paper() -> None:
         [0, 0.34, 0.66, 0],
         [0, 0, 0.56, 0.44],
     ]
-    # Patients 3 and 36: two and three said otherwise than what is most likely so.
+    # For patients 3 and 36, two and three ratings differ from the most probable class.
     assert model.posterior()[[2, 35]].round(4).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
     # Equal sets of opinions are one pattern.
     assert len(model.pattern_posterior) == len({"".join(sorted(r[:3])) + r[3:] for r in PATIENTS})
 
 
-def test_what_was_put_in_is_found_again() -> None:
+def test_simulated_parameters_are_estimated() -> None:
     rows, truth = simulated(5, items=6000, annotators=8, n_labels=3, most=5)
 
     model = fit(rows, 3)
@@ -224,7 +225,8 @@ def test_items_with_the_same_labels_are_one_pattern() -> None:
 
 
 def test_many_annotators_of_few_items() -> None:
-    # Codes far apart: patterns are numbered by sorting. Many labels: products would be 0.
+    # The codes are sparse, so that patterns are numbered by sorting. With so many labels, products
+    # of probabilities would underflow to 0.
     rows = [(item, 5 * who + item, who % 2) for item in range(5) for who in range(3000)]
     rows += [(0, 1, 1)]
 
@@ -311,14 +313,14 @@ def test_probabilities_are_probabilities(given_rows: tuple[Rows, int], smoothing
 
 
 def test_a_row_without_evidence_is_uniform() -> None:
-    # Nobody ever says 2, and so nothing is of class 2 but by smoothing.
+    # No label is 2, so that class 2 has only the smoothing.
     model = fit([(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1)], 3, smoothing=0.5, max_iterations=1)
 
     assert model.priors.tolist() == [float(Fraction(3, 7)), float(Fraction(3, 7)), 1 / 7]
     assert model.confusion[0, 2].tolist() == [1 / 3, 1 / 3, 1 / 3]
 
 
-# --- Undefined and refused ------------------------------------------------------------------
+# --- Undefined and rejected -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -332,7 +334,7 @@ def test_a_row_without_evidence_is_uniform() -> None:
         ([(0, 0, 0), (0, 0, 1), (1, 1, 1)], NOTHING_SHARED),
     ],
 )
-def test_undefined_by_name(rows: Rows, reason: str) -> None:
+def test_undefined_with_a_reason(rows: Rows, reason: str) -> None:
     assert dawid_skene(*columns(rows), 2) == LabelModelEstimate(None, reason)
 
 

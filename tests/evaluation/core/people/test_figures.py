@@ -1,4 +1,4 @@
-"""What each annotator did, and who stands out."""
+"""Figures and flags of annotators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ USUAL = PersonFigures(
 
 def test_figures_by_hand() -> None:
     answers = make_answers(
-        # Task 0: anna and ben agree. 1: they differ, and cara is asked for a third. 2: anna alone.
+        # Anna and Ben agree on task 0 and differ on task 1, so that Cara adds a third label. Only
+        # Anna has judged task 2.
         {"person": 0, "task": 0, "label": 1, "ms": 2000},
         {"person": 1, "task": 0, "label": 1, "ms": 600, "at": NOON + 60},
         {"person": 0, "task": 1, "label": 1, "ms": 4000, "at": NOON + 5},
@@ -69,7 +70,7 @@ def test_figures_by_hand() -> None:
         right=1,
         compared=2,
         equal=1,
-        # Ben agrees once and differs once; cara, who was asked later, differs.
+        # Ben agrees once and differs once. Cara, with the third label, differs.
         compared_all=3,
         equal_all=1,
         timed=2,
@@ -84,12 +85,12 @@ def test_figures_by_hand() -> None:
     )
     assert (ben.counted, ben.relevant, ben.compared, ben.equal) == (2, 1, 2, 1)
     assert (ben.timed, ben.too_fast, ben.seconds) == (2, 1, 0.6)
-    # What cara was asked for says nothing of her agreement.
+    # Third labels do not count for agreement.
     assert (cara.counted, cara.compared, cara.equal, cara.accuracy_labels) == (1, 0, 0, 1)
     assert (cara.timed, cara.seconds, cara.hours) == (0, None, 0)
 
 
-def test_nobody() -> None:
+def test_no_annotators() -> None:
     assert people_figures(make_answers(), 0, n_labels=2) == ()
 
 
@@ -100,10 +101,10 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     people = np.tile(np.arange(3), 300)
     wrong = rng.random(900) < np.tile([0.05, 0.1, 0.4], 300)
     labels = np.repeat(truth, 3) ^ wrong
-    # A fourth person, and a hundred pairs, that nobody else has.
-    alone = np.arange(300, 400)
-    accuracy, interval, rests_on = label_accuracy(
-        np.concatenate([alone, tasks]),
+    # A fourth annotator has a hundred pairs that no other annotator has.
+    unshared = np.arange(300, 400)
+    accuracy, interval, n_used = label_accuracy(
+        np.concatenate([unshared, tasks]),
         np.concatenate([np.full(100, 3), people]),
         np.concatenate([np.ones(100, np.int64), labels * 1]),
         4,
@@ -113,7 +114,7 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
     assert model is not None
     assert accuracy[:3].tolist() == model.accuracy.tolist()
     assert np.isnan(accuracy[3])
-    assert rests_on.tolist() == [300, 300, 300, 0]
+    assert n_used.tolist() == [300, 300, 300, 0]
     assert (interval[:3, 0] < accuracy[:3]).all()
     assert (accuracy[:3] < interval[:3, 1]).all()
     assert np.isnan(interval[3]).all()
@@ -133,9 +134,9 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
         ({"equal": 159, "accuracy": 0.89}, (Flag.LOW_AGREEMENT,)),
         ({"equal": 161, "accuracy": 0.89}, ()),
         ({"equal": 159, "accuracy": None}, (Flag.LOW_AGREEMENT,)),
-        # Those they were compared with were wrong.
+        # The annotator is accurate: the other annotators were wrong.
         ({"equal": 159, "accuracy": 0.91}, ()),
-        # Ten points and more, but of few labels.
+        # The difference is more than ten points, but there are few labels.
         ({"compared": 20, "equal": 15, "accuracy": 0.5}, ()),
         ({"relevant": 201}, (Flag.MANY_RELEVANT,)),
         ({"relevant": 199}, ()),
@@ -145,7 +146,7 @@ def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:
         ),
     ],
 )
-def test_who_stands_out(change: dict[str, Any], expected: tuple[Flag, ...]) -> None:
+def test_flags_of_one_annotator(change: dict[str, Any], expected: tuple[Flag, ...]) -> None:
     rows = [replace(USUAL, **change), *[USUAL] * 9]
     assert flags(rows) == [expected, *[()] * 9]
 
@@ -156,12 +157,12 @@ def test_few_relevant_among_many() -> None:
     assert flags(rows)[0] == (Flag.FEW_RELEVANT,)
 
 
-def test_the_bar_is_the_campaigns() -> None:
+def test_the_campaigns_accuracy_requirement_is_used() -> None:
     rows = [replace(USUAL, gold=20, right=14)]
     assert flags(rows) == [()]
-    assert flags(rows, gold_bar=0.95) == [(Flag.LOW_GOLD,)]
+    assert flags(rows, min_accuracy=0.95) == [(Flag.LOW_GOLD,)]
 
 
-def test_one_person_has_nobody_to_stand_out_from() -> None:
+def test_a_single_annotator_has_no_flags() -> None:
     assert flags([replace(USUAL, compared=0, equal=0)]) == [()]
     assert flags([]) == []

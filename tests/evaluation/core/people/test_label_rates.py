@@ -1,4 +1,4 @@
-"""Error rates of labels, against known rates."""
+"""Estimated error rates of labels, compared with the true rates of a simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_DRAWS = np.empty((0, 0))
 def expected_table(
     false_alarm: float, miss: float, prevalences: list[float], *, thirds: bool
 ) -> LabelTable:
-    """What 100,000 pairs of each prevalence come to on average."""
+    """Return the expected counts of 100,000 pairs of each prevalence."""
     patterns = [(2, 0), (2, 2), *([(3, 1), (3, 2)] if thirds else [(2, 1)])]
     rows = []
     for pi in prevalences:
@@ -76,7 +76,7 @@ def test_table_counts_pairs_by_cluster_stratum_and_pattern() -> None:
     strata = np.array([0, 0, 1, 1, 1, 0])
     clusters = np.array([0, 0, 1, 0, 1, 0])
     table = tabulate_labels(given, relevant, strata, clusters, 3)
-    assert list(zip(table.given.tolist(), table.relevant.tolist(), strict=True)) == [
+    assert list(zip(table.n_labels.tolist(), table.relevant.tolist(), strict=True)) == [
         (2, 0),
         (2, 2),
         (3, 1),

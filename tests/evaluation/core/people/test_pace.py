@@ -1,4 +1,4 @@
-"""Times, hours at work, stretches of time and the forecast: by hand, and against plain Python."""
+"""Times, hours, periods and the forecast, by hand and compared with plain Python."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from evaluation.core.people.pace import (
     WEEK,
     Answers,
     Forecast,
-    Span,
-    Stretch,
+    LabelRound,
+    Period,
+    Timeline,
     Times,
-    Turn,
     answer_times,
     forecast,
     hours_at_work,
+    label_rounds,
     medians,
     over_time,
-    span_of,
-    turns,
+    timeline_of,
 )
 
 # A Friday.
@@ -38,7 +38,7 @@ NOON = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
 
 
 def make_answers(*rows: dict[str, Any]) -> Answers:
-    """Each row: person, at, and what is not as usual. Counted labels 0, without a time."""
+    """Return answers from rows of values. The default is a counted label 0 without a time."""
     usual = {"person": 0, "label": 0, "kind": "counted", "planned": True, "gold": -1, "ms": -1}
     filled = [{**usual, "task": place, "at": NOON, **row} for place, row in enumerate(rows)]
 
@@ -65,7 +65,7 @@ def make_answers(*rows: dict[str, Any]) -> Answers:
 # --- Times ------------------------------------------------------------------------------------
 
 
-def test_times_leave_out_breaks_and_tell_of_them() -> None:
+def test_breaks_are_counted_and_not_in_the_quantiles() -> None:
     ms = np.array([-1, 699, 700, 1000, 2000, 3000, 120_000, 120_001, -1])
     assert answer_times(ms) == Times(
         known=7, unknown=2, breaks=1, too_fast=1, quantiles=(0.775, 1.5, 2.75, 61.5)
@@ -84,7 +84,7 @@ def test_hours_at_work() -> None:
         {"person": 0, "at": NOON, "ms": 5000},
         {"person": 0, "at": NOON + 10, "ms": 4000},
         {"person": 0, "at": NOON + 3610},
-        # In a heap after the line had been away: what each took.
+        # Three answers arrived together after a lost connection: their own times count.
         {"person": 1, "at": NOON, "ms": 3000},
         {"person": 1, "at": NOON, "ms": 4000},
         {"person": 1, "at": NOON, "ms": 500_000},
@@ -102,29 +102,29 @@ def test_medians_are_those_of_each_group(pairs: list[tuple[int, int]]) -> None:
         assert np.isnan(found[number]) if not mine else found[number] == median(mine)
 
 
-# --- Stretches --------------------------------------------------------------------------------
+# --- Periods ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("last", "span"),
+    ("last", "timeline"),
     [
-        (NOON + 59 * 60, Span(NOON, HOUR, 1)),
-        (NOON + 59 * HOUR, Span(NOON, HOUR, 60)),
-        (NOON + 60 * HOUR, Span(NOON - 12 * HOUR, DAY, 4)),
+        (NOON + 59 * 60, Timeline(NOON, HOUR, 1)),
+        (NOON + 59 * HOUR, Timeline(NOON, HOUR, 60)),
+        (NOON + 60 * HOUR, Timeline(NOON - 12 * HOUR, DAY, 4)),
         # Weeks begin on Monday.
-        (NOON + 60 * DAY, Span(NOON - 12 * HOUR - 4 * DAY, WEEK, 10)),
+        (NOON + 60 * DAY, Timeline(NOON - 12 * HOUR - 4 * DAY, WEEK, 10)),
     ],
 )
-def test_stretches_are_as_long_as_fits(last: int, span: Span) -> None:
-    assert span_of(np.array([last, NOON])) == span
+def test_periods_are_the_shortest_possible(last: int, timeline: Timeline) -> None:
+    assert timeline_of(np.array([last, NOON])) == timeline
 
 
-def test_long_ones_for_years() -> None:
-    span = span_of(np.array([NOON, NOON + 3000 * DAY]))
-    assert span is not None
-    assert (span.width, span.count) == (4 * WEEK, 109)
-    assert datetime.fromtimestamp(span.start, UTC).weekday() == 0
-    assert span_of(np.empty(0, np.int64)) is None
+def test_years_have_periods_of_four_weeks() -> None:
+    timeline = timeline_of(np.array([NOON, NOON + 3000 * DAY]))
+    assert timeline is not None
+    assert (timeline.width, timeline.count) == (4 * WEEK, 109)
+    assert datetime.fromtimestamp(timeline.start, UTC).weekday() == 0
+    assert timeline_of(np.empty(0, np.int64)) is None
 
 
 def test_over_time() -> None:
@@ -133,54 +133,54 @@ def test_over_time() -> None:
         {"person": 1, "label": 0, "ms": 4000},
         {"person": 1, "label": 1, "kind": "surplus", "ms": 130_000},
         {"person": 0, "kind": "gold", "gold": 1, "ms": 3000},
-        # Gold that is retired: an answer, but neither right nor wrong.
+        # The gold item is retired: the answer is neither correct nor wrong.
         {"person": 0, "kind": "gold", "gold": -1},
         {"person": 3, "kind": "gold", "gold": 0, "at": NOON + 2 * HOUR},
     )
-    assert over_time(answers, Span(NOON, HOUR, 3)) == (
-        Stretch(NOON, 5, counted=2, relevant=1, gold=1, right=1, people=2, seconds=3.0),
-        Stretch(NOON + HOUR, 0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None),
-        Stretch(NOON + 2 * HOUR, 1, counted=0, relevant=0, gold=1, right=0, people=1, seconds=None),
+    assert over_time(answers, Timeline(NOON, HOUR, 3)) == (
+        Period(NOON, 5, counted=2, relevant=1, gold=1, right=1, people=2, seconds=3.0),
+        Period(NOON + HOUR, 0, counted=0, relevant=0, gold=0, right=0, people=0, seconds=None),
+        Period(NOON + 2 * HOUR, 1, counted=0, relevant=0, gold=1, right=0, people=1, seconds=None),
     )
 
 
-def test_turns() -> None:
-    """Three tasks wait for their first label, two for a third, one is in conflict after three."""
+def test_rounds_count_existing_and_missing_labels() -> None:
+    """Three tasks need their first label, two a third label, and one is in conflict after three."""
     live, required = np.array([0, 2, 3, 1]), np.array([2, 3, 3, 1])
     is_open, tasks = np.array([True, True, False, False]), np.array([3, 2, 1, 10])
-    assert turns(live, required, is_open, tasks) == [
-        Turn(1, given=13, wanted=3),
-        Turn(2, given=3, wanted=3),
-        Turn(3, given=1, wanted=2),
+    assert label_rounds(live, required, is_open, tasks) == [
+        LabelRound(1, given=13, wanted=3),
+        LabelRound(2, given=3, wanted=3),
+        LabelRound(3, given=1, wanted=2),
     ]
     none = np.empty(0, np.int64)
-    assert turns(none, none, none == 1, none) == []
+    assert label_rounds(none, none, none == 1, none) == []
 
 
 # --- Forecast ---------------------------------------------------------------------------------
 
 
 def at_hours_ago(*counts: int) -> Any:
-    """So many labels half an hour ago, an hour and a half ago, and so on."""
+    """Return times of labels: the first number half an hour ago, the next an hour earlier, …"""
     return np.repeat(NOON - HOUR // 2 - HOUR * np.arange(len(counts)), counts)
 
 
-def test_an_even_pace_ends_when_it_ends() -> None:
-    found = forecast(at_hours_ago(10, 10, 10, 10), now=NOON, wanted=50)
+def test_a_constant_speed_has_an_exact_end() -> None:
+    found = forecast(at_hours_ago(10, 10, 10, 10), now=NOON, labels_needed=50)
     end = NOON + 5 * HOUR
     assert found == Forecast(50, per_hour=10, hours=4, earliest=end, latest=end)
 
 
-def test_hours_in_which_nobody_judges_stay_such() -> None:
-    found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, wanted=30)
-    # Three of five hours: the sixth is before the first of them.
+def test_the_share_of_hours_without_answers_stays() -> None:
+    found = forecast(at_hours_ago(10, 0, 0, 10, 10, 0), now=NOON, labels_needed=30)
+    # Three of five hours have answers. The sixth hour is before the first of them.
     assert (found.per_hour, found.hours) == (10, 3)
     assert found.earliest == found.latest == NOON + round(30 / 10 * 5 / 3 * HOUR)
 
 
-def test_an_uneven_pace_has_a_range() -> None:
+def test_a_varying_speed_has_a_range() -> None:
     counts = [8, 12, 10, 10, 9, 11]
-    found = forecast(at_hours_ago(*counts), now=NOON, wanted=100)
+    found = forecast(at_hours_ago(*counts), now=NOON, labels_needed=100)
     spread = 1.2816 * stdev(counts) * (1 / 6 + 1 / 10) ** 0.5
     assert found == Forecast(
         100,
@@ -191,14 +191,14 @@ def test_an_uneven_pace_has_a_range() -> None:
     )
 
 
-def test_a_pace_that_varies_too_much_has_no_end() -> None:
-    found = forecast(at_hours_ago(1, 100, 1, 1), now=NOON, wanted=10)
+def test_a_speed_that_varies_too_much_has_no_latest_end() -> None:
+    found = forecast(at_hours_ago(1, 100, 1, 1), now=NOON, labels_needed=10)
     assert found.latest is None
     assert found.earliest is not None
 
 
 def test_only_the_last_active_hours_count() -> None:
-    found = forecast(at_hours_ago(*[10] * 24, *[1000] * 10), now=NOON, wanted=10)
+    found = forecast(at_hours_ago(*[10] * 24, *[1000] * 10), now=NOON, labels_needed=10)
     assert (found.per_hour, found.hours) == (10, 24)
 
 
@@ -211,5 +211,5 @@ def test_only_the_last_active_hours_count() -> None:
         (at_hours_ago(10, 10, 10) - 2 * DAY, 5, STOPPED),
     ],
 )
-def test_where_nobody_knows(at: Any, wanted: int, reason: str) -> None:
-    assert forecast(at, now=NOON, wanted=wanted) == Forecast(wanted, undefined=reason)
+def test_forecast_is_undefined_with_a_reason(at: Any, wanted: int, reason: str) -> None:
+    assert forecast(at, now=NOON, labels_needed=wanted) == Forecast(wanted, undefined=reason)

@@ -1,4 +1,4 @@
-"""Estimates against all outcomes, one by one, and where their assumption holds."""
+"""Expected scores, compared with all outcomes, and in a simulation that meets the assumption."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ESTIMATED = [
 
 
 def outcomes(ranked: Ranked, labels: Judged, gain: int) -> Iterator[tuple[list[int], Judged]]:
-    """All outcomes of the unjudged videos of a single list: the relevant ranks, and the labels."""
+    """Yield all outcomes of a list's unjudged videos: the relevant ranks, and the labels."""
     unjudged = np.flatnonzero((look_up_gains(ranked, labels)[0] < 0) & (ranked[0] >= 0))
     for relevant in product([False, True], repeat=len(unjudged)):
         found = {
@@ -88,7 +88,7 @@ def test_expected_scores_are_within_the_bounds(
 
 
 def test_many_positives_outside_of_the_list_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Expected AP of one unjudged video at rank 1: chance / (positives outside + 1)."""
+    """With one unjudged video at rank 1, the expected AP is chance / (positives outside + 1)."""
     labels = Judged.from_pairs(
         np.repeat(np.arange(40), 300),
         np.tile(np.arange(1, 301), 40),
@@ -103,7 +103,7 @@ def test_many_positives_outside_of_the_list_and_blocks(monkeypatch: pytest.Monke
     np.testing.assert_allclose(values, 0.25 / (7 * np.arange(40) + 1), rtol=0, atol=1e-12)
 
 
-def test_expect_scores_refuses_what_it_cannot_estimate() -> None:
+def test_expect_scores_rejects_other_measures_and_bad_chances() -> None:
     chances = np.full((2, 4), 0.5)
     for name in ("nDCG", "nDCG(exp)@3", "MedR", "MeanR", "Judged@3"):
         with pytest.raises(ValueError, match="cannot be estimated; C, P, R, RR, AP, AP"):
@@ -116,25 +116,25 @@ def test_expect_scores_refuses_what_it_cannot_estimate() -> None:
 
 
 def test_pool_chances_by_hand() -> None:
-    # Without a, the list of query 0 holds an original positive and that of query 1 holds none, and
-    # the videos that it alone found are relevant, not relevant, relevant. The same for b and query
-    # 2: nothing held, relevant. Both found (2, 5), which does not count.
+    # Without a, the list of query 0 contains an original positive and that of query 1 none. The
+    # videos that only a ranks are relevant, not relevant, relevant. For b and query 2, the list
+    # contains no other positive, and the only video is relevant. Both rank (2, 5): not counted.
     runs = {
         "a": np.array([[0, 1, 9], [2, 3, 9], [5, -1, -1]], dtype=np.int32),
         "b": np.array([[0, -1, -1], [-1, -1, -1], [4, 5, -1]], dtype=np.int32),
     }
     judged = make_judged({(0, 1): 1, (1, 2): 0, (1, 3): 2, (2, 4): 1, (2, 5): 0}, 3, 10)
     pool = gather_pool(runs, 2, judged, make_judged({(0, 0): 1}, 3, 10))
-    # Row 1 knows nothing of rank 1 and takes its share over all ranks.
+    # Row 1 has no pair at rank 1, and uses its share over all ranks.
     assert pool_chances(pool).tolist() == [[1 / 2, 1], [1, 1]]
-    # At rel = 2 no list holds a positive, so row 1 takes the share of row 0: one of four.
+    # With rel = 2 no list contains a positive, so row 1 uses the share of row 0: one of four.
     assert pool_chances(pool, rel=2).tolist() == [[0, 1 / 2], [1 / 4, 1 / 4]]
-    with pytest.raises(ValueError, match="no pair was judged that one system alone brought"):
+    with pytest.raises(ValueError, match="no judged pair was contributed by only one system"):
         pool_chances(pool.only([]))
 
 
 def simulated_pool(rng: np.random.Generator, chance: float) -> PooledLabels:
-    """Three systems that choose among videos by lot, each relevant with the same chance."""
+    """Return a pool of three random systems. Each video is relevant with the same probability."""
     n_queries, n_videos = 3000, 60
     runs = {
         name: np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :4].astype(np.int32)
@@ -149,7 +149,7 @@ def simulated_pool(rng: np.random.Generator, chance: float) -> PooledLabels:
     return gather_pool(runs, 4, judged, make_judged({}, n_queries, n_videos))
 
 
-def test_estimates_are_right_where_their_assumption_holds() -> None:
+def test_estimates_are_correct_if_their_assumption_is_met() -> None:
     rng = np.random.default_rng(11)
     measures = parse("C@1 C@4 P@4 AP RR R@4")
     pool = simulated_pool(rng, 0.3)
@@ -166,7 +166,7 @@ def test_estimates_are_right_where_their_assumption_holds() -> None:
             assert expected == values[measure].mean()
             assert truth == score_run(ranked, pool.labels, measures).mean(measure).value
             assert known == score_run(ranked, others.labels, measures).mean(measure).value
-            # C@1 of 3,000 queries has a standard error of 0.008.
+            # The standard error of C@1 with 3,000 queries is 0.008.
             assert expected == pytest.approx(truth, abs=0.025)
             if measure.name in {"C", "P", "RR"}:
                 assert truth - known > 0.1
@@ -181,15 +181,19 @@ def test_a_benchmark_without_queries() -> None:
 
 
 def test_without_results_and_without_positives() -> None:
-    """Query 0 is not in the run, query 1 has no positive, query 2 has nothing judged, and the list
-    of query 3 misses the only positive."""
+    """Test queries without ranked videos, positives or judged pairs, and one missed positive.
+
+    Query 0 is not in the run, query 1 has no positive, query 2 has no judged pair, and the list of
+    query 3 does not contain the only positive.
+    """
     ranked = np.array([[-1, -1], [0, 1], [0, 1], [0, 1]], dtype=np.int32)
     labels = make_judged({(0, 3): 1, (1, 0): 0, (1, 1): 0, (3, 0): 0, (3, 2): 1}, 4, 4)
     assert bpref(ranked, labels).tolist() == [0, 0, 0, 0]
     assert inferred_ap(ranked, labels, 2).tolist() == [0, 0, 0, 0]
     assert condense(ranked, labels).tolist() == [[-1, -1], [0, 1], [-1, -1], [0, -1]]
     found = bound_scores(ranked, labels, parse("C@1 R@2 P@2 AP RR"))
-    # With all unjudged relevant, query 2 has two of two, and query 3 one of two, at rank 2.
+    # If all unjudged pairs are relevant, query 2 has two of two positives in its list, and query 3
+    # one of two, at rank 2.
     most = {
         "C@1": [0, 0, 1, 0],
         "R@2": [0, 0, 1, 1 / 2],
@@ -200,10 +204,11 @@ def test_without_results_and_without_positives() -> None:
     for name, values in most.items():
         assert found.upper.per_query(parse_measure(name)).tolist() == values, name
         assert found.lower.per_query(parse_measure(name)).tolist() == [0, 0, 0, 0], name
-    # An unjudged video is relevant with chance 1/2: query 2 has (1/2, 1/2), query 3 only rank 2.
+    # Unjudged videos are relevant with probability 1/2: both of query 2, and rank 2 of query 3.
     expected = expect_scores(ranked, labels, np.full((2, 2), 1 / 2), parse("C@1 P@2 AP"))
     by_name = {str(measure): values.tolist() for measure, values in expected.items()}
     assert by_name["C@1"] == pytest.approx([0, 0, 1 / 2, 0])
     assert by_name["P@2"] == pytest.approx([0, 0, 1 / 2, 1 / 4])
-    # AP of query 2: both 1, the first 1, the second 1/2, none 0. Of query 3: 1/4 or nothing.
+    # AP of query 2 is 1 (both relevant), 1 (only the first), 1/2 (only the second) or 0. AP of
+    # query 3 is 1/4 or 0.
     assert by_name["AP"] == pytest.approx([0, 0, (1 + 1 + 1 / 2) / 4, 1 / 8])

@@ -4,25 +4,27 @@ import numpy as np
 import pytest
 
 from evaluation.core.pools.history import (
-    look_back,
+    order_as_judged,
+    order_at_random,
     order_settled_from,
+    replay_labels,
     settled_from,
-    units_as_judged,
-    units_drawn,
 )
 
 CODES = np.array([1, 4, 6], np.int64)
 
 
-def test_what_was_known_when() -> None:
-    # Pair 1: relevant, not, relevant. Pair 4: not. Pair 6: relevant, at the very end.
+def test_labels_known_at_each_checkpoint() -> None:
+    # Labels of pair 1: 1, 0, 1. Of pair 4: 0. Of pair 6: 1, the last label.
     pair_of = np.array([0, 1, 0, 0, 2], np.int64)
     relevant = np.array([1, 0, 0, 1, 1], np.int64)
-    moments = np.array([0, 1, 3, 4, 5], np.int64)
+    checkpoints = np.array([0, 1, 3, 4, 5], np.int64)
     # The last label of pair 1 was requested because the first two differ.
     is_first = np.array([True, True, True, False, True])
     found = list(
-        look_back(CODES, pair_of, relevant, moments, is_first=is_first, n_queries=2, n_videos=4)
+        replay_labels(
+            CODES, pair_of, relevant, checkpoints, is_first=is_first, n_queries=2, n_videos=4
+        )
     )
     assert [one.labels for one in found] == [0, 1, 3, 4, 5]
     assert [
@@ -33,79 +35,79 @@ def test_what_was_known_when() -> None:
     assert [one.opinions.n_multiply_labelled for one in found] == [0, 0, 1, 1, 1]
 
 
-def test_from_when_on_it_was_settled() -> None:
-    moments = np.array([0, 10, 20, 30])
+def test_number_of_labels_after_which_scores_stay() -> None:
+    checkpoints = np.array([0, 10, 20, 30])
     scores = np.array([[0.1, 0.3], [0.5, 0.4], [0.49, 0.46], [0.5, 0.45]])
-    found = [settled_from(moments, scores, near) for near in (1, 0.06, 0.02, 0.001)]
+    found = [settled_from(checkpoints, scores, near) for near in (1, 0.06, 0.02, 0.001)]
     assert found == [0, 10, 20, 30]
-    assert order_settled_from(moments, scores) == 10
-    # Once more out of bounds, all before counts no more.
+    assert order_settled_from(checkpoints, scores) == 10
+    # A later score is outside of the limit, so earlier checkpoints do not count.
     again = np.array([[0.5], [0.5], [0.1], [0.5]])
-    assert settled_from(moments, again, 0.1) == 30
-    assert order_settled_from(moments, again) == 0
+    assert settled_from(checkpoints, again, 0.1) == 30
+    assert order_settled_from(checkpoints, again) == 0
 
 
-# Pairs 0 and 1 are of unit 0, pairs 2 and 3 of unit 1, pair 4 of unit 2; unit 3 waits.
-UNIT_OF = np.array([0, 0, 1, 1, 2], np.int64)
-NONE_WAITS = np.zeros(4, np.bool_)
+# Pairs 0 and 1 are in group 0, pairs 2 and 3 in group 1, pair 4 in group 2. Group 3 has no labels.
+GROUP_OF = np.array([0, 0, 1, 1, 2], np.int64)
+NONE_INCOMPLETE = np.zeros(4, np.bool_)
 
 
-def test_units_in_the_order_judged() -> None:
-    # Unit 1's second pair comes first of all, but its first pair stands for it.
+def test_groups_in_the_order_judged() -> None:
+    # The second pair of group 1 has the first label, but its first pair determines the order.
     pair_of = np.array([3, 0, 2, 4, 1, 3], np.int64)
-    found = units_as_judged(pair_of, UNIT_OF, NONE_WAITS)
-    assert (found.units.tolist(), found.seen) == ([0, 1, 2], 3)
-    # Unit 0 is complete with the fifth label, unit 1 with the sixth, unit 2 was with the fourth.
+    found = order_as_judged(pair_of, GROUP_OF, NONE_INCOMPLETE)
+    assert (found.groups.tolist(), found.seen) == ([0, 1, 2], 3)
+    # Group 0 is complete after the fifth label, group 1 after the sixth, group 2 after the fourth.
     assert found.labels.tolist() == [5, 6, 6]
 
 
-def test_units_that_wait_for_labels_end_the_sequence() -> None:
+def test_incomplete_groups_end_the_sequence() -> None:
     pair_of = np.array([0, 2, 4, 1, 3], np.int64)
-    found = units_as_judged(pair_of, UNIT_OF, np.array([False, True, False, True]))
-    assert (found.units.tolist(), found.seen, found.labels.tolist()) == ([0, 1, 2, 3], 1, [4])
+    found = order_as_judged(pair_of, GROUP_OF, np.array([False, True, False, True]))
+    assert (found.groups.tolist(), found.seen, found.labels.tolist()) == ([0, 1, 2, 3], 1, [4])
 
 
-def test_units_in_a_drawn_order() -> None:
+def test_groups_in_random_order() -> None:
     pair_of = np.array([3, 0, 2, 4, 1, 3], np.int64)
     labels = np.array([2, 3, 1])
     orders = set()
     for seed in range(30):
-        found = units_drawn(pair_of, UNIT_OF, NONE_WAITS, np.random.default_rng(seed))
+        found = order_at_random(pair_of, GROUP_OF, NONE_INCOMPLETE, np.random.default_rng(seed))
         assert found.seen == 3
-        assert found.labels.tolist() == np.cumsum(labels[found.units]).tolist()
-        orders.add(tuple(found.units.tolist()))
+        assert found.labels.tolist() == np.cumsum(labels[found.groups]).tolist()
+        orders.add(tuple(found.groups.tolist()))
     assert len(orders) == 6
-    waits = np.array([False, False, False, True])
-    found = units_drawn(pair_of, UNIT_OF, waits, np.random.default_rng(1))
-    assert sorted(found.units.tolist()) == [0, 1, 2, 3]
-    assert found.seen == found.units.tolist().index(3) == len(found.labels)
+    incomplete = np.array([False, False, False, True])
+    found = order_at_random(pair_of, GROUP_OF, incomplete, np.random.default_rng(1))
+    assert sorted(found.groups.tolist()) == [0, 1, 2, 3]
+    assert found.seen == found.groups.tolist().index(3) == len(found.labels)
 
 
 def test_an_answer_for_several_pairs_counts_once() -> None:
-    # One answer for all pairs of the units 0 and 1, one for unit 2.
-    pair_of = np.arange(len(UNIT_OF))
-    answer_of = (UNIT_OF == 2).astype(np.int64)
+    # One answer is for all pairs of groups 0 and 1, and one for group 2.
+    pair_of = np.arange(len(GROUP_OF))
+    answer_of = (GROUP_OF == 2).astype(np.int64)
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        found = units_drawn(pair_of, UNIT_OF, NONE_WAITS, rng, answer_of)
-        expected = {2: [1, 2, 2], 0: [1, 1, 2], 1: [1, 1, 2]}[int(found.units[0])]
-        if found.units.tolist().index(2) == 1:
+        found = order_at_random(pair_of, GROUP_OF, NONE_INCOMPLETE, rng, answer_of)
+        expected = {2: [1, 2, 2], 0: [1, 1, 2], 1: [1, 1, 2]}[int(found.groups[0])]
+        if found.groups.tolist().index(2) == 1:
             expected = [1, 2, 2]
         assert found.labels.tolist() == expected
 
 
-def test_no_labels_no_units() -> None:
-    nothing, none_waits = np.array([], np.int64), np.zeros(0, np.bool_)
-    found = units_as_judged(nothing, nothing, none_waits)
-    assert (found.units.tolist(), found.seen, found.labels.tolist()) == ([], 0, [])
+def test_without_labels_there_are_no_groups() -> None:
+    nothing, none_incomplete = np.array([], np.int64), np.zeros(0, np.bool_)
+    found = order_as_judged(nothing, nothing, none_incomplete)
+    assert (found.groups.tolist(), found.seen, found.labels.tolist()) == ([], 0, [])
 
 
-def test_many_pairs_do_not_bring_a_unit_forward() -> None:
-    """In a random order of pairs, units come in random order, whatever their number of pairs."""
+def test_groups_with_many_pairs_are_not_earlier() -> None:
+    """If pairs are in random order, groups are, too, whatever their number of pairs."""
     rng = np.random.default_rng(3)
-    unit_of = np.repeat([0, 1], [30, 1])
+    group_of = np.repeat([0, 1], [30, 1])
     first = [
-        units_as_judged(rng.permutation(31), unit_of, np.zeros(2, np.bool_)).units[0]
+        order_as_judged(rng.permutation(31), group_of, np.zeros(2, np.bool_)).groups[0]
         for _ in range(1000)
     ]
     assert np.mean(first) == pytest.approx(0.5, abs=0.05)

@@ -1,4 +1,4 @@
-"""Replayed pools: orders worked by hand, plain Python of the strategies, and what always holds."""
+"""Replayed pools: orders by hand, strategies in plain Python, and properties of all replays."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def pool_of(
 
 
 def order_of(strategy: str, pool: PooledLabels, seed: int = 1, rel: int = 1) -> list[Any]:
-    """(query, video) of all pooled pairs, in order."""
+    """Return (query, video) of all pooled pairs, in the order of judging."""
     rows = rows_of(strategy, pool, seed, rel)
-    return [divmod(code, N_VIDEOS) for code in pool.labels.codes[rows].tolist()]
+    return [pool.labels.space.decode(code) for code in pool.labels.codes[rows].tolist()]
 
 
 def rows_of(strategy: str, pool: PooledLabels, seed: int, rel: int = 1) -> npt.NDArray[np.int64]:
-    """Rows of the labels, in the order in which their pairs are judged."""
+    """Return the indices of the labels, in the order of judging."""
     place = STRATEGIES[strategy](pool, rel)(np.random.default_rng(seed))
     assert sorted(place.tolist()) == [*range(len(place))]
     return pooled_rows(pool)[np.argsort(place)]
@@ -81,7 +81,7 @@ def videos_of(order: list[tuple[int, int]], query: int) -> list[int]:
 
 # --- orders by hand -------------------------------------------------------------------------------
 
-# Three runs, of which videos 1 and 3 are relevant. Every query has the same lists.
+# There are three runs, A, B and C. Videos 1 and 3 are relevant. Every query has the same lists.
 RUNS = {"A": [0, 1, 2, 7], "B": [3, 0, 4, 6], "C": [1, 5, 3, 8]}
 RELEVANT = {1, 3}
 
@@ -92,26 +92,27 @@ def repeated(n_queries: int, relevant: set[int] = RELEVANT) -> PooledLabels:
 
 
 BY_HAND = [
-    # Ranks 1: A, B, C; ranks 2: of A and B known already, C's 5; ranks 3: A, B; ranks 4: all.
+    # Rank 1: A, B, C. Rank 2: only C's 5, because A's and B's are known. Rank 3: A, B. Rank 4: all.
     ("depth", 0, [0, 3, 1, 5, 2, 4, 7, 6, 8]),
     # The second query begins with B, the third with C, the fourth with A again.
     ("depth", 1, [3, 1, 0, 5, 4, 2, 6, 8, 7]),
     ("depth", 2, [1, 0, 3, 5, 2, 4, 8, 7, 6]),
     ("depth", 3, [0, 3, 1, 5, 2, 4, 7, 6, 8]),
-    # A misses with 0 and has -1. B, at 0, hits with 3, stays, knows 0, misses with 4: -1. C, at 0,
-    # hits with 1, misses with 5: -1. All equal: A, which knows 1, misses with 2: -2. B misses with
-    # 6: -2. C, at -1, knows 3 and misses with 8: -2. A has 7 left.
+    # A misses with 0 and has -1 points. B, with 0 points, hits with 3, skips 0 and misses with 4:
+    # -1. C, with 0 points, hits with 1 and misses with 5: -1. All are equal: A skips 1 and misses
+    # with 2: -2. B misses with 6: -2. C, with -1, skips 3 and misses with 8: -2. A has 7 left.
     ("move-to-front", 0, [0, 3, 4, 1, 5, 2, 6, 8, 7]),
-    # B hits with 3, misses with 0: -1. C hits with 1, misses with 5: -1. A, at 0, knows 0 and 1,
-    # misses with 2: -1. B misses with 4: -2. C misses with 8: -2. A with 7: -2. B has 6 left.
+    # B hits with 3 and misses with 0: -1. C hits with 1 and misses with 5: -1. A, with 0 points,
+    # skips 0 and 1 and misses with 2: -1. B misses with 4: -2. C misses with 8: -2. A misses with
+    # 7: -2. B has 6 left.
     ("move-to-front", 1, [3, 0, 1, 5, 2, 4, 8, 7, 6]),
-    # A misses: 1/3. B, at 1/2, hits with 3: 2/3; misses with 4: 2/4. As high as C, and B's turn is
-    # first: misses with 6: 2/5, and has no more. C, at 1/2, hits with 1: 2/3; misses with 5: 2/4,
-    # with 8: 2/5, and has no more. A has 2 and 7 left.
+    # A misses: 1/3. B, with 1/2, hits with 3: 2/3, and misses with 4: 2/4. It equals C, but B is
+    # first: it misses with 6: 2/5, and its list ends. C, with 1/2, hits with 1: 2/3, misses with 5:
+    # 2/4 and with 8: 2/5, and its list ends. A has 2 and 7 left.
     ("max-mean", 0, [0, 3, 4, 6, 1, 5, 8, 2, 7]),
-    # B hits with 3: 2/3; misses with 0: 2/4, with 4: 2/5. C, at 1/2 like A, hits with 1: 2/3;
-    # misses with 5: 2/4, with 8: 2/5, and has no more. A, at 1/2, misses with 2: 1/3. B has 6 left
-    # and then A 7. (C's turn is before A's.)
+    # B hits with 3: 2/3, and misses with 0: 2/4 and with 4: 2/5. C and A have 1/2, and C is before
+    # A: it hits with 1: 2/3, misses with 5: 2/4 and with 8: 2/5, and its list ends. A, with 1/2,
+    # misses with 2: 1/3. B has 6 left, and then A has 7.
     ("max-mean", 1, [3, 0, 4, 1, 5, 8, 2, 6, 7]),
 ]
 
@@ -121,7 +122,7 @@ def test_order_by_hand(strategy: str, query: int, expected: list[int]) -> None:
     assert videos_of(order_of(strategy, repeated(4)), query) == expected
 
 
-def test_relevant_is_what_reaches_the_grade() -> None:
+def test_pairs_are_relevant_from_the_grade_rel_on() -> None:
     runs = {"A": [[0, 1, 2]], "B": [[3, 4, 5]]}
     graded = pool_of(runs, {(0, video): 1 + (video == 3) for video in range(6)})
     assert videos_of(order_of("move-to-front", graded), 0) == [0, 1, 2, 3, 4, 5]
@@ -145,12 +146,13 @@ def test_queries_come_in_a_random_order() -> None:
 
 
 def test_thompson_learns_which_run_is_good() -> None:
-    # With n hits and no miss against as many misses, the bad run is hardly asked any more.
+    # After n hits of the good run and n misses of the bad one, the bad run is hardly ever used.
     runs = {"bad": [[0, 1, 2, 3]] * 400, "good": [[4, 5, 6, 7]] * 400}
     pool = pool_of(runs, {(q, v): int(v >= 4) for q in range(400) for v in range(8)})
     order = np.array([video >= 4 for _, video in order_of("thompson", pool)]).reshape(8, 400)
     by_step = order.mean(axis=1)
-    # At first either run; after a hit P(Beta(2, 1) > Beta(1, 1)) = 2/3, after a miss as well.
+    # The first run is random. After a hit, the good run follows with the probability
+    # P(Beta(2, 1) > Beta(1, 1)) = 2/3, and after a miss, too.
     assert by_step[:2].tolist() == pytest.approx([1 / 2, 2 / 3], abs=0.08)
     assert by_step[2] > by_step[1]
     assert by_step[-1] < 0.1
@@ -169,7 +171,7 @@ def test_uniform_is_a_random_order() -> None:
 def test_depth_sizes() -> None:
     assert depth_sizes(repeated(1)).tolist() == [3, 4, 6, 9]
     assert depth_sizes(repeated(5)).tolist() == [15, 20, 30, 45]
-    # One more than the lists are long.
+    # The depth is one more than the length of the lists.
     assert depth_sizes(pool_of({"A": [[0, 1]]}, {(0, 0): 1, (0, 1): 0}, depth=3)).tolist() == [
         1,
         2,
@@ -179,7 +181,8 @@ def test_depth_sizes() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_only_labelled_pairs_down_to_the_depth_are_replayed(strategy: str) -> None:
-    # Video 1 has no label, 4 is below the depth, 8 in no run, 6 an original positive of no run.
+    # Video 1 has no label, 4 is below the depth, 8 is in no run, and 6 is an original positive that
+    # is in no run.
     runs = {"A": [[0, 1, 2, 4]], "B": [[1, 3]]}
     gains = {(0, video): 0 for video in (0, 2, 3, 4, 8)}
     pool = pool_of(runs, gains, original=[(0, 6), (0, 2)], depth=3)
@@ -193,7 +196,7 @@ GAINS = {(0, 0): 1, (0, 1): 0, (1, 0): 1}
 
 
 def test_replay_by_hand() -> None:
-    # The first pair is video 0 of one of the queries, the second that of the other one.
+    # The first two pairs are video 0 of each query, in random order.
     pool = pool_of(TWO_RUNS, GAINS, depth=1)
     (found,) = replay(
         pool,
@@ -226,20 +229,20 @@ def test_original_positives_are_known_from_the_start() -> None:
 
 
 def test_runs_are_scored_down_to_the_depth_of_the_pool() -> None:
-    # Video 6 is an original positive, but below the depth.
+    # Video 6 is an original positive below the depth.
     pool = pool_of({"A": [[0, 6]]}, {(0, 0): 0}, original=[(0, 6)], depth=1)
     (found, *_) = replay(pool, Measure("C", 3), rng=np.random.default_rng(1))
     assert found.scores == (0.0,)
 
 
-def test_labels_outside_of_the_pool_have_no_part_in_it() -> None:
-    # Recall of one of two positives, the original one, and not of three.
+def test_labels_outside_of_the_pool_are_ignored() -> None:
+    # Query 0 has two positives, one of them original, and not three. Its recall is 1/2.
     pool = pool_of({"A": [[0], [1]]}, {(0, 0): 1, (0, 1): 1, (1, 1): 0}, [(0, 6)], depth=1)
     (found, *_) = replay(pool, Measure("R", 1), rng=np.random.default_rng(1))
     assert found.scores == (0.25,)
 
 
-def test_enough_looks_at_all_larger_budgets() -> None:
+def test_enough_examines_all_larger_budgets() -> None:
     def budget(pairs: int, error: float) -> Budget:
         return Budget(pairs, pairs / 4, 0, (), error, Estimate(1.0))
 
@@ -257,12 +260,12 @@ def test_a_single_system_has_no_ranking() -> None:
     assert {budget.tau for budget in found.budgets} == {Estimate(None, NOT_TWO_SYSTEMS)}
 
 
-def test_replay_does_not_hang_on_the_other_strategies() -> None:
+def test_replay_does_not_depend_on_the_other_strategies() -> None:
     pool = repeated(30)
     everything = replay(pool, CORRECT_AT_1, rng=np.random.default_rng(8))
     for found in everything:
-        alone = {found.strategy: STRATEGIES[found.strategy]}
-        assert replay(pool, CORRECT_AT_1, alone, rng=np.random.default_rng(8)) == (found,)
+        single = {found.strategy: STRATEGIES[found.strategy]}
+        assert replay(pool, CORRECT_AT_1, single, rng=np.random.default_rng(8)) == (found,)
     assert [found.strategy for found in everything] == list(STRATEGIES)
 
 
@@ -273,7 +276,7 @@ def test_shares_are_rounded_up_to_pairs() -> None:
     assert [budget.pairs for budget in found.budgets] == [7, 8, 100]
 
 
-def test_replay_refuses_what_it_cannot_replay() -> None:
+def test_replay_rejects_bad_parameters() -> None:
     pool, rng = repeated(1), np.random.default_rng(1)
     with pytest.raises(ValueError, match="MedR can be undefined"):
         replay(pool, Measure("MedR"), rng=rng)
@@ -288,41 +291,46 @@ def test_replay_refuses_what_it_cannot_replay() -> None:
 # --- plain Python ---------------------------------------------------------------------------------
 
 
-def ask_by_hand(
+def judge_by_hand(
     lists: Lists,
     relevant: set[int],
     labelled: set[int],
     first_run: int,
     points: Callable[[int, int], float],
 ) -> list[int]:
-    """One query's order: `points` of hits and misses, equal ones in turn from `first_run` on."""
-    turns = lists[first_run:] + lists[:first_run]
-    hits, misses, told = [0] * len(turns), [0] * len(turns), list[int]()
+    """Return one query's order by `points` of hits and misses; ties in the order of the runs.
+
+    The order of the runs begins with `first_run`.
+    """
+    runs = lists[first_run:] + lists[:first_run]
+    hits, misses, revealed = [0] * len(runs), [0] * len(runs), list[int]()
     while True:
-        offers = [next((v for v in run if v in labelled and v not in told), None) for run in turns]
-        asked = [run for run, offer in enumerate(offers) if offer is not None]
-        if not asked:
-            return told
-        best = max(asked, key=lambda run: (points(hits[run], misses[run]), -run))
+        offers = [
+            next((v for v in run if v in labelled and v not in revealed), None) for run in runs
+        ]
+        unfinished = [run for run, offer in enumerate(offers) if offer is not None]
+        if not unfinished:
+            return revealed
+        best = max(unfinished, key=lambda run: (points(hits[run], misses[run]), -run))
         video = offers[best]
         hits[best] += video in relevant
         misses[best] += video not in relevant
-        told.append(video)
+        revealed.append(video)
 
 
 def by_depth(lists: Lists, labelled: set[int], first_run: int, depth: int) -> list[int]:
-    turns = lists[first_run:] + lists[:first_run]
-    cells = [run[rank] for rank in range(depth) for run in turns if rank < len(run)]
+    runs = lists[first_run:] + lists[:first_run]
+    cells = [run[rank] for rank in range(depth) for run in runs if rank < len(run)]
     return list(dict.fromkeys(video for video in cells if video in labelled))
 
 
 @st.composite
 def pools(draw: st.DrawFn, queries: int = 5) -> tuple[dict[str, Lists], PooledLabels]:
-    """One to four runs, of which some pairs have no label, and original positives."""
+    """Generate pools of one to four runs with some unlabelled pairs, and original positives."""
     n_queries, depth = draw(st.integers(1, queries)), draw(st.integers(1, 4))
     one_list = st.lists(st.integers(0, N_VIDEOS - 1), unique=True, max_size=5)
     lists = st.lists(one_list, min_size=n_queries, max_size=n_queries)
-    # At least one list is long enough for a pair.
+    # At least one list of each run is not empty.
     runs = {name: draw(lists.filter(any)) for name in "ABCD"[: draw(st.integers(1, 4))]}
     pairs = st.tuples(st.integers(0, n_queries - 1), st.integers(0, N_VIDEOS - 1))
     original = draw(st.lists(pairs, unique=True, max_size=3))
@@ -349,11 +357,11 @@ def test_orders_equal_plain_python(case: tuple[dict[str, Lists], PooledLabels]) 
         expected = by_depth(lists, {*videos}, query % n_runs, pool.depth)
         assert videos_of(orders["depth"], query) == expected
         for name, rule in points.items():
-            expected = ask_by_hand(lists, relevant, {*videos}, query % n_runs, rule)
+            expected = judge_by_hand(lists, relevant, {*videos}, query % n_runs, rule)
             assert videos_of(orders[name], query) == expected
 
 
-# --- what always holds ----------------------------------------------------------------------------
+# --- properties of all replays --------------------------------------------------------------------
 
 
 @given(pools(), st.integers(0, 9))
@@ -394,11 +402,11 @@ def test_all_labels_leave_no_error(
 def scores_by_hand(
     pool: PooledLabels, rows: npt.NDArray[np.int64], measure: Measure
 ) -> tuple[float, ...]:
-    """Score all runs by the original positives and the labels of these rows, and nothing else."""
-    kept = pool.is_original.copy()
-    kept[rows] = True
+    """Score all runs only by the original positives and the labels of these rows."""
+    used = pool.is_original.copy()
+    used[rows] = True
     labels = pool.labels
-    known = Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
+    known = Judged(labels.codes[used], labels.gains[used], labels.n_queries, labels.n_videos)
     lists = (ranked[:, : pool.depth] for ranked in pool.runs.values())
     scores = (score_run(ranked, known, (measure,)) for ranked in lists)
     return tuple(float(score.per_query(measure).mean()) for score in scores)
@@ -409,17 +417,17 @@ def scores_by_hand(
     st.sampled_from([*STRATEGIES]),
     st.sampled_from(["C@1", "P@2", "R@2", "AP", "nDCG", "RR", "MeanR", "Judged@2"]),
 )
-def test_every_budget_of_every_seed_is_scored_by_what_is_revealed(
+def test_every_budget_of_every_seed_is_scored_by_revealed_labels(
     case: tuple[dict[str, Lists], PooledLabels], strategy: str, name: str
 ) -> None:
-    """The states of a query are scored once; here each budget is scored from scratch."""
+    """The code scores each state of a query once. This test scores each budget separately."""
     _, pool = case
     if not pool.brought.any():
         return
-    measure, chosen = parse_measure(name), {strategy: STRATEGIES[strategy]}
+    measure, selected = parse_measure(name), {strategy: STRATEGIES[strategy]}
     shares = [share / 7 for share in range(8)]
     rng = np.random.default_rng(5)
-    (found,) = replay_seeds(pool, measure, chosen, shares, seeds=4, rng=rng)
+    (found,) = replay_seeds(pool, measure, selected, shares, seeds=4, rng=rng)
     for seed, one in zip(np.random.default_rng(5).integers(1 << 62, size=4), found, strict=True):
         rows = rows_of(strategy, pool, int(seed))
         for budget in one.budgets:
@@ -428,17 +436,17 @@ def test_every_budget_of_every_seed_is_scored_by_what_is_revealed(
             assert budget.positives == np.count_nonzero(pool.labels.gains[known] >= 1)
 
 
-def test_seeds_are_drawn_independently_and_again_alike() -> None:
+def test_seeds_are_independent_and_reproducible() -> None:
     pool = repeated(60)
-    chosen = {"uniform": STRATEGIES["uniform"]}
+    selected = {"uniform": STRATEGIES["uniform"]}
     first, again = (
-        replay_seeds(pool, CORRECT_AT_1, chosen, seeds=5, rng=np.random.default_rng(2))
+        replay_seeds(pool, CORRECT_AT_1, selected, seeds=5, rng=np.random.default_rng(2))
         for _ in range(2)
     )
     assert first == again
     assert len({tuple(budget.positives for budget in one.budgets) for one in first[0]}) == 5
-    (alone,) = replay(pool, CORRECT_AT_1, chosen, rng=np.random.default_rng(2))
-    assert alone == first[0][0]
+    (single,) = replay(pool, CORRECT_AT_1, selected, rng=np.random.default_rng(2))
+    assert single == first[0][0]
     with pytest.raises(ValueError, match="at least 1"):
         replay_seeds(pool, CORRECT_AT_1, seeds=0, rng=np.random.default_rng(2))
 
@@ -456,7 +464,7 @@ def test_posterior_draws_are_beta_distributed() -> None:
 def test_an_order_does_not_look_ahead(
     case: tuple[dict[str, Lists], PooledLabels], strategy: str, data: st.DataObject
 ) -> None:
-    """Other labels of pairs not revealed yet leave the order up to the next pair as it is."""
+    """Labels of unrevealed pairs do not affect the order up to the next pair."""
     _, pool = case
     rows = rows_of(strategy, pool, 1)
     size = data.draw(st.integers(0, len(rows)))

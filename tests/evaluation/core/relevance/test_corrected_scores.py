@@ -1,4 +1,4 @@
-"""Measures of numbers in place of labels, against the scorer and against all outcomes by hand."""
+"""Measures of numbers instead of labels, compared with the scorer and with all outcomes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEASURES = [parse_measure(name) for name in NAMES.split()]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_of_zeros_and_ones_it_is_the_measure_itself(seed: int) -> None:
+def test_zeros_and_ones_give_the_measure_itself(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_queries, n_videos = 40, 30
     ranked = np.stack([rng.permutation(n_videos)[:12] for _ in range(n_queries)]).astype(np.int32)
@@ -32,8 +32,8 @@ def test_of_zeros_and_ones_it_is_the_measure_itself(seed: int) -> None:
         np.testing.assert_allclose(found[measure], scores.per_query(measure), atol=1e-12)
 
 
-def test_of_chances_it_is_the_mean_over_all_outcomes() -> None:
-    """Seven pairs of one query, five of them in the list: 128 outcomes."""
+def test_probabilities_give_the_mean_over_all_outcomes() -> None:
+    """One query has seven pairs, five of them in its list. There are 128 outcomes."""
     chances = np.array([0.9, 0.2, -0.02, 1.05, 0.5, 0.3, 0.7])
     codes = np.arange(7, dtype=np.int64)
     ranked = np.array([[4, 1, 8, 3, 0, 2]], np.int32)  # 8 is unjudged
@@ -49,7 +49,7 @@ def test_of_chances_it_is_the_mean_over_all_outcomes() -> None:
 
 
 def test_many_different_numbers_are_multiplied_one_by_one() -> None:
-    """The same numbers, once few and once with differences too small to matter."""
+    """The same numbers are used twice, the second time with negligible differences."""
     rng = np.random.default_rng(1)
     codes = np.arange(0, 600, 2, dtype=np.int64)
     ranked = np.tile(np.arange(10, dtype=np.int32), (20, 1))

@@ -1,4 +1,4 @@
-"""Positives that decide a C@k alone, by hand and on simulated truth."""
+"""Sole positives, by hand and in a simulation with known relevance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.people.label_rates import ErrorRates
-from evaluation.core.relevance.deciding import deciding_positives, expect_confirmation
+from evaluation.core.relevance.deciding import expect_confirmation, sole_positives
 from evaluation.core.relevance.judged import Judged
 from tests.evaluation.core.noise_world import (
     FALSE_ALARM,
@@ -22,7 +22,7 @@ from tests.evaluation.core.noise_world import (
 )
 
 RANKED = np.array([[0, 1, 2], [3, 2, -1], [1, 0, 3], [2, 3, 0]], np.int32)
-# Caption 0 has two positives, 1 has one, 2 has one at rank 3, 3 an original one.
+# Caption 0 has two positives, 1 has one, 2 has one at rank 3, and 3 has an original positive.
 JUDGED = Judged(
     np.array([0, 1, 2, 6, 7, 9, 11, 14]), np.array([1, 2, 0, 0, 1, 0, 1, 1], np.int8), 4, 4
 )
@@ -30,27 +30,27 @@ ORIGINAL = Judged(np.array([14]), np.ones(1, np.int8), 4, 4)
 
 
 def test_the_only_positive_in_the_top_k() -> None:
-    assert deciding_positives(RANKED, JUDGED, 3).tolist() == [7, 11, 14]
-    assert deciding_positives(RANKED, JUDGED, 3, ORIGINAL).tolist() == [7, 11]
-    assert deciding_positives(RANKED, JUDGED, 2).tolist() == [7, 14]
-    # In the top 1 caption 0 has one as well.
-    assert deciding_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
-    assert deciding_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
-    assert deciding_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
+    assert sole_positives(RANKED, JUDGED, 3).tolist() == [7, 11, 14]
+    assert sole_positives(RANKED, JUDGED, 3, ORIGINAL).tolist() == [7, 11]
+    assert sole_positives(RANKED, JUDGED, 2).tolist() == [7, 14]
+    # In the top 1, caption 0 has a sole positive, too.
+    assert sole_positives(RANKED, JUDGED, 1, ORIGINAL).tolist() == [0, 7]
+    assert sole_positives(RANKED, JUDGED, 99, ORIGINAL).tolist() == [7, 11]
+    assert sole_positives(RANKED, JUDGED.nothing(), 3).tolist() == []
 
 
-def test_an_original_positive_beside_it_decides_as_well() -> None:
+def test_a_positive_is_not_sole_next_to_an_original_positive() -> None:
     both = Judged(np.array([7, 6]).astype(np.int64)[::-1], np.ones(2, np.int8), 4, 4)
-    assert deciding_positives(RANKED, both, 2, ORIGINAL).tolist() == []
+    assert sole_positives(RANKED, both, 2, ORIGINAL).tolist() == []
 
 
 def test_k_is_at_least_one() -> None:
     with pytest.raises(ValueError, match="k must be at least 1"):
-        deciding_positives(RANKED, JUDGED, 0)
+        sole_positives(RANKED, JUDGED, 0)
 
 
-def test_estimates_are_those_of_the_simulated_truth() -> None:
-    """How many deciding positives are wrong, and C@10 after each has been confirmed."""
+def test_estimates_equal_the_simulation() -> None:
+    """The estimates are the number of wrong sole positives, and C@10 after confirmation."""
     setting = Setting(captions=40_000)
     rng = np.random.default_rng(8)
     _, truth = draw_truth(rng, setting)
@@ -61,7 +61,7 @@ def test_estimates_are_those_of_the_simulated_truth() -> None:
     ranked, judged = lists(setting.captions), judged_by(first)
     rates = ErrorRates(FALSE_ALARM, MISS)
     found = expect_confirmation(ranked, judged, 10, noisy, rates)
-    codes = deciding_positives(ranked, judged, 10)
+    codes = sole_positives(ranked, judged, 10)
     assert found.deciding == found.to_confirm == len(codes)
     assert found.score == first[:, :10].any(axis=1).mean()
     wrong = int((~truth.reshape(-1)[codes]).sum())
@@ -74,6 +74,6 @@ def test_estimates_are_those_of_the_simulated_truth() -> None:
     assert found.score - found.confirmed > 0.02
 
     noisy.is_known[codes[0]] = True  # an original positive
-    noisy = replace(noisy, in_all=np.where(noisy.codes == codes[1], 2, 1))
+    noisy = replace(noisy, n_all_labels=np.where(noisy.codes == codes[1], 2, 1))
     fewer = expect_confirmation(ranked, judged, 10, noisy, rates)
     assert (fewer.deciding, fewer.to_confirm) == (len(codes) - 1, len(codes) - 2)

@@ -1,4 +1,4 @@
-"""Corrected scores, on simulated truth. `tests/benchmarks/label_noise.py` does it at full size."""
+"""Corrected scores in small simulations. `tests/benchmarks/label_noise.py` runs larger ones."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_corrected_scores_are_unbiased_and_intervals_cover_the_truth() -> None:
     assert (np.abs(error.mean(axis=0)) < 3 * error.std(axis=0) / 60**0.5 + 1e-4).all()
     # Raw C@10 is 3 points too high.
     assert np.mean(raw_errors, axis=0)[2] == pytest.approx(0.031, abs=0.003)
-    # 300 intervals of five measures that go together.
+    # There are 300 intervals. The five measures of a simulation are dependent.
     assert 0.91 <= np.mean(covered) <= 0.985
 
 
 def test_products_of_posteriors_are_worse_than_no_correction() -> None:
-    """Why scores are not corrected by putting the chance of each pair into C@10."""
+    """This is the reason why C@10 is not corrected with the probability of each pair."""
     rng = np.random.default_rng(0)
     setting = Setting(captions=20_000)
     _, truth = draw_truth(rng, setting)
@@ -80,7 +80,7 @@ def test_products_of_posteriors_are_worse_than_no_correction() -> None:
     assert c10(numbers) - true == pytest.approx(0, abs=0.003)
 
 
-def test_the_change_of_one_run_is_that_of_its_corrected_score() -> None:
+def test_score_change_equals_that_of_corrected_scores() -> None:
     setting = Setting(captions=200)
     rng = np.random.default_rng(11)
     _, truth = draw_truth(rng, setting)
@@ -114,13 +114,13 @@ def test_labels_without_errors_change_nothing() -> None:
     )
     for row in rows:
         assert row.corrected == pytest.approx(row.raw, abs=1e-12)
-        # Percentiles of resamples, and the interval that all analyses give.
+        # One interval is from percentiles of resamples, the other from `mean_interval`.
         assert row.interval == pytest.approx(row.raw_interval, abs=0.04)
         assert row.change_interval == pytest.approx((0, 0), abs=1e-9)
 
 
 def test_a_score_of_one_is_not_certain() -> None:
-    """Thirty captions that are all right, with one label each."""
+    """All of thirty captions are correct, with one label each."""
     ones = np.ones(30, np.int64)
     judged = Judged(np.arange(30), ones.astype(np.int8), 30, 1)
     (row,) = correct_scores(
@@ -132,15 +132,15 @@ def test_a_score_of_one_is_not_certain() -> None:
         typed_rates(0.02, 0.05, 500),
         Resamples(np.arange(30), 500, 0),
     )
-    # Wilson's interval of 30 of 30, as the scores have it.
+    # Raw scores have Wilson's interval of 30 of 30.
     assert row.raw_interval == pytest.approx((30 / (30 + 1.959964**2), 1), abs=1e-6)
     assert row.interval == row.raw_interval
     assert (row.raw, row.corrected, row.change) == (1, 1, 0)
     assert row.change_interval == pytest.approx((0, 0), abs=1e-9)
 
 
-def test_the_interval_holds_what_is_unknown_about_the_rates() -> None:
-    """Every video has two captions of four labelled relevant, so that sampling moves nothing."""
+def test_the_interval_covers_the_uncertainty_of_the_rates() -> None:
+    """In every video, two of four captions are labelled relevant, so that resamples are equal."""
     labels = np.tile([1, 1, 0, 0], 30)
     judged = Judged(np.arange(120), labels.astype(np.int8), 120, 1)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Numbers that are a pair's relevance on average."""
+"""Unbiased numbers of relevance, and probabilities of relevance."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def test_a_single_label_by_hand() -> None:
     evidence = evidence_from_counts(np.array([1, 1, 0]), np.array([0, 1, 0]), *RATES)
     found = unbiased_relevance(evidence)
     assert found == pytest.approx([-0.1 / 0.7, 0.9 / 0.7, 0])
-    # On average 0 for a pair that is not relevant, 1 for one that is.
+    # The mean is 0 for a pair that is not relevant, and 1 for a relevant pair.
     assert 0.9 * found[0] + 0.1 * found[1] == pytest.approx(0)
     assert 0.2 * found[0] + 0.8 * found[1] == pytest.approx(1)
 
 
 def test_posterior_by_hand() -> None:
-    # 80 relevant labels of 240: pi * .8 + (1 - pi) * .1 = 1/3 for pi = 1/3.
+    # 80 of 240 labels are relevant, and pi * .8 + (1 - pi) * .1 = 1/3 for pi = 1/3.
     given, relevant = np.ones(240, np.int64), np.repeat([1, 0], [80, 160])
     zeros = np.zeros(240, np.int64)
     chance, prevalence = posterior_relevance(evidence_from_counts(given, relevant, *RATES), zeros)
@@ -36,8 +36,8 @@ def test_posterior_by_hand() -> None:
 
 
 @pytest.mark.parametrize("doubled", [0.1, 1.0])
-def test_it_is_right_on_average_whatever_the_prevalence(doubled: float) -> None:
-    """Among pairs with one label and with several, and in broad and narrow captions."""
+def test_numbers_are_unbiased_at_every_prevalence(doubled: float) -> None:
+    """They are unbiased for pairs with one label and with several, in broad and narrow captions."""
     setting = Setting(captions=40_000, doubled=doubled)
     rng = np.random.default_rng(4)
     _, truth = draw_truth(rng, setting)
@@ -56,7 +56,7 @@ def test_it_is_right_on_average_whatever_the_prevalence(doubled: float) -> None:
 
 
 def test_rates_are_those_of_each_label() -> None:
-    # The annotator of the first pair errs as `RATES`, the other one never.
+    # The annotator of the first pair errs at `RATES`, and the other one never errs.
     found = unbiased_relevance(
         evidence_from_labels(
             np.array([0, 1, 2]),
@@ -83,8 +83,8 @@ def test_equal_rates_of_labels_are_one_rate() -> None:
     np.testing.assert_allclose(unbiased_relevance(each), one, atol=1e-9)
 
 
-def test_groups_are_calibrated_apart() -> None:
-    """Two groups of different rates, both labelled twice: each is right on average by itself."""
+def test_groups_are_calibrated_separately() -> None:
+    """Two groups with different rates have two labels per pair. Each of them is unbiased."""
     rng = np.random.default_rng(6)
     truth = rng.random(60_000) < 0.3
     group = np.arange(60_000) % 2

@@ -1,4 +1,4 @@
-"""Original positives that people judge, and labels without the rejected ones."""
+"""Original positives that annotators reject, and labels without them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ def judged(pairs: dict[tuple[int, int], int]) -> Judged:
 
 
 ORIGINAL = judged({(0, 0): 1, (1, 1): 1, (2, 2): 1, (3, 0): 1})
-# Relevant, not relevant, another pair of the caption, nothing.
+# The original positive of caption 0 is labelled relevant, and that of caption 1 not relevant.
+# Caption 2 has a label for another pair, and caption 3 has no label.
 LABELS = judged({(0, 0): 2, (1, 0): 1, (1, 1): 0, (2, 1): 0})
 
 
@@ -21,7 +22,7 @@ def test_rejected_are_those_judged_not_relevant() -> None:
     assert rejected(judged({}), ORIGINAL).tolist() == [False] * 4
 
 
-def test_where_there_is_a_label_it_decides() -> None:
+def test_labels_take_precedence_over_original_positives() -> None:
     found = drop_rejected(LABELS, ORIGINAL)
     codes = [divmod(code, 3) for code in found.codes.tolist()]
     assert dict(zip(codes, found.gains.tolist(), strict=True)) == {

@@ -1,4 +1,4 @@
-"""Design effects by hand, and those of simulated clusters."""
+"""Design effects, by hand and of simulated clusters."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from evaluation.core.statistics.design_effect import Clustering, measure_cluster
 
 
 def test_a_design_effect_by_hand() -> None:
-    # Two videos of two captions, one of one. Mean 0.6; deviations 0.4 0.4, 0.4 -0.6, -0.6; sums by
-    # video 0.8, -0.2, -0.6, of the squares 1.04. By video 1.04 * 3 / 2 / 5 = 0.312; variance 0.3.
+    # Two videos have two captions, one has one. The mean is 0.6. Deviations: 0.4 0.4, 0.4 -0.6,
+    # -0.6. Sums by video: 0.8, -0.2, -0.6, sum of squares 1.04. The variance over videos is
+    # 1.04 * 3 / 2 / 5 = 0.312, and the variance over captions is 0.3.
     values = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
     found = measure_clustering([values], [7, 7, 2, 2, 5])
     assert found is not None
     assert (found.clusters, found.mean_size, found.weighted_size) == (3, 5 / 3, 9 / 5)
     assert found.effect == pytest.approx(1.04, abs=1e-12)
     assert found.icc == pytest.approx(0.04 / 0.8, abs=1e-12)
-    # The variances of two samples add up: the second is also 0.3, and by video 3 * 0.24 / 10.
+    # The variances of both samples are added: the second is 0.3, and 3 * 0.24 / 10 over videos.
     other = np.array([1.0, 0.0, 1.0, 0.0, 1.0])
     both = measure_clustering([values, other], [7, 7, 2, 2, 5])
     assert both is not None
@@ -32,7 +33,7 @@ def test_independent_captions_have_no_design_effect() -> None:
     assert (singles.effect, singles.icc) == (pytest.approx(1.0, abs=1e-12), None)
 
 
-def test_what_cannot_be_measured() -> None:
+def test_a_single_video_equal_values_and_wrong_lengths() -> None:
     assert measure_clustering([np.array([0.0, 1.0])], [1, 1]) is None
     equal = measure_clustering([np.full(4, 0.1)], [1, 1, 2, 2])
     assert equal is not None
@@ -45,12 +46,12 @@ def test_the_correlation_within_simulated_videos_is_found() -> None:
     rng = np.random.default_rng(1)
     sizes = rng.integers(1, 40, 4000)
     videos = np.repeat(np.arange(len(sizes)), sizes)
-    # Variance 0.2 between videos, 0.8 within.
+    # The variance is 0.2 between videos and 0.8 within.
     values = np.sqrt(0.2) * rng.standard_normal(len(sizes))[videos]
     values += np.sqrt(0.8) * rng.standard_normal(len(videos))
     found = measure_clustering([values], videos)
     assert found is not None
     assert found.icc == pytest.approx(0.2, abs=0.01)
-    # The variance of the mean of such samples, drawn again, is as much above that by caption.
+    # The expected effect is the variance of the sum, divided by the variance of independent values.
     totals = np.array([np.square(sizes).sum() * 0.2 + sizes.sum() * 0.8]) / sizes.sum()
     assert found.effect == pytest.approx(totals[0], rel=0.05)

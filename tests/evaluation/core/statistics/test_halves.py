@@ -30,7 +30,7 @@ def test_no_video_has_pairs_in_both_halves() -> None:
     assert not of_choosing & {*captions[reporting].tolist(), *videos[reporting].tolist()}
 
 
-# Pure noise: labels do not depend on the similarity, and both are independent.
+# Labels and similarities are independent random numbers.
 N_VIDEOS, RELEVANT, SAMPLES = 24, 0.15, 600
 
 
@@ -40,12 +40,14 @@ def quality(codes: Ints, similarity: npt.NDArray[np.float64], labels: Ints) -> M
 
 
 def optimism(found: MatchQuality, chosen: int) -> float:
-    """Reported precision at this place of the thresholds minus the true one, RELEVANT; 0 where no
-    pair reaches the threshold."""
+    """Return the reported precision at a threshold minus the true one, RELEVANT.
+
+    Return 0 if no pair reaches the threshold.
+    """
     return float(found.precision[chosen]) - RELEVANT if found.labelled[chosen] else 0.0
 
 
-def test_on_pure_noise_only_the_old_way_is_optimistic() -> None:
+def test_with_random_labels_only_the_choice_on_the_same_pairs_is_optimistic() -> None:
     rng = np.random.default_rng(5)
     codes = np.arange(N_VIDEOS**2)
     old, new = [], []

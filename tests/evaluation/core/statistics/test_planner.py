@@ -1,4 +1,4 @@
-"""Sample sizes: formulas worked by hand, and the power that they reach in simulated studies."""
+"""Sample sizes: formulas computed by hand, and the power in simulated studies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Z = 1.959964
 
 
 def discordant(psi: float, clustering: Clustering | None = None) -> PairedPilot:
-    """A pilot of C@k in which one system alone is right for the share psi of the captions."""
+    """Return a pilot of C@k with the discordant share psi."""
     return PairedPilot(
         difference=0.0,
         deviation=math.sqrt(psi),
@@ -69,25 +69,26 @@ def test_paired_shares_by_the_formula_of_connor() -> None:
 
 
 def test_the_discordant_share_is_at_least_the_difference() -> None:
-    # Psi becomes 0.2: (1.959964 * sqrt(0.2) + 0.841621 * sqrt(0.16))^2 / 0.04 = 36.8
+    # Psi is raised to 0.2: (1.959964 * sqrt(0.2) + 0.841621 * sqrt(0.16))^2 / 0.04 = 36.8
     assert discordant(0.1).mean_square_at(0.2) == 0.2
     assert captions_needed(discordant(0.1), 0.2) == 37
     assert discordant(0.1).mean_square_at(0.05) == 0.1
 
 
 def test_two_shares_of_independent_captions() -> None:
-    # Fleiss 1981: p = 0.65, 0.6 and 0.7 for 0.1. (1.959964 * sqrt(2 * 0.65 * 0.35) + 0.841621 *
-    # sqrt(0.6 * 0.4 + 0.7 * 0.3))^2 / 0.01 = 355.9
+    # Fleiss 1981: p = 0.65, with 0.6 and 0.7 for a difference of 0.1.
+    # (1.959964 * sqrt(2 * 0.65 * 0.35) + 0.841621 * sqrt(0.6 * 0.4 + 0.7 * 0.3))^2 / 0.01 = 355.9
     pilot = IndependentPilot(0.0, 0.6, 0.65, True, independent_captions(100))
     assert captions_needed(pilot, 0.1) == 356
-    # Beside 0.98 there is no 1.03: 0.9 and 1. 1.959964 * sqrt(2 * 0.95 * 0.05) = 0.604098, and
-    # 0.841621 * sqrt(0.9 * 0.1) = 0.252486, squared / 0.01 = 73.4
+    # 0.98 + 0.05 is above 1, so the shares are shifted to 0.9 and 1:
+    # (1.959964 * sqrt(2 * 0.95 * 0.05) + 0.841621 * sqrt(0.9 * 0.1))^2 / 0.01
+    # = (0.604098 + 0.252486)^2 / 0.01 = 73.4
     high = IndependentPilot(0.0, 0.2, 0.98, True, independent_captions(100))
     assert captions_needed(high, 0.1) == 74
 
 
 def test_other_measures_by_hand() -> None:
-    # Differences 0.5, -0.3, 0.1, 0.1 twice over: mean square 0.09, mean magnitude 0.25.
+    # The differences are 0.5, -0.3, 0.1, 0.1, twice: mean square 0.09, mean magnitude 0.25.
     differences = np.tile([0.5, -0.3, 0.1, 0.1], 2)
     paired = measure_pilot(differences, np.zeros(8), "paired")
     assert isinstance(paired, PairedPilot)
@@ -95,9 +96,9 @@ def test_other_measures_by_hand() -> None:
     assert (paired.mean_square, paired.magnitude) == pytest.approx((0.09, 0.25), abs=1e-15)
     # (1.959964 * 0.3 + 0.841621 * sqrt(0.09 - 0.0004))^2 / 0.0004 = 1,763.4
     assert captions_needed(paired, 0.02) == 1764
-    # To differ by 0.3, 0.3 / 0.25 times as many captions must differ.
+    # For a difference of 0.3, the mean square is multiplied by 0.3 / 0.25.
     assert paired.mean_square_at(0.3) == pytest.approx(0.108, abs=1e-15)
-    # A mean square is not below the squared mean.
+    # A mean square is never below the squared mean.
     assert paired.mean_square_at(0.5) == 0.25
     # (1.959964 + 0.841621)^2 * 2 * 0.25 / 0.0001 = 39,244.4
     means = IndependentPilot(0.0, math.sqrt(0.5), 0.5, False, independent_captions(100))
@@ -105,19 +106,20 @@ def test_other_measures_by_hand() -> None:
 
 
 def test_fewer_captions_could_not_be_significant() -> None:
-    # With six signs 2 of 64 assignments are as far from 0: 0.031; with five 2 of 32: 0.063.
+    # The smallest p is 2 / 64 = 0.031 with six signs, and 2 / 32 = 0.063 with five.
     assert captions_needed(discordant(1.0), 1.0) == 6
     assert randomisation_test(np.ones(6), rng=np.random.default_rng(0)).p == pytest.approx(2 / 64)
     assert captions_needed(discordant(1.0), 1.0, confidence=0.9) == 5
     by_video = Clustering(clusters=10, mean_size=4.5, weighted_size=5.0, effect=1.0)
     assert captions_needed(discordant(1.0, by_video), 1.0) == 27
-    alone = IndependentPilot(0.0, 0.001, 0.5, False, independent_captions(10))
-    assert captions_needed(alone, 0.5) == 2
+    tiny = IndependentPilot(0.0, 0.001, 0.5, False, independent_captions(10))
+    assert captions_needed(tiny, 0.5) == 2
 
 
 def test_pilots_of_both_designs() -> None:
     values, others = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 0.0, 0.0, 1.0])
-    # Differences 0 0 1 0: variance 0.25, a quarter differ. Variances of the two: 0.25 and 1/3.
+    # The differences are 0 0 1 0: variance 0.25, and a quarter differ. The variances of the two
+    # systems are 0.25 and 1/3.
     paired = measure_pilot(values, others, "paired")
     assert isinstance(paired, PairedPilot)
     assert (paired.formula, paired.binary) == ("connor", True)
@@ -133,49 +135,51 @@ def test_pilots_of_both_designs() -> None:
         measure_pilot(values, others[:3], "paired")
 
 
-def test_pilots_that_have_nothing_to_plan_with() -> None:
+def test_pilots_without_variation_are_undefined() -> None:
     for design in ("paired", "independent"):
         assert measure_pilot([1.0], [0.0], design) is None
         assert measure_pilot([0.1, 0.1, 0.1], [0.1, 0.1, 0.1], design) is None
-        # A single video.
+        # There is only one video.
         assert measure_pilot([1.0, 0.0, 1.0], [0.0, 1.0, 1.0], design, clusters=[4, 4, 4]) is None
-    # One system is always right, the other never: all captions differ, and alike.
-    apart = known(measure_pilot([1.0, 1.0], [0.0, 0.0], "paired"))
-    assert (apart.deviation, apart.mean_square_at(0.5)) == (0, 1)  # type: ignore[union-attr]
+    # One system is always correct and the other never, so that all differences are 1.
+    opposite = known(measure_pilot([1.0, 1.0], [0.0, 0.0], "paired"))
+    assert (opposite.deviation, opposite.mean_square_at(0.5)) == (0, 1)  # type: ignore[union-attr]
 
 
 def test_plans_by_video_and_with_one_caption_of_each() -> None:
-    # Four captions per video, rho 0.5: effect 1 + 3 * 0.5 = 2.5 times 23,544.3
+    # With four captions per video and rho 0.5, the effect is 1 + 3 * 0.5 = 2.5, times 23,544.3.
     clustering = Clustering(clusters=50, mean_size=4.0, weighted_size=4.0, effect=2.5)
     pilot = discordant(0.3, clustering)
     assert clustering.icc == 0.5
     assert captions_needed(pilot, 0.01) == 58_861
     assert videos_needed(pilot, 58_861) == 14_716
-    alone = one_per_cluster(pilot)
-    assert captions_needed(alone, 0.01) == videos_needed(alone, 23_545) == 23_545
-    # A design effect below 1 is chance, and no plan counts on it.
+    single = one_per_cluster(pilot)
+    assert captions_needed(single, 0.01) == videos_needed(single, 23_545) == 23_545
+    # A design effect below 1 is due to chance, so that the plan uses 1.
     lucky = discordant(0.3, Clustering(50, 4.0, 4.0, 0.7))
     assert captions_needed(lucky, 0.01) == 23_545
 
 
-# --- The power that is reached --------------------------------------------------------------------
+# --- Simulated power ------------------------------------------------------------------------------
 
 
 def shares_that_differ(difference: float, psi: float) -> list[float]:
-    """The first system alone is right, the second alone, neither or both."""
+    """Return the shares of captions that the first system wins, the second wins, or both tie."""
     return [(psi + difference) / 2, (psi - difference) / 2, 1 - psi]
 
 
 def is_sign_flip_found(sums: FloatArray | IntArray) -> BoolArray:
-    """The randomisation test by its normal law, of sums by unit [studies, units]: the variance of
-    a total of random signs is the sum of squares."""
+    """Return the result of the randomisation test with the normal approximation.
+
+    sums: [studies, units]. With random signs, the variance of a total is the sum of squares.
+    """
     total = sums.sum(axis=1)
     return np.asarray(np.abs(total) >= Z * np.sqrt(np.square(sums).sum(axis=1)))
 
 
 @pytest.mark.parametrize(("pilot_difference", "difference"), [(0.0, 0.02), (0.2, 0.05)])
 def test_power_of_paired_shares(pilot_difference: float, difference: float) -> None:
-    """Whatever the difference of the pilot; exact as the lab tests, and by the normal law."""
+    """The power does not depend on the pilot's difference, for exact and approximate tests."""
     rng = np.random.default_rng(1)
     kinds = rng.choice(3, 200_000, p=shares_that_differ(pilot_difference, 0.25))
     pilot = known(measure_pilot(kinds == 0, kinds == 1, "paired"))
@@ -200,11 +204,11 @@ def test_power_of_independent_shares() -> None:
 
 
 def test_power_of_a_continuous_measure() -> None:
-    """Differences like those of AP: a third are 0, many small, few large, mostly to one side."""
+    """The differences resemble those of AP: a third are 0, many are small and few are large."""
     rng = np.random.default_rng(3)
 
     def draw(shape: tuple[int, ...], difference: float) -> FloatArray:
-        magnitudes = rng.beta(0.6, 2.0, shape)  # of the mean 3 / 13
+        magnitudes = rng.beta(0.6, 2.0, shape)  # with the mean 3 / 13
         wins = (1 + difference / (2 / 3 * 3 / 13)) / 2
         signs = np.where(rng.random(shape) < wins, 1.0, -1.0)
         return np.asarray(np.where(rng.random(shape) < 2 / 3, signs * magnitudes, 0.0))
@@ -215,11 +219,11 @@ def test_power_of_a_continuous_measure() -> None:
 
 
 def test_power_of_shares_by_video() -> None:
-    """Twenty captions per video whose differences correlate by 0.1, and sizes that vary."""
+    """Videos have about twenty captions, whose differences have the correlation 0.1."""
     rng = np.random.default_rng(4)
 
     def draw(sizes: IntArray, difference: float) -> IntArray:
-        """Wins, losses and ties by video, Dirichlet-multinomial: rho = 1 / (1 + sum of alpha)."""
+        """Draw wins, losses and ties of each video, with rho = 1 / (1 + sum of alpha)."""
         alpha = np.array(shares_that_differ(difference, 0.3)) * (1 / 0.1 - 1)
         tendencies = rng.standard_gamma(alpha, (*sizes.shape, 3))
         return rng.multinomial(sizes, tendencies / tendencies.sum(axis=-1, keepdims=True))
@@ -238,28 +242,28 @@ def test_power_of_shares_by_video() -> None:
     assert np.mean(found) == NEAR_80
     same = [(randomisation_test(one, 2000, rng=rng).p <= 0.05) for one in sums[:100].astype(float)]
     assert np.count_nonzero(same != found[:100]) <= 3
-    # By caption, so few captions would find it in less than half of the studies.
+    # A plan by caption has too few captions: the power is below one half.
     by_caption = known(measure_pilot(kinds == 1, kinds == -1, "paired"))
     few = videos_needed(pilot, captions_needed(by_caption, 0.05))
     assert np.mean(is_sign_flip_found(sums[:, :few])) < 0.45
-    # One caption of each video.
-    alone = one_per_cluster(pilot)
-    captions = captions_needed(alone, 0.05)
+    # A plan with one caption of each video.
+    single = one_per_cluster(pilot)
+    captions = captions_needed(single, 0.05)
     assert captions == pytest.approx(captions_needed(by_caption, 0.05), abs=1)
     ones = draw(np.ones((3000, captions), np.int64), 0.05)
     assert np.mean(is_sign_flip_found(ones[..., 0] - ones[..., 1])) == NEAR_80
 
 
-# --- What it takes --------------------------------------------------------------------------------
+# --- Effort ---------------------------------------------------------------------------------------
 
 
 def test_effort_by_hand() -> None:
-    # 66,000 pairs; 0.1 * (1 + 0.05) further labels each; six seconds; 20 an hour.
+    # 66,000 pairs have 0.1 * (1 + 0.05) further labels each, at six seconds and 20 per hour.
     assert estimate_effort(3000, RATES) == Effort(
         3000, 66_000, 72_930, pytest.approx(121.55), pytest.approx(2431.0)
     )
     assert estimate_effort(0, RATES) == Effort(0, 0, 0, 0.0, 0.0)
-    # 33 * 1.1 = 36.3 pairs and 40.1 judgments; no pair more for a last binary digit.
+    # 33 * 1.1 = 36.3 pairs and 40.1 judgments. A rounding error must not add a pair.
     odd = Rates(1.1, 0.1, 0.05, 3600.0, 1.0)
     assert (estimate_effort(33, odd).pairs, estimate_effort(33, odd).judgments) == (37, 41)
     assert estimate_effort(3000, odd).pairs == 3300
@@ -276,7 +280,7 @@ def test_effort_by_hand() -> None:
         (1.1, 0.95, 0.8, "two shares cannot differ by more than 1"),
     ],
 )
-def test_plan_refuses_bad_wishes(
+def test_plan_rejects_bad_parameters(
     difference: float, confidence: float, power: float, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -292,6 +296,6 @@ def test_plan_refuses_bad_wishes(
         ((22, 0.1, 0.1, math.nan, 20), "must be finite and not negative"),
     ],
 )
-def test_rates_refuse_what_cannot_be(numbers: tuple[float, ...], message: str) -> None:
+def test_rates_reject_impossible_values(numbers: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Rates(*numbers)

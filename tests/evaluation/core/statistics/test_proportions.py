@@ -36,7 +36,7 @@ def test_wilson_equals_scipy(n: int, share: float, confidence: float) -> None:
     assert (low, high) == pytest.approx((peer.low, peer.high), abs=1e-12)
 
 
-def test_all_right_is_not_certain() -> None:
+def test_correct_on_all_queries_is_not_certain() -> None:
     found = mean_interval(np.ones(30), rng=rng_of(0))
     # z^2 / (30 + z^2) = 3.8415 / 33.8415
     assert (found.low, found.high) == pytest.approx((1 - 3.841459 / 33.841459, 1.0), abs=1e-6)
@@ -47,7 +47,7 @@ def test_all_right_is_not_certain() -> None:
 
 @pytest.mark.parametrize(("n", "share"), [(300, 0.97), (670, 0.97), (670, 0.99), (3000, 0.99)])
 def test_wilson_covers_near_saturation(n: int, share: float) -> None:
-    """Exactly, over all numbers of right captions."""
+    """The coverage is exact, computed over all numbers of correct captions."""
     right = np.arange(n + 1)
     ends = [wilson_interval(one / n, n, Z) for one in right]
     holds = [low <= share <= high for low, high in ends]
@@ -55,7 +55,7 @@ def test_wilson_covers_near_saturation(n: int, share: float) -> None:
 
 
 def test_paired_interval_by_hand() -> None:
-    # 12 won, 4 lost of 100: 13 / 102, 5 / 102.
+    # Of 100 queries 12 are won and 4 lost: 13 / 102 and 5 / 102.
     low, high = paired_interval(0.12, 0.04, 100, Z)
     half = Z * math.sqrt((18 / 102 - (8 / 102) ** 2) / 102)
     assert (low, high) == pytest.approx((8 / 102 - half, 8 / 102 + half), abs=1e-12)
@@ -83,7 +83,7 @@ def test_paired_interval_covers(shares: tuple[float, float]) -> None:
 def draw_videos(
     rng: np.random.Generator, n_videos: int, captions: int, share: float, alike: float
 ) -> tuple[FloatArray, IntArray]:
-    """0/1 values with mean `share` and correlation `alike` within videos; unequal videos."""
+    """Draw values 0 and 1 with mean `share` and correlation `alike` within videos."""
     sizes = 1 + rng.negative_binomial(2, 2 / (1 + captions), n_videos)
     spread = (1 - alike) / alike
     chance = rng.beta(share * spread, (1 - share) * spread, n_videos)
@@ -94,7 +94,7 @@ def draw_videos(
 @pytest.mark.parametrize(
     ("n_videos", "captions", "share", "alike", "most"),
     [
-        # Design effects of 5 to 13, as MSVD has.
+        # The design effects are 5 to 13, as on MSVD.
         (8, 14, 0.5, 0.3, 0.97),
         (12, 14, 0.8, 0.3, 0.97),
         (19, 14, 0.5, 0.3, 0.97),
@@ -104,7 +104,7 @@ def draw_videos(
         (300, 14, 0.99, 0.3, 0.97),
         (670, 41, 0.97, 0.2, 0.97),
         (670, 41, 0.99, 0.1, 0.97),
-        # Few videos, hardly a failure in any: the interval must be wide, and covers more.
+        # There are few videos and hardly any failures, so that the interval is wide.
         (12, 14, 0.97, 0.3, 1.0),
         (19, 14, 0.99, 0.3, 1.0),
     ],
@@ -122,7 +122,7 @@ def test_a_share_by_video_covers(
     assert 0.93 - 0.01 <= covered / trials <= most + 0.01
 
 
-def test_by_caption_a_share_covers_too_seldom() -> None:
+def test_by_caption_the_coverage_is_too_low() -> None:
     rng = rng_of(1)
     drawn = [draw_videos(rng, 300, 14, 0.9, 0.3)[0] for _ in range(300)]
     found = [mean_interval(values, rng=rng) for values in drawn]
@@ -130,7 +130,7 @@ def test_by_caption_a_share_covers_too_seldom() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_where_nothing_varies_each_video_counts_once(share: float) -> None:
+def test_if_nothing_varies_each_video_counts_once(share: float) -> None:
     values, videos = np.full(60, share), np.repeat(np.arange(20), 3)
     found = mean_interval(values, rng=rng_of(0), clusters=videos)
     extra = float(stats.t.ppf(0.975, 19)) ** 2 / 20
@@ -143,17 +143,17 @@ def test_where_nothing_varies_each_video_counts_once(share: float) -> None:
 
 
 def test_effective_size_by_hand() -> None:
-    # Four videos of two captions, right 2, 1, 0, 2: p = 5/8.
+    # Four videos have two captions each, of which 2, 1, 0 and 2 are correct: p = 5/8.
     values = np.array([1.0, 1, 1, 0, 0, 0, 1, 1])
     videos = np.repeat(np.arange(4), 2)
-    # Without each video: 3/6, 4/6, 5/6, 3/6, and 5/8 with all.
+    # The shares without one video are 3/6, 4/6, 5/6 and 3/6. With all videos it is 5/8.
     away = np.array([3, 4, 5, 3]) / 6 - 5 / 8
     variance = 3 / 4 * float(away @ away)
     assert jackknife_deviation(np.array([2.0, 1, 0, 2]), np.full(4, 2.0)) == pytest.approx(
         math.sqrt(variance), abs=1e-12
     )
-    # Two videos hold a wrong one, so that t has 2 degrees of freedom: 4.303; but four videos that
-    # count once each, with t of 3 degrees of freedom, 3.182, are more.
+    # Two videos contain a wrong caption, so that t has 2 degrees of freedom: 4.303. The result is
+    # higher if four videos count once each, with 3 degrees of freedom: 3.182.
     found = effective_size(values, videos, 0.95, Z)
     by_variance = 15 / 64 / variance * (Z / 4.302653) ** 2
     least = 4 * (Z / 3.182446) ** 2

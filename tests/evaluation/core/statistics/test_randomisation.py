@@ -24,7 +24,7 @@ def randomise(differences: Any, draws: int = 10_000, **keywords: Any) -> PValue:
 
 
 def p_by_enumeration(units: FloatArray) -> float:
-    """Share of all sign assignments, one by one."""
+    """Return p by enumerating all sign assignments."""
     signs = np.array(list(product([-1, 1], repeat=len(units))))
     return float(np.mean(np.abs(signs @ units) >= abs(units.sum()) * (1 - 1e-12)))
 
@@ -35,16 +35,16 @@ def test_zeros_and_ones_are_the_sign_test(wins: int, losses: int, ties: int) -> 
     expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     found = randomise(differences)
     assert found.is_exact
-    # scipy's own sum of a tail is exact to about ten digits.
+    # scipy's sum of a tail is exact to about ten digits.
     assert found.p == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
 def test_sign_test_by_hand_and_far_out() -> None:
-    # Five wins of five: two of 32 assignments are as far.
+    # With five wins of five, two of 32 assignments are as far from 0.
     assert randomise([1, 1, 1, 1, 1, 0]) == PValue(pytest.approx(0.0625, rel=1e-12), 0)
     assert randomise([1, 1, -1]) == PValue(1.0, 0)
     assert randomise(np.ones(300)).p == pytest.approx(2.0**-299, rel=1e-9)
-    # 2^-4999 is no float any more; p is never 0.
+    # 2^-4999 is too small for a float, but p is never 0.
     assert 0 < randomise(np.ones(5000)).p < 1e-300
     assert randomise([0.0, 0.0]) == PValue(1.0, 0)
     assert randomise([]) == PValue(1.0, 0)
@@ -109,7 +109,7 @@ def test_sampled_signs_equal_the_exact_share(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_sampled_signs_are_fair_and_independent() -> None:
-    """Powers of two: a sum tells all its signs. 19 numbers are two eights and a part of one."""
+    """A sum of powers of two determines all signs. 19 numbers are two groups of 8 and a rest."""
     sums = randomisation._sampled_sums(2.0 ** np.arange(19), 20_000, rng_of(3))
     positive = (((sums + 2**19 - 1) / 2).astype(np.int64)[:, None] >> np.arange(19)) & 1
     assert positive.mean(axis=0) == pytest.approx(np.full(19, 0.5), abs=0.016)
@@ -121,7 +121,7 @@ def test_sampled_signs_are_fair_and_independent() -> None:
 def test_signs_of_many_numbers_are_drawn_by_group(
     groups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two groups alone a good part of what varies is deviation from their means."""
+    """With only two groups, much of the variance is deviation from the means of the groups."""
     monkeypatch.setattr(resampling, "_GROUPS", groups)
     units = rng_of(8).normal(0.1, 1.0, 10_000)
     sums = randomisation._sampled_sums(units, 20_000, rng_of(3))
@@ -132,7 +132,7 @@ def test_signs_of_many_numbers_are_drawn_by_group(
 
 
 def test_a_few_large_differences_among_many_small_ones_keep_their_signs() -> None:
-    """Eight signs of the three make eight normal distributions, far from a single one."""
+    """Each of the eight sign assignments of three large differences has its own distribution."""
     small, large = rng_of(5).uniform(-0.02, 0.02, 9000), np.array([5.0, -3.0, 2.0])
     differences = np.concatenate([small, large])
     observed, others = abs(differences.sum()), stats.norm(0, math.sqrt(float(small @ small)))
@@ -147,7 +147,7 @@ def test_the_observed_signs_count_among_the_draws() -> None:
 
 
 def test_clusters_change_their_sign_together() -> None:
-    # Sums of the clusters: 3, -1 and 0.
+    # The sums of the clusters are 3, -1 and 0.
     differences, clusters = [1, 1, 1, -1, 1, -1], [5, 5, 5, 2, 9, 9]
     assert randomise(differences, clusters=clusters).p == pytest.approx(
         p_by_enumeration(np.array([3.0, -1.0])), abs=1e-12
@@ -160,7 +160,7 @@ def test_clusters_change_their_sign_together() -> None:
     assert found == PValue(pytest.approx(p_by_enumeration(sums), abs=1e-12), 0)
 
 
-def test_false_alarms_are_as_rare_as_promised() -> None:
+def test_false_alarms_have_the_stated_rate() -> None:
     rng = rng_of(5)
     zero_ones = [randomise(rng.integers(-1, 2, 300)).p for _ in range(800)]
     sampled = [randomise(rng.normal(0, 1, 60), 400).p for _ in range(400)]

@@ -15,7 +15,8 @@ def rng_of(seed: int) -> np.random.Generator:
 
 
 def test_rounding_noise_moves_no_rank() -> None:
-    # The same mean, summed in two orders; by plain comparison the ranks would be 2, 1 and 1, 1.
+    # The mean is the same, but summed in another order. Exact comparison would give the ranks 2, 1
+    # under one label set and 1, 1 under the other.
     first = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
     noisy = first + np.array([[0.0], [1e-12]])
     found = rank_stability(first, noisy, 50, rng=rng_of(1))
@@ -30,7 +31,7 @@ def test_tau_of_each_column_equals_scipy() -> None:
 
 
 def test_rank_stability_by_hand() -> None:
-    # The last two systems change places under the other labels, on every query alike.
+    # The last two systems change places under the other labels, on every query.
     original = np.tile([[0.9], [0.5], [0.4]], 8)
     labelled = np.tile([[0.9], [0.6], [0.8]], 8)
     found = rank_stability(original, labelled, 50, rng=rng_of(0))
@@ -71,7 +72,7 @@ def test_rank_stability_equals_a_plain_loop() -> None:
 
 
 def test_rank_stability_skips_resamples_without_an_order() -> None:
-    # Two queries: in half of the resamples one of them is drawn twice, and one of these ties.
+    # With two queries, half of the resamples draw one query twice. For one of them all systems tie.
     original = np.array([[1.0, 0.0], [0.0, 0.0]])
     found = rank_stability(original, original, 4000, rng=rng_of(1))
     assert found.interval.skipped == pytest.approx(1000, abs=120)
@@ -83,14 +84,16 @@ def test_rank_stability_skips_resamples_without_an_order() -> None:
     ("original", "reason"),
     [([[1.0, 0.0]], NOT_TWO_SYSTEMS), ([[1.0, 0.0], [1.0, 0.0]], NO_VARIATION)],
 )
-def test_rank_stability_is_undefined_by_name(original: list[list[float]], reason: str) -> None:
+def test_rank_stability_is_undefined_with_a_reason(
+    original: list[list[float]], reason: str
+) -> None:
     found = rank_stability(original, original, 100, rng=rng_of(0))
     assert found.tau == Estimate(None, reason)
     assert found.interval == Interval(None, None, 0.95, 100, 100, reason)
     assert found.ranks == tuple(SystemRank(1, 1, (1, 1), (1, 1)) for _ in original)
 
 
-def test_rank_stability_refuses_what_does_not_fit() -> None:
+def test_rank_stability_rejects_bad_input() -> None:
     values = np.zeros((2, 4))
     with pytest.raises(ValueError, match="must score the same systems on the same queries"):
         rank_stability(values, values[:, :3], rng=rng_of(0))

@@ -29,7 +29,7 @@ from evaluation.core.statistics.resampling import (
     smallest_paired_difference,
 )
 
-# Half of the values are 0 or 1, the others all differ.
+# Half of the values are 0 or 1, and the others are all different.
 MIXED = np.concatenate([np.zeros(150), np.ones(150), np.random.default_rng(3).random(300)])
 ZERO_ONE = np.repeat([0.0, 1.0], [240, 360])
 DISTINCT = np.random.default_rng(4).random(600)
@@ -40,7 +40,7 @@ def rng_of(seed: int) -> np.random.Generator:
 
 
 def draw_plainly(values: FloatArray, size: int, resamples: int, seed: int) -> FloatArray:
-    """The same as it stands in the books: draw queries, take the mean."""
+    """Return means of resamples, drawn query by query as in textbooks."""
     draws = rng_of(seed).integers(0, len(values), (resamples, size))
     return np.asarray(values[draws].mean(axis=1))
 
@@ -66,19 +66,19 @@ def test_both_ways_of_drawing_are_used() -> None:
     frequent, weights, rare = resampling._split_by_frequency(MIXED[None], 30 / 600)
     assert (frequent.tolist(), weights.tolist()) == ([[0.0, 1.0]], [150, 150])
     assert sorted(rare[0].tolist()) == sorted(MIXED[300:].tolist())
-    # In a sample of 20 no value comes 30 times, so that all are picked.
+    # In a sample of 20, no value can occur 30 times, so that all values are rare.
     assert resampling._split_by_frequency(MIXED[None], 30 / 20)[2].shape == (1, 600)
     assert resampling._split_by_frequency(ZERO_ONE[None], 30 / 600)[2].shape == (1, 0)
 
 
-def test_split_keeps_what_is_rare_as_often_as_it_stands_there() -> None:
+def test_split_keeps_repetitions_of_rare_columns() -> None:
     values = np.array([[2.0, 1.0, 2.0, 0.0, 1.0, 2.0], [5.0, 5.0, 5.0, 5.0, 6.0, 5.0]])
     frequent, weights, rare = resampling._split_by_frequency(values, 0.5)
     assert (frequent.tolist(), weights.tolist()) == ([[2.0], [5.0]], [3])
     assert rare.tolist() == [[0.0, 1.0, 1.0], [5.0, 5.0, 6.0]]
 
 
-def test_a_resample_without_rare_columns_gets_nothing_of_them() -> None:
+def test_a_resample_without_rare_columns_adds_0() -> None:
     rare = np.array([[3.0], [-1.0]])
     sums = resampling._sum_picks(rare, np.array([0, 2, 0, 0, 1, 0]), rng_of(0))
     assert sums.tolist() == [[0.0, 6.0, 0.0, 0.0, 3.0, 0.0], [0.0, -2.0, 0.0, 0.0, -1.0, 0.0]]
@@ -89,7 +89,7 @@ MANY = np.concatenate([np.zeros(3000), np.random.default_rng(5).lognormal(0, 1.5
 
 @pytest.mark.parametrize("groups", [2, 64])
 def test_many_values_are_drawn_by_group(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two groups alone nearly all that varies is deviation from their means."""
+    """With only two groups, nearly all of the variance is deviation from their means."""
     monkeypatch.setattr(resampling, "_GROUPS", groups)
     sums = resampled_sums(MANY[None], 12_000, 40_000, rng_of(1))[0]
     assert len(np.unique(np.round(sums, 6))) > 39_000
@@ -98,16 +98,16 @@ def test_many_values_are_drawn_by_group(groups: int, monkeypatch: pytest.MonkeyP
     assert sums.std() == pytest.approx(deviation, rel=4 / math.sqrt(2 * 40_000))
 
 
-def test_groups_leave_the_form_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_do_not_change_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     grouped = resampled_sums(MANY[None], 12_000, 40_000, rng_of(1))[0]
     monkeypatch.setattr(resampling, "_EXACT_DRAWS", 1 << 20)
     picked = resampled_sums(MANY[None], 12_000, 5000, rng_of(2))[0]
     assert stats.ks_2samp(grouped, picked).pvalue > 0.01
-    # That of a sum is the values' own by the root of their number.
+    # The skewness of a sum is that of the values, divided by the root of their number.
     assert stats.skew(grouped) == pytest.approx(stats.skew(MANY) / math.sqrt(12_000), abs=0.05)
 
 
-def test_neighbours_are_split_and_long_tails_finer() -> None:
+def test_long_tails_have_smaller_groups() -> None:
     ordered = np.sort(MANY[3000:])
     groups = resampling.split_neighbours(ordered)
     assert np.concatenate(groups).tolist() == ordered.tolist()
@@ -117,7 +117,7 @@ def test_neighbours_are_split_and_long_tails_finer() -> None:
     assert resampling.split_neighbours(np.empty(0)) == []
 
 
-def test_rows_are_summed_alike_whether_picks_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counted_and_single_draws_have_equal_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = rng_of(3).random((4, 5000))
     monkeypatch.setattr(resampling, "_CHUNK_DRAWS", 5000)
     counted = resampled_sums(rows, 5000, 20, rng_of(1))
@@ -132,14 +132,14 @@ def test_rows_are_summed_alike_whether_picks_are_counted(monkeypatch: pytest.Mon
     resamples=st.integers(1, 30),
     seed=st.integers(0, 99),
 )
-def test_what_belongs_together_is_drawn_together(
+def test_all_rows_have_the_same_draws(
     values: list[float], size: int, resamples: int, seed: int
 ) -> None:
     row = np.array(values)
     rows = np.stack([row, 2 * row, np.ones(len(row)), row == row.max()])
     sums = resampled_sums(rows, size, resamples, rng_of(seed))
     assert sums.shape == (4, resamples)
-    # All exact: quarters of small whole numbers.
+    # All sums are exact, because the values are quarters of small whole numbers.
     assert sums[1].tolist() == (2 * sums[0]).tolist()
     assert sums[2].tolist() == [float(size)] * resamples
     assert np.all((sums[0] >= size * row.min()) & (sums[0] <= size * row.max()))
@@ -162,7 +162,7 @@ def test_chunks_change_nothing_but_the_draws(
 
 
 def test_smallest_differences_by_hand() -> None:
-    # Deviations 0.1 and 0.2, by n - 1.
+    # The standard deviations (divisor n - 1) are 0.1 and 0.2.
     system = SubSamples(50, np.array([0.4, 0.5, 0.6]))
     other = SubSamples(50, np.array([0.1, 0.3, 0.5]))
     assert (system.mean, system.deviation) == pytest.approx((0.5, 0.1), abs=1e-15)
@@ -222,7 +222,7 @@ def test_interval_equals_scipy(values: FloatArray) -> None:
     peer = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=rng_of(2), batch=2000
     ).confidence_interval
-    # The standard error of a 2.5 percent quantile of 20,000 draws is 0.019 deviations.
+    # The standard error of a 2.5 % quantile of 20,000 draws is 0.019 standard deviations.
     error = 4 * math.sqrt(2) * 0.019 * values.std() / math.sqrt(600)
     assert (interval.low, interval.high) == pytest.approx((peer.low, peer.high), abs=error)
 
@@ -238,7 +238,8 @@ def test_difference_is_paired() -> None:
 
 
 def test_clusters_are_drawn_whole() -> None:
-    # Two videos, three captions against one: both, either or the other, as often as heads or tails.
+    # There are two videos, with three captions and with one. A resample has both videos (half of
+    # the time), or one of them twice (a quarter each).
     values, clusters = np.array([[1.0, 1.0, 0.0, 1.0]]), np.array([7, 7, 3, 7])
     means = resampled_means(values, 4000, rng=rng_of(1), clusters=clusters)
     found, times = np.unique(means, return_counts=True)
@@ -262,12 +263,12 @@ def test_clustered_interval_equals_a_plain_loop() -> None:
 
 
 def test_clusters_of_one_query_change_nothing_but_the_draws() -> None:
-    alone = mean_interval(MIXED, 20_000, rng=rng_of(1), clusters=np.arange(600) * 5)
+    clustered = mean_interval(MIXED, 20_000, rng=rng_of(1), clusters=np.arange(600) * 5)
     plain = mean_interval(MIXED, 20_000, rng=rng_of(2))
-    assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=0.002)
+    assert (clustered.low, clustered.high) == pytest.approx((plain.low, plain.high), abs=0.002)
 
 
-def test_copies_of_queries_make_no_evidence_by_cluster() -> None:
+def test_copies_of_queries_do_not_narrow_the_interval_by_cluster() -> None:
     values, clusters = np.repeat(DISTINCT[:60], 10), np.repeat(np.arange(60), 10)
     by_cluster = mean_interval(values, 20_000, rng=rng_of(1), clusters=clusters)
     once = mean_interval(DISTINCT[:60], 20_000, rng=rng_of(1))
@@ -281,7 +282,7 @@ def test_copies_of_queries_make_no_evidence_by_cluster() -> None:
     ("values", "clusters", "reason"),
     [([], None, NO_QUERIES), ([0.5], None, ONE_QUERY), ([0.1, 0.9], [4, 4], ONE_CLUSTER)],
 )
-def test_interval_is_undefined_by_name(
+def test_interval_is_undefined_with_a_reason(
     values: list[float], clusters: list[int] | None, reason: str
 ) -> None:
     interval = mean_interval(values, rng=rng_of(0), clusters=clusters)
@@ -292,7 +293,7 @@ def test_interval_is_undefined_by_name(
     ("values", "keywords", "message"),
     [
         ([0.1, math.nan], {}, "a value is not a finite number"),
-        ([[0.1, 0.2]], {}, "values have 2 dimensions in place of 1"),
+        ([[0.1, 0.2]], {}, "values have 2 dimensions instead of 1"),
         ([0.1, 0.2], {"resamples": 0}, "resamples must be at least 1"),
         ([0.1, 0.2], {"confidence": 1.0}, "confidence between 0 and 1"),
         ([0.1, 0.2], {"clusters": [1]}, "1 clusters for 2 queries"),
@@ -310,8 +311,10 @@ def test_interval_refuses_bad_input(values: Any, keywords: dict[str, Any], messa
 def draw_clusters(
     rng: np.random.Generator, n_clusters: int, size: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Values and cluster numbers; clusters of unequal size, a third of the variance between them,
-    true mean 0."""
+    """Return values with the true mean 0, and cluster numbers.
+
+    Clusters are of unequal size, and 30 % of the variance is between clusters.
+    """
     sizes = 1 + rng.poisson(size - 1, n_clusters)
     clusters = np.repeat(np.arange(n_clusters), sizes)
     means = rng.normal(0, math.sqrt(0.3), n_clusters)
@@ -319,8 +322,8 @@ def draw_clusters(
 
 
 @pytest.mark.parametrize("n_clusters", [4, 8, 12, 19, 60])
-def test_few_clusters_cover_the_truth(n_clusters: int) -> None:
-    """By caption, the same interval covers less than two in three."""
+def test_few_clusters_have_the_stated_coverage(n_clusters: int) -> None:
+    """The coverage of the same interval by caption is below two thirds."""
     rng = rng_of(n_clusters)
     covered, blind = 0, 0
     for _ in range(1200):
@@ -334,7 +337,7 @@ def test_few_clusters_cover_the_truth(n_clusters: int) -> None:
 
 
 def test_tails_are_widened_by_t() -> None:
-    """With 8 clusters of equal size: normal(-2.365 sqrt(8 / 7)) = 0.0057 in place of 0.025."""
+    """With 8 clusters of equal size, the tail is normal(-2.365 sqrt(8 / 7)) = 0.0057, not 0.025."""
     clusters = np.repeat(np.arange(8), 5)
     values = np.arange(8.0)[clusters] + 0.5
     means = np.arange(10_001) / 10_000
@@ -343,19 +346,19 @@ def test_tails_are_widened_by_t() -> None:
     assert tail == pytest.approx(0.0057, abs=1e-4)
     assert (found.low, found.high) == pytest.approx((tail, 1 - tail), abs=1e-12)
     assert found.method == "percentile"
-    # The corrected p of a mean is 5 % where its uncorrected one is that of the two tails.
+    # The corrected p of a mean is 5 % if the uncorrected p is twice the widened tail.
     assert small_sample_p(2 * tail, values, clusters) == pytest.approx(0.05, abs=1e-12)
     assert small_sample_p(1.0, values, clusters) == 1.0
 
 
-def test_fewer_than_six_clusters_take_t() -> None:
+def test_fewer_than_six_clusters_use_t() -> None:
     clusters = np.repeat(np.arange(5), 2)
     values = np.repeat([0.1, 0.2, 0.3, 0.4, 0.9], 2)
     found = mean_interval(values, rng=rng_of(1), clusters=clusters)
-    # Clusters of equal size: the mean of five numbers.
+    # The clusters are of equal size, so that this is the mean of five numbers.
     peer = stats.t.interval(0.95, 4, 0.38, stats.sem([0.1, 0.2, 0.3, 0.4, 0.9]))
     assert (found.low, found.high) == pytest.approx((0.0, peer[1]), abs=1e-12)
-    assert peer[0] < 0  # a score cannot be
+    assert peer[0] < 0  # scipy's interval ignores that scores are never negative
     assert (found.method, found.resamples) == ("t", 0)
     six = mean_interval([*values, 0.5], 100, rng=rng_of(1), clusters=[*clusters, 5])
     assert six.method == "percentile"

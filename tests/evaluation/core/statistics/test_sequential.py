@@ -1,6 +1,6 @@
-"""Intervals that hold at every look: by a plain loop, and their error rate by simulation.
+"""Confidence sequences, compared with a plain loop, and their error rate by simulation.
 
-`ALPHA` is the stated error rate; the bounds are cautious, so simulated rates stay below it.
+`ALPHA` is the stated error rate. The bounds are conservative, so that simulated rates are below it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALPHA, SAMPLES = 0.1, 1000
 
 
 def shuffled(population: npt.ArrayLike, rng: np.random.Generator) -> Floats:
-    """The population in SAMPLES random orders: [SAMPLES, N]."""
+    """Return the population in SAMPLES random orders, [SAMPLES, N]."""
     values = np.asarray(population, np.float64)
     return rng.permuted(np.tile(values, (SAMPLES, 1)), axis=1)
 
@@ -31,7 +31,7 @@ def shuffled(population: npt.ArrayLike, rng: np.random.Generator) -> Floats:
 def by_hand(
     sums: list[float], sizes: list[int], alpha: float, aim: float
 ) -> list[tuple[float, float]]:
-    """The module's docstring, unit by unit."""
+    """Return the bounds, computed unit by unit as in the module's docstring."""
     n, m, largest = len(sizes), sum(sizes), max(sizes)
     low, high, bounds = 0.0, 1.0, []
     signal = weight = penalty = seen = size_seen = 0.0
@@ -41,7 +41,7 @@ def by_hand(
         z = (s + p * (largest - size)) / largest
         spread = sum(variances) / len(variances)
         bet = min(HIGHEST_BET, aim * m / n / largest * n / (n - i) / spread)
-        # The mean of z, given the past, is a + b * T.
+        # Given the earlier units, the mean of z is a + b * T.
         a = (-seen / (n - i) + p * (largest - (m - size_seen) / (n - i))) / largest
         b = 1 / (n - i) / largest
         signal, weight = signal + bet * (z - a), weight + bet * b
@@ -65,7 +65,7 @@ def test_bounds_equal_a_plain_loop() -> None:
     np.testing.assert_allclose(found.estimate, np.cumsum(sums) / np.cumsum(sizes))
 
 
-def test_what_is_not_judged_yet_is_not_read() -> None:
+def test_unjudged_units_are_not_read() -> None:
     sums = np.random.default_rng(2).random(50)
     whole = confidence_sequence(sums, np.ones(50))
     part = confidence_sequence(np.append(sums[:20], np.full(30, np.nan)), np.ones(50), seen=20)
@@ -73,7 +73,7 @@ def test_what_is_not_judged_yet_is_not_read() -> None:
     assert part.high.tolist() == whole.high[:20].tolist()
 
 
-def test_all_judged_leaves_no_doubt() -> None:
+def test_after_all_units_the_interval_is_a_point() -> None:
     sums, sizes = np.array([1.0, 0.0, 3.0]), np.array([2, 1, 3])
     found = confidence_sequence(sums, sizes)
     assert (found.low[-1], found.high[-1]) == (pytest.approx(4 / 6), pytest.approx(4 / 6))
@@ -92,12 +92,12 @@ def test_first_stop() -> None:
 
 
 def misses(low: Floats, high: Floats, truth: float) -> float:
-    """The share of campaigns in which at least one interval excludes the truth."""
+    """Return the share of campaigns in which at least one interval excludes the true mean."""
     return float(((low > truth + 1e-9) | (high < truth - 1e-9)).any(axis=1).mean())
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.95])
-def test_all_intervals_of_a_score_hold_together(share: float) -> None:
+def test_all_intervals_of_a_score_are_valid_together(share: float) -> None:
     population = np.arange(400) < share * 400
     orders = shuffled(population, np.random.default_rng(3))
     found = confidence_sequence(orders, np.ones(400), alpha=ALPHA, aim=0.05)
@@ -105,7 +105,7 @@ def test_all_intervals_of_a_score_hold_together(share: float) -> None:
 
 
 def repeated_z_tests(differences: Floats, first: int = 30) -> npt.NDArray[np.bool_]:
-    """Whether an ordinary test at ALPHA rejects at one of the looks, one after each caption."""
+    """Return whether an ordinary test at ALPHA, repeated after each caption, ever rejects."""
     number = np.arange(1, differences.shape[1] + 1)
     mean = np.cumsum(differences, axis=1) / number
     variance = np.cumsum(differences**2, axis=1) / number - mean**2
@@ -114,7 +114,7 @@ def repeated_z_tests(differences: Floats, first: int = 30) -> npt.NDArray[np.boo
 
 
 def test_false_stops_stay_below_alpha_where_repeated_tests_exceed_it() -> None:
-    """Two systems with equal final scores; a stop at a difference is false."""
+    """The two systems have equal final scores, so that any stop for a difference is false."""
     rng = np.random.default_rng(4)
     population = np.repeat([-1.0, 0.0, 1.0], [150, 700, 150])
     differences = shuffled(population, rng)
@@ -125,8 +125,8 @@ def test_false_stops_stay_below_alpha_where_repeated_tests_exceed_it() -> None:
     assert repeated_z_tests(differences[:, :900]).mean() > 2.5 * ALPHA
 
 
-def test_videos_must_be_the_units_where_videos_were_put_in_random_order() -> None:
-    """Captions of a video are alike. Videos come in random order, all captions of one together."""
+def test_videos_must_be_the_units_if_videos_are_in_random_order() -> None:
+    """Captions of a video are similar. Videos are in random order, with all their captions."""
     rng = np.random.default_rng(5)
     n_videos, captions = 60, 20
     rates = rng.integers(0, 2, n_videos) * captions
@@ -138,7 +138,7 @@ def test_videos_must_be_the_units_where_videos_were_put_in_random_order() -> Non
     as_captions = np.repeat(by_video / captions, captions, axis=1)
     wrong = confidence_sequence(as_captions, np.ones(as_captions.shape[1]), alpha=ALPHA, aim=0.1)
     assert misses(wrong.low, wrong.high, truth) > 0.5
-    # Captions in random order need no videos: the order alone makes the intervals valid.
+    # If captions are in random order, intervals with captions as units are valid.
     mixed = rng.permuted(as_captions, axis=1)
     found = confidence_sequence(mixed, np.ones(mixed.shape[1]), alpha=ALPHA, aim=0.05)
     assert misses(found.low, found.high, truth) <= ALPHA
@@ -159,14 +159,14 @@ def test_videos_of_different_sizes() -> None:
     assert np.median(widths) < 0.15
 
 
-def test_an_order_by_value_breaks_the_promise() -> None:
+def test_intervals_are_not_valid_in_an_order_by_value() -> None:
     values = np.sort(shuffled(np.arange(400) < 200, np.random.default_rng(7)), axis=1)
     found = confidence_sequence(values, np.ones(400), alpha=ALPHA, aim=0.05)
     assert misses(found.low, found.high, 0.5) == 1
 
 
-def test_the_stop_comes_near_the_best_possible_size() -> None:
-    """2 ln(2 / alpha) variance / w^2 queries, fewer where these are many of all: n / (1 - n/N)."""
+def test_the_stop_is_near_the_best_possible_size() -> None:
+    """The best size is 2 ln(2 / alpha) variance / w^2, and lower in a small population."""
     n_all, aim, alpha = 20_000, 0.03, 0.05
     orders = shuffled(np.arange(n_all) < 0.3 * n_all, np.random.default_rng(8))[:40]
     found = confidence_sequence(orders, np.ones(n_all), alpha=alpha, aim=aim)
@@ -188,7 +188,7 @@ def test_the_stop_comes_near_the_best_possible_size() -> None:
         ([-1.0], [1], {}, "below 0"),
     ],
 )
-def test_refused(
+def test_bad_parameters_are_rejected(
     sums: list[float], sizes: list[int], settings: dict[str, float], reason: str
 ) -> None:
     with pytest.raises(ValueError, match=reason):

@@ -34,9 +34,9 @@ def test_difference_by_hand() -> None:
     found = measure_difference([1.0, 0.0, 1.0, -1.0, 0.5], 4000, rng=rng_of(1))
     assert (found.n, found.wins, found.ties, found.losses) == (5, 3, 1, 1)
     assert found.mean == pytest.approx(0.3, abs=1e-15)
-    # Squared deviations from 0.3: 0.49 + 0.09 + 0.49 + 1.69 + 0.04 = 2.8.
+    # The squared deviations from 0.3 are 0.49 + 0.09 + 0.49 + 1.69 + 0.04 = 2.8.
     assert found.effect == Estimate(pytest.approx(0.3 / math.sqrt(2.8 / 4), abs=1e-12))
-    # Sums of signed 1, 1, 1, 0.5 reach 1.5 unless they are 0.5 or less: in 10 of 16.
+    # The observed sum is 1.5. 10 of the 16 sign assignments of 1, 1, 1, 0.5 are as far from 0.
     assert found.randomisation == PValue(10 / 16, 0)
     assert found.bootstrap.draws == 4000
     assert (found.interval.method, found.interval.resamples) == ("t", 0)
@@ -81,12 +81,12 @@ def test_equal_systems_do_not_differ() -> None:
     assert found.bootstrap == PValue(1.0, 100)
     assert found.effect == Estimate(None, NO_VARIATION)
     assert found.ties == 10
-    # Bonett and Price: 1 of 12 won, 1 of 12 lost, z sqrt(2 / 12 / 12).
+    # Bonett and Price count 1 of 12 as won and 1 of 12 as lost: z sqrt(2 / 12 / 12).
     half = 1.959964 * math.sqrt(1 / 72)
     assert (found.interval.low, found.interval.high) == pytest.approx((-half, half), abs=1e-6)
 
 
-def test_effect_of_differences_that_are_alike_but_for_rounding_is_undefined() -> None:
+def test_effect_of_differences_that_are_equal_except_for_rounding_is_undefined() -> None:
     differences = np.array([0.3 - 0.2, 0.4 - 0.3, 0.1])
     assert len(set(differences.tolist())) == 3
     assert cohens_d(differences) == Estimate(None, NO_VARIATION)
@@ -101,7 +101,7 @@ def test_effect_of_differences_that_are_alike_but_for_rounding_is_undefined() ->
         ([1, math.inf], None, "not a finite number"),
     ],
 )
-def test_difference_refuses_too_little(
+def test_difference_rejects_too_few_queries(
     differences: list[float], clusters: list[int] | None, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -117,12 +117,14 @@ def test_rounding_noise_is_a_tie() -> None:
     assert (found.wins, found.ties, found.losses) == (2, 1, 1)
 
 
-# --- A true null, videos drawn --------------------------------------------------------------------
+# --- Equal systems, by video ----------------------------------------------------------------------
 
 
 def draw_null(rng: np.random.Generator, n_clusters: int, kind: str) -> tuple[FloatArray, IntArray]:
-    """Differences of two equal systems, and their videos: which of the two is right depends on the
-    video, as it does on MSVD, and each has about 14 captions."""
+    """Return differences of two equal systems, and the videos of the captions.
+
+    The better system depends on the video, as on MSVD. Videos have about 14 captions.
+    """
     clusters = np.repeat(np.arange(n_clusters), 1 + rng.poisson(13, n_clusters))
     lead = rng.normal(0, 1, n_clusters)
     if kind == "AP":
@@ -133,7 +135,7 @@ def draw_null(rng: np.random.Generator, n_clusters: int, kind: str) -> tuple[Flo
 
 @pytest.mark.parametrize("kind", ["AP", "C@5"])
 @pytest.mark.parametrize("n_clusters", [8, 12, 19, 100])
-def test_by_video_a_true_null_is_rejected_as_often_as_said(n_clusters: int, kind: str) -> None:
+def test_by_video_a_true_null_is_rejected_at_the_stated_rate(n_clusters: int, kind: str) -> None:
     rng = rng_of(n_clusters)
     trials = 800
     found = [
@@ -163,14 +165,14 @@ def test_by_caption_a_true_null_is_rejected_far_too_often(kind: str) -> None:
 
 
 def test_holm_by_hand() -> None:
-    # 0.01 * 4; 0.02 * 3; then 0.03 * 2, not below 0.06; 0.9 * 1.
+    # The adjusted values are 0.01 * 4, 0.02 * 3, 0.03 * 2 (at least 0.06) and 0.9 * 1.
     assert holm([0.03, 0.9, 0.01, 0.02]) == pytest.approx([0.06, 0.9, 0.04, 0.06], abs=1e-15)
     assert holm([0.5, 0.6]).tolist() == [1.0, 1.0]
     assert holm([]).tolist() == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_rejects_as_the_procedure_says(p_values: list[float]) -> None:
+def test_holm_rejects_as_the_procedure_does(p_values: list[float]) -> None:
     adjusted = holm(p_values)
     rejected = set()
     for step, place in enumerate(np.argsort(p_values, kind="stable").tolist()):

@@ -24,7 +24,7 @@ from evaluation.core.statistics.sub_samples import (
 
 
 def test_videos_for_a_number_of_captions() -> None:
-    # Five captions of three videos, 5/3 each.
+    # Three videos have five captions, 5/3 on average.
     clusters = [7, 7, 2, 2, 5]
     assert [clusters_to_draw(size, clusters, 5) for size in (1, 2, 3, 5, 10)] == [1, 1, 2, 3, 6]
     with pytest.raises(ValueError, match="3 clusters for 5 queries"):
@@ -32,7 +32,7 @@ def test_videos_for_a_number_of_captions() -> None:
 
 
 def test_whole_videos_are_drawn() -> None:
-    """One of two videos: the first has three captions, the second one."""
+    """One of two videos is drawn. The first has three captions, and the second has one."""
     values = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0]]
     drawn = draw_cluster_sub_samples(
         values, 2, 4000, rng=np.random.default_rng(1), clusters=[4, 4, 4, 9]
@@ -40,7 +40,7 @@ def test_whole_videos_are_drawn() -> None:
     first = drawn[0].means == 1 / 3
     assert first.mean() == pytest.approx(0.5, abs=0.03)
     assert np.all(drawn[0].means[~first] == 1)
-    # The same videos for both systems.
+    # Both systems have the same videos.
     assert np.array_equal(drawn[1].means == 2 / 3, first)
     difference = paired_sub_samples(*drawn)
     assert difference.size == 2
@@ -64,7 +64,7 @@ def test_the_deviation_grows_by_the_design_effect() -> None:
 
 @pytest.mark.parametrize("by_video", [False, True])
 def test_the_smallest_difference_is_that_of_the_planner(by_video: bool) -> None:
-    """At the power of one half, as many captions are needed as were drawn."""
+    """With a power of one half, the planner returns the size of the sub-samples."""
     rng = np.random.default_rng(3)
     videos = np.repeat(np.arange(500), 8)
     kinds = rng.choice(3, (500, 2), p=[0.35, 0.1, 0.55])[:, [0, 0, 0, 0, 1, 1, 1, 1]].reshape(-1)
@@ -76,7 +76,7 @@ def test_the_smallest_difference_is_that_of_the_planner(by_video: bool) -> None:
     else:
         drawn = draw_sub_samples(differences, size, 20_000, rng=rng)
     smallest = smallest_tested_difference(drawn, differences)
-    # Around its own difference of .25 the variance is .3875, around 0 it is .45.
+    # The variance around the observed difference of .25 is .3875, and around 0 it is .45.
     assert smallest / smallest_paired_difference(drawn) == pytest.approx(
         math.sqrt(np.square(differences).mean() / differences.var()), abs=1e-9
     )

@@ -6,7 +6,7 @@ from scipy import stats
 from evaluation.core.statistics.ties import merge_ties, rank_systems, signs_of
 
 
-def test_signs_pass_over_rounding_noise() -> None:
+def test_signs_ignore_rounding_errors() -> None:
     assert signs_of([0.1 + 0.2 - 0.3, -1e-12, 0.0, 1e-6, -0.5]).tolist() == [0, 0, 0, 1, -1]
 
 

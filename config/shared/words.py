@@ -1,0 +1,16 @@
+"""Words with numbers, for sentences that code composes."""
+
+from __future__ import annotations
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, such as "1 pair" or "3,000 pairs"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def short_sha(sha256: str) -> SafeString:
+    """Return HTML with the first digits of a hash, and the whole hash as its title."""
+    return format_html('<code class="sha" title="{}">{}</code>', sha256, sha256[:12])

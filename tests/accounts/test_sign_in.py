@@ -1,0 +1,155 @@
+"""Who may sign in: demo accounts only in the demo; forgotten passwords; secrets in logs."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from rest_framework.authtoken.models import Token
+
+from config.accounts.actors import OPERATOR
+from config.accounts.models import ConsentText, User
+from config.accounts.roles import Role
+from config.accounts.services import create_user, mark_demo_account
+from config.shared.errors import InvalidInput, NotPermitted
+from config.shared.logs import MaskSecretPaths
+from evaluation.demo.people import ACCOUNTS, make_accounts
+from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
+from tests.accounts.world import admin
+from tests.factories import PASSWORD, make_user
+
+pytestmark = pytest.mark.django_db
+
+LOGIN, RESET = "/accounts/login/", "/accounts/password/reset/"
+
+
+def sign_in(username: str, password: str = DEMO_PASSWORD) -> tuple[Client, Any]:
+    client = Client()
+    return client, client.post(LOGIN, {"login": username, "password": password})
+
+
+def test_demo_accounts_sign_in_only_to_the_demo(settings: Any) -> None:
+    make_accounts()
+    assert User.objects.filter(is_demo=True).count() == len(ACCOUNTS)
+    client, answer = sign_in("admin")
+    assert answer.status_code == 403
+    assert "This account belongs to the demo" in answer.content.decode()
+    assert client.get("/people/").status_code == 302
+
+    settings.DEMO = True
+    client, answer = sign_in("admin")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert client.get("/people/").status_code == 200
+    settings.DEMO = False
+    assert client.get("/people/").status_code == 302
+
+
+def test_a_wrong_password_of_a_demo_account_is_only_wrong(settings: Any) -> None:
+    make_accounts()
+    _, answer = sign_in("admin", "wrong")
+    assert answer.status_code == 200
+    assert "belongs to the demo" not in answer.content.decode()
+
+
+def test_the_django_admin_refuses_demo_accounts() -> None:
+    make_accounts()
+    client = Client()
+    form = {"username": "admin", "password": DEMO_PASSWORD}
+    assert client.post("/admin/login/", form).status_code == 200
+    assert "_auth_user_id" not in client.session
+
+
+def test_tokens_of_demo_accounts_work_only_in_the_demo(settings: Any) -> None:
+    make_accounts()
+    token = Token.objects.create(user=User.objects.get(username="researcher"))
+    headers = {"Authorization": f"Token {token.key}"}
+    refused = Client().get("/api/v1/benchmarks/", headers=headers)
+    assert refused.status_code == 401
+    assert refused.json() == {"detail": "This account belongs to the demo, which is not running."}
+    settings.DEMO = True
+    assert Client().get("/api/v1/benchmarks/", headers=headers).status_code == 200
+
+
+def test_accounts_of_an_earlier_demo_are_marked_but_not_those_of_people() -> None:
+    earlier = create_user(username="admin", password=DEMO_PASSWORD, roles=[Role.ADMIN], by=OPERATOR)
+    own = make_user("lead", Role.LEAD)
+    make_accounts()
+    marks = {user.pk: user.is_demo for user in User.objects.all()}
+    assert (marks[earlier.pk], marks[own.pk]) == (True, False)
+    with pytest.raises(NotPermitted):
+        mark_demo_account(person=own, by=own)
+
+
+def test_other_accounts_sign_in_by_name_and_by_email(settings: Any) -> None:
+    make_user("rita", Role.RESEARCHER)
+    User.objects.update(email="rita@example.org")
+    for login in ("rita", "RITA@example.org"):
+        _, answer = sign_in(login, PASSWORD)
+        assert (login, answer.status_code) == (login, 302)
+
+
+def test_only_admins_and_the_operator_create_people() -> None:
+    with pytest.raises(NotPermitted):
+        create_user(username="x", password=None, roles=[], by=make_user("rita", Role.LEAD))
+    made = create_user(username="ada2", password=None, roles=[Role.ADMIN], by=admin())
+    assert (made.is_staff, made.is_superuser) == (True, True)
+
+
+def test_texts_have_a_longest_length() -> None:
+    for name in ("username", "name", "email"):
+        columns = {"username": "anna", name: "x" * 255}
+        with pytest.raises(InvalidInput):
+            create_user(password=None, roles=[], by=OPERATOR, **columns)  # type: ignore[arg-type]
+    from django.db import IntegrityError, transaction
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ConsentText.objects.create(version=1, text="x" * 50_001, written_by=admin())
+    ConsentText.objects.create(version=1, text="x" * 50_000, written_by=admin())
+
+
+def test_without_email_the_page_for_a_forgotten_password_says_so(settings: Any) -> None:
+    settings.CAN_SEND_EMAIL = False
+    for answer in (Client().get(RESET), Client().post(RESET, {"email": "a@example.org"})):
+        assert answer.status_code == 200
+        assert "This site does not send e-mail" in answer.content.decode()
+        assert 'name="email"' not in answer.content.decode()
+    assert mail.outbox == []
+
+
+def test_a_forgotten_password_is_replaced_by_a_link(settings: Any) -> None:
+    settings.CAN_SEND_EMAIL = True
+    rita = make_user("rita", Role.RESEARCHER)
+    User.objects.update(email="rita@example.org")
+    client = Client()
+    assert "Send the link" in client.get(RESET).content.decode()
+    assert client.post(RESET, {"email": "rita@example.org"}).status_code == 302
+    (sent,) = mail.outbox
+    assert "rita" in sent.body
+    link = re.search(r"/accounts/password/reset/key/\S+", sent.body)
+    assert link
+    page = client.get(link[0], follow=True)
+    form = {"password1": "a new one for rita", "password2": "a new one for rita"}
+    assert client.post(page.redirect_chain[-1][0], form).status_code == 302
+    rita.refresh_from_db()
+    assert rita.check_password("a new one for rita")
+
+
+@pytest.mark.parametrize(
+    ("path", "masked"),
+    [
+        ("/invitations/s3cret/", "/invitations/***/"),
+        (
+            "/accounts/password/reset/key/1-abc-def/",
+            "/accounts/password/reset/key/***/",
+        ),
+        ("/benchmarks/tiny/", "/benchmarks/tiny/"),
+    ],
+)
+def test_links_do_not_reach_a_log(path: str, masked: str) -> None:
+    record = logging.LogRecord("django.request", 30, "", 0, "Not Found: %s", (path,), None)
+    assert MaskSecretPaths().filter(record)
+    assert record.getMessage() == f"Not Found: {masked}"
