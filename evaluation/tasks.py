@@ -1,7 +1,8 @@
-"""Celery's side of the evaluation app: what its jobs do."""
+"""The jobs and scheduled tasks of the evaluation app."""
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -11,6 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
+from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
@@ -25,6 +27,11 @@ from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
+def _actor(params: dict[str, Any]) -> Actor:
+    """Return the actor who queued the job, for whom its policies are checked."""
+    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)
+
+
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
     url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
@@ -34,7 +41,7 @@ def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: benchmark (key)."""
     report = monitor.compute_agreement(
-        benchmark=get_benchmark(params["benchmark"]), progress=progress
+        benchmark=get_benchmark(params["benchmark"]), by=_actor(params), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
 
@@ -56,7 +63,7 @@ def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: campaign (a key)."""
     campaign = get_campaign(params["campaign"])
-    report = monitor.compute_figures(campaign=campaign, progress=progress)
+    report = monitor.compute_figures(campaign=campaign, by=_actor(params), progress=progress)
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
@@ -81,15 +88,15 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     params: benchmark (key), job, allow_pending.
     """
     benchmark = get_benchmark(params["benchmark"])
-    job = Job.objects.select_related("created_by").get(pk=params["job"])
+    by = _actor(params)
     label_set = release.publish_label_set(
         benchmark=benchmark,
+        by=by,
         allow_pending=params.get("allow_pending", False),
-        created_by=job.created_by,
-        request=job.pk,
+        request=uuid.UUID(params["job"]),
         progress=progress,
     )
-    scores.evaluate_runs(benchmark=benchmark, progress=progress)
+    scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
@@ -112,6 +119,7 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     none: all)."""
     evaluated = scores.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
+        by=_actor(params),
         labels=params.get("labels", LATEST),
         run_names=params.get("runs", ()),
         labels_only=params.get("labels_only", False),
@@ -140,7 +148,7 @@ def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
-    draft = release.make_draft(benchmark=benchmark, progress=progress)
+    draft = release.make_draft(benchmark=benchmark, by=_actor(params), progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,

@@ -27,6 +27,7 @@ from annotation.services import (
     open_training,
     write_guideline,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -364,9 +365,9 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
-    compute_agreement(benchmark=benchmark)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    evaluate_runs(benchmark=benchmark)
+    compute_agreement(benchmark=benchmark, by=OPERATOR)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     return opened
 
@@ -711,8 +712,8 @@ def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
     benchmark = factories.make_benchmark(folder, captions=2, videos=8, key=key)
     add_run_and_campaign(folder, benchmark, 0)
     factories.bring_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    evaluate_runs(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     return benchmark
 
@@ -725,4 +726,4 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, name=f"round {number}")
-    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

@@ -16,11 +16,6 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def with_noun(number: int, noun: str, plural: str = "") -> str:
-    """Return a number and its noun: `1 label`, `2,500 labels`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def percent(share: float | None) -> str:
     """Return a share in percent to one decimal, without its sign."""
     return UNDEFINED if share is None else f"{100 * share:.1f}"
@@ -72,6 +67,11 @@ def number(value: float) -> str:
     return text.replace("-", MINUS)
 
 
+def short(value: float) -> str:
+    """Return a number for the scale of a chart: whole, or with two significant digits below 10."""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
 def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
@@ -117,6 +117,11 @@ class Figure:
     @property
     def is_undefined(self) -> bool:
         return self.value is None
+
+    @property
+    def number(self) -> float | None:
+        """The value if it is a single number, to sort by and to compute with."""
+        return self.value if isinstance(self.value, int | float) else None
 
     @property
     def text(self) -> str:

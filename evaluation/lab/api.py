@@ -193,11 +193,11 @@ def _described(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def query_data(data: Any) -> dict[str, Any]:
+def query_data(body: Any) -> dict[str, Any]:
     """Return the options of a request body, as a form takes them."""
-    if not isinstance(data, Mapping):
+    if not isinstance(body, Mapping):
         raise InvalidInput("Send the options as a JSON object of names and values.")
-    data = {str(name): value for name, value in data.items()}
+    data = {str(name): value for name, value in body.items()}
     for name, value in data.items():
         values = value if isinstance(value, list) else [value]
         if not all(map(_can_be_typed, (name, *values))):

@@ -89,7 +89,7 @@ class DraftOfLabels(OfBenchmark):
     @extend_schema(request=None, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
         """Draft the labels of this moment; analyses by the draft before are computed anew."""
-        return accepted(begin_draft(benchmark=self.benchmark, created_by=cast(User, request.user)))
+        return accepted(begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
 
 
 class LabelSetFile(OfBenchmark):

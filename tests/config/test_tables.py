@@ -95,9 +95,3 @@ def test_a_figure_shows_its_value_or_its_reason() -> None:
     missing = numbers.undefined("no labels")
     assert (missing.text, missing.text_or_reason, missing.remark) == ("–", "no labels", "no labels")
     assert (share.is_undefined, missing.is_undefined) == (False, True)
-
-
-def test_numbers_with_their_nouns() -> None:
-    assert numbers.with_noun(1, "label") == "1 label"
-    assert numbers.with_noun(2500, "label") == "2,500 labels"
-    assert numbers.with_noun(2, "query", "queries") == "2 queries"

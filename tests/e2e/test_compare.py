@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.cache import cache
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -40,7 +41,7 @@ def benchmark(transactional_db: None, tmp_path: Path) -> Benchmark:
     benchmark = rooms.make_benchmark(tmp_path, CAPTIONS, videos=4, key="tiny")
     factories.make_run(tmp_path, benchmark, LISTS, system="B")
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 0), ("c0", "v2", "a", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 

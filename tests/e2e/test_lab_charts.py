@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
@@ -68,7 +69,7 @@ def make_full(folder: Path) -> Benchmark:
         import_run(benchmark=benchmark, path=INPUT / file, system=name)
     build_pool(benchmark=benchmark, depth=6)
     import_judgments(benchmark=benchmark, path=INPUT / "judgments.csv")
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     factories.bring_train_captions(folder, benchmark, "a red circle", "a blue square turns")
     tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]
     factories.bring_tags(folder, benchmark, *tags, of="video_id")
@@ -89,7 +90,7 @@ def make_single(folder: Path) -> Benchmark:
         factories.make_run(folder, benchmark, {"c0": videos}, system=system)
     build_pool(benchmark=benchmark, depth=1)
     factories.bring_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 
 
@@ -112,7 +113,7 @@ def make_crowded(folder: Path) -> Benchmark:
         for turn, annotator in enumerate(("anna", "ben", "cem")[: 1 + caption % 3])
     ]
     factories.bring_judgments(folder, benchmark, labels)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 
 

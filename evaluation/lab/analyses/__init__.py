@@ -56,4 +56,4 @@ def get_analysis(name: str) -> Analysis:
     return ANALYSES[name]
 
 
-__all__ = ["KINDS", "SECTIONS", "Inputs", "Kind", "Result", "get_kind"]
+__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "Result", "get_analysis"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from config.shared.numbers import with_noun
+from config.shared.words import counted
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import Inputs
@@ -57,7 +57,7 @@ def few_units_warnings(result: Result) -> list[str]:
         return []
     name = NAMES[result["unit"]]
     return [
-        f"Only {with_noun(result['units'], name)} can be resampled. The intervals are "
+        f"Only {counted(result['units'], name)} can be resampled. The intervals are "
         f"corrected for this, but they are wide and depend on each single {name}."
     ]
 
@@ -67,7 +67,7 @@ def few_measured_warnings(result: Result, what: str) -> list[str]:
     units = result.get("units", FEW_CLUSTERS)
     if units >= FEW_CLUSTERS:
         return []
-    number = with_noun(units, NAMES[result["unit"]])
+    number = counted(units, NAMES[result["unit"]])
     return [f"The {what} is uncertain: it is measured on only {number}."]
 
 
@@ -81,7 +81,7 @@ def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) 
         return []
     name = NAMES[result["unit"]]
     return [
-        f"{with_noun(len(few), what)} {'has' if len(few) == 1 else 'have'} fewer than "
+        f"{counted(len(few), what)} {'has' if len(few) == 1 else 'have'} fewer than "
         f"{FEW_CLUSTERS} {name}s. The intervals are corrected for this, but they depend on each "
         f"single {name}."
     ]

@@ -8,8 +8,8 @@ import numpy as np
 from django import forms
 
 from annotation.core.consensus import NO_LABEL
-from config.shared.numbers import with_noun
 from config.shared.progress import Progress
+from config.shared.words import counted
 from evaluation.core.arrays import IntArray
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
@@ -206,7 +206,7 @@ def _warnings(result: Result) -> list[str]:
         return []
     name = NAMES[result["unit"]]
     return [
-        f"The settled original positives belong to only {with_noun(units, name)}. The interval of "
+        f"The settled original positives belong to only {counted(units, name)}. The interval of "
         f"their share is wide and depends on each single {name}."
     ]
 

@@ -79,7 +79,8 @@ def _summary(positives: IntArray) -> Result:
 def _cells(table: IntArray) -> list[list[int]]:
     """Return the non-empty cells: [words, positives, captions]."""
     words, positives = np.nonzero(table)
-    return np.stack([words, positives, table[words, positives]], axis=1).tolist()
+    cells: list[list[int]] = np.stack([words, positives, table[words, positives]], axis=1).tolist()
+    return cells
 
 
 def _examples(

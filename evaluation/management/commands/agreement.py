@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.core.people.agreement_figures import RESAMPLES
 from evaluation.monitor.services import compute_agreement
@@ -56,6 +57,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         report = compute_agreement(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             resamples=options["resamples"],
             progress=self.progress,
         )

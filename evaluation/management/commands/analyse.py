@@ -7,12 +7,13 @@ from typing import Any
 from django import forms
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import COMMON_FIELDS, build_question, source_line
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
-from evaluation.release.services import draft_if_meant
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
 ROWS_MAX = 40
@@ -53,7 +54,9 @@ class Command(HearthCommand):
         data |= {"runs": options["runs"]} if options["runs"] else {}
         data |= {name: options[name] for name in own_options() if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
         question = build_question(self.analysis, benchmark, data)
         found = analyse(question=question, progress=self.progress)
         return {**found.result, "inputs": found.inputs}

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.numbers import UNDEFINED
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import caption_as_json
-from evaluation.release.services import draft_if_meant
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
 ROWS_MAX = 40
@@ -48,7 +49,9 @@ class Command(HearthCommand):
         data |= {"runs": options["runs"]} if options["runs"] else {}
         data |= {name: options[name] for name in OWN if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
         comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
             return comparison.as_json()

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.release.selectors import LATEST
 from evaluation.scores.services import EvaluatedRuns, evaluate_runs
@@ -35,6 +36,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         evaluated = evaluate_runs(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             labels=options["labels"],
             run_names=options["runs"],
             measures=options["measures"],

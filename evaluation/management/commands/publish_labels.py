@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.release.services import publish_label_set
 from pooling.selectors import get_benchmark
@@ -25,6 +26,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = publish_label_set(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             allow_pending=options["allow_pending"],
             progress=self.progress,
         )

@@ -45,7 +45,7 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 def draft_make(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    job = begin_draft(benchmark=benchmark, created_by=cast(User, request.user))
+    job = begin_draft(benchmark=benchmark, by=cast(User, request.user))
     return show_job(request, job)
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.policies import can_lead
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.views import start_job
+from config.shared.numbers import Figure
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS
@@ -20,7 +21,7 @@ from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import deciding_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
-from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, Value, mark_ranks, result_rows
+from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
 from pooling.selectors import find_runs
@@ -31,7 +32,7 @@ class Line:
     """One measure of the run: its score, its bounds, and its rank among the scored runs."""
 
     cell: Cell
-    bounds: tuple[Value, Value] | None
+    bounds: Figure
     rank_before: int | None
     rank: int | None
     n_ranked: int
@@ -111,17 +112,17 @@ def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
     bounds = row.evaluation.bounds.get(measure) if row.evaluation else None
     return Line(
         row.cell(measure),
-        (Value(bounds[0]), Value(bounds[1])) if bounds else None,
+        Figure(list(bounds) if bounds else None, "percent"),
         row.rank_before,
         row.rank,
         row.n_ranked,
     )
 
 
-def _shares(row: ResultRow) -> list[tuple[str, Value]]:
-    """By depth, which share of the top is judged."""
+def _shares(row: ResultRow) -> list[tuple[str, Figure]]:
+    """Return the judged share of the top ranks, by depth."""
     judged = row.evaluation.judged if row.evaluation else {}
-    return [(depth, Value(share)) for depth, share in judged.items()]
+    return [(depth, Figure(share, "percent sign")) for depth, share in judged.items()]
 
 
 def _scoring(found: Run) -> Job | None:

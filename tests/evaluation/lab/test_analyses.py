@@ -19,6 +19,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import Priority
 from annotation.selectors.labels import labels_moment
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -166,7 +167,7 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
     # 16 labels, 9 of them relevant; the two that differ count in both directions.
@@ -285,7 +286,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **given)
     assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
@@ -562,7 +563,7 @@ def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
     }
     # Another choice, another label set and another run are other questions.
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": "2"}))
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
     analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
@@ -640,7 +641,7 @@ def test_saturation_is_warned_of(
         for video, label in labels.items()
     ]
     bring_judgments(tmp_path, benchmark, other)
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
     given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
     # All is in conflict, so that the originals alone count: one of three is right.
@@ -801,7 +802,7 @@ def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
         for alike in [own // 2 == other // 2]
     ]
     bring_judgments(tmp_path, benchmark, labels)
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
@@ -887,7 +888,7 @@ def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Pat
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
-    make_draft(benchmark=campaign.benchmark)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     given = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
     result = result_of(campaign.benchmark, "history", **given)
     stopping = result["stopping"]
@@ -907,7 +908,7 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
     for assignment in claim(campaign, make_annotator("ann"), 4):
         submit(assignment, 1)
-    make_draft(benchmark=campaign.benchmark)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     result = result_of(campaign.benchmark, "history", labels="draft", measure="C@1")
     assert result["stopping"]["doubts"] == ["prioritised"]
     assert result["stopping"]["order"] == "drawn"
@@ -1078,7 +1079,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
     if get_analysis(name).needs_labels:
         bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
-        publish_label_set(benchmark=captions)
+        publish_label_set(benchmark=captions, by=OPERATOR)
     bring_train_captions(tmp_path, captions, "a dog")
     kind = get_analysis(name)
     by_default = build_question(kind, captions, {})

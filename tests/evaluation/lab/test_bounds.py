@@ -10,6 +10,7 @@ import pytest
 
 from annotation.enums import Scale
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR
 from evaluation.lab.analyses import get_analysis
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -113,7 +114,7 @@ def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
     make_run(tmp_path, made, {f"c{q}": ["v2", "v3"] for q in range(4)}, system="B")
     labels = [("c0", "v1", "anna", 1), ("c1", "v1", "anna", 0), ("c2", "v2", "anna", 1)]
     bring_judgments(tmp_path, made, labels)
-    publish_label_set(benchmark=made)
+    publish_label_set(benchmark=made, by=OPERATOR)
     question = {"depth": "2", "measures": "P@2"}
     by_captions = rows_of(result_of(made, "bounds", unit="captions", **question), "A")["P@2"]
     by_videos = rows_of(result_of(made, "bounds", unit="videos", **question), "A")["P@2"]

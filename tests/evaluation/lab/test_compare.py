@@ -19,6 +19,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
@@ -221,7 +222,7 @@ def test_labels_in_conflict_are_not_no_labels(
     tmp_path: Path, benchmark: Benchmark, rita: Client
 ) -> None:
     bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
     told = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
@@ -304,7 +305,7 @@ def test_the_link_leads_back_whatever_comes_later(
     )
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="0")
     bring_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     after = rita.get(before["shared"]).context
     assert (after["row"], after["place"]) == (before["row"], before["place"])
     assert after["inputs"] == before["inputs"]

@@ -11,6 +11,7 @@ import pytest
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
 from annotation.selectors.judgments import judgment_arrays
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -144,7 +145,7 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
             for person, label in zip(people[:n], labels[:n], strict=True)
         ]
     bring_judgments(folder, benchmark, rows)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark, truth
 
 
@@ -222,7 +223,7 @@ def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
 
 def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     labels = label_set_labels(LabelSet.objects.latest("version"))
     judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
     both = noisy_labels(labels, judgments, known)

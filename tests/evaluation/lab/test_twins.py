@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -39,7 +40,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
     # People judge one of the six pairs that twins add relevant, and one not relevant.
     judged = [("c0", "v2", "anna", 1), ("c1", "v0", "anna", 0), ("c2", "v3", "anna", 0)]
     bring_judgments(tmp_path, found, judged)
-    publish_label_set(benchmark=found)
+    publish_label_set(benchmark=found, by=OPERATOR)
     return found
 
 

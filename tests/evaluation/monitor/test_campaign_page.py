@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.monitor.services import compute_agreement
 from tests import factories
@@ -28,7 +29,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     made = factories.make_campaign(tmp_path, double_share=1)
     for name, labels in (("anna", {"v0": 1, "v1": 0}), ("ben", {"v0": 0, "v1": 0})):
         factories.judge(made, factories.make_annotator(name), labels)
-    compute_agreement(benchmark=made.benchmark)
+    compute_agreement(benchmark=made.benchmark, by=OPERATOR)
     return made
 
 

@@ -16,6 +16,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
 from annotation.tasks import open_confirmation_job
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -50,7 +51,7 @@ def judged(tmp_path: Path, db: None) -> Campaign:
     relevant = {("c1", "v0"), ("c2", "v3")}
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int((held.task.query.key, held.task.video.key) in relevant))
-    publish_label_set(benchmark=campaign.benchmark)
+    publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     return campaign
 
 
@@ -110,12 +111,16 @@ def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
     assert state_of(campaign) == [(TaskState.RESOLVED, 0, 2, 0)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
     before, after = (
-        publish_label_set(benchmark=judged.benchmark) if new else LabelSet.objects.get()
+        publish_label_set(benchmark=judged.benchmark, by=OPERATOR)
+        if new
+        else LabelSet.objects.get()
         for new in (False, True)
     )
     assert (before.n_relevant, after.n_relevant) == (2, 1)
     scores = [
-        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"]).runs[0].labelled
+        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"], by=OPERATOR)
+        .runs[0]
+        .labelled
         for version in ("1", "2")
     ]
     assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
@@ -126,7 +131,7 @@ def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     assert int(judgment_arrays(judged.benchmark).is_first.sum()) == 12
-    result = compute_agreement(benchmark=judged.benchmark, resamples=10).result
+    result = compute_agreement(benchmark=judged.benchmark, resamples=10, by=OPERATOR).result
     assert (result["labels"], result["multiply_labelled"]) == (13, 1)
     # The second label was requested because of the first one.
     assert result["first_two_agreement"] is None
@@ -185,7 +190,7 @@ def test_nothing_is_confirmed_twice(judged: Campaign) -> None:
 
 
 def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, lead: User) -> None:
-    evaluate_runs(benchmark=judged.benchmark)
+    evaluate_runs(benchmark=judged.benchmark, by=OPERATOR)
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))

@@ -20,6 +20,7 @@ from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
 from annotation.selectors.labels import labels_moment
 from annotation.services import escalate_task
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -31,7 +32,7 @@ from evaluation.models import AnalysisResult, Draft
 from evaluation.release.selectors import draft_state, label_set_judged
 from evaluation.release.selectors.labels import label_text
 from evaluation.release.services import (
-    DRAFT_AFTER,
+    MAX_DRAFT_AGE,
     SETTLED_FOR,
     make_draft,
     publish_label_set,
@@ -71,8 +72,8 @@ def make_older(by: datetime.timedelta) -> None:
 
 def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Path) -> None:
     label_more(tmp_path, benchmark)
-    draft = make_draft(benchmark=benchmark)
-    published = publish_label_set(benchmark=benchmark, allow_pending=True)
+    draft = make_draft(benchmark=benchmark, by=OPERATOR)
+    published = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert draft.sha256 == published.sha256
     assert hashlib.sha256(label_text(draft)).hexdigest() == draft.sha256
     assert (draft.n_pairs, draft.n_relevant, draft.n_conflicted, draft.n_judgments) == (
@@ -94,13 +95,13 @@ def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Pa
 
 
 def test_the_same_labels_are_the_same_draft(benchmark: Benchmark, tmp_path: Path) -> None:
-    first = make_draft(benchmark=benchmark)
-    again = make_draft(benchmark=benchmark)
+    first = make_draft(benchmark=benchmark, by=OPERATOR)
+    again = make_draft(benchmark=benchmark, by=OPERATOR)
     assert again.pk == first.pk
     assert again.created_at > first.created_at
     for name in ("ben", "cleo", "dora"):
         label_more(tmp_path, benchmark, name)
-        make_draft(benchmark=benchmark)
+        make_draft(benchmark=benchmark, by=OPERATOR)
     # The last, and the one before for those who are just computing from it.
     assert Draft.objects.count() == 2
 
@@ -112,17 +113,17 @@ def test_of_two_at_once_the_later_labels_are_the_draft(
         if phase == "writing the draft" and not later:
             later.append(None)
             label_more(tmp_path, benchmark)
-            later[0] = make_draft(benchmark=benchmark)
+            later[0] = make_draft(benchmark=benchmark, by=OPERATOR)
 
     later: list[Draft | None] = []
-    assert make_draft(benchmark=benchmark, progress=overtake) == later[0]
+    assert make_draft(benchmark=benchmark, progress=overtake, by=OPERATOR) == later[0]
     assert Draft.objects.get() == later[0]
 
 
 def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
     Judgment.objects.all().delete()
-    with pytest.raises(InvalidInput, match="nothing of tiny is judged yet"):
-        make_draft(benchmark=benchmark)
+    with pytest.raises(InvalidInput, match="The benchmark tiny has no judgments yet"):
+        make_draft(benchmark=benchmark, by=OPERATOR)
     assert renew_drafts() == 0
 
 
@@ -146,10 +147,13 @@ def test_a_label_that_its_annotator_takes_back_changes_the_moment(tmp_path: Path
     held = claim(campaign, anna)
     for assignment in held:
         submit(assignment, 1)
-    before, made = labels_moment(campaign.benchmark), make_draft(benchmark=campaign.benchmark)
+    before, made = (
+        labels_moment(campaign.benchmark),
+        make_draft(benchmark=campaign.benchmark, by=OPERATOR),
+    )
     escalate_task(assignment_id=held[0].pk, annotator=anna, kind=EscalationKind.UNSURE)
     assert labels_moment(campaign.benchmark) != before
-    assert make_draft(benchmark=campaign.benchmark).n_pairs == made.n_pairs - 1
+    assert make_draft(benchmark=campaign.benchmark, by=OPERATOR).n_pairs == made.n_pairs - 1
 
 
 def test_whatever_changes_labels_changes_their_moment(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -179,14 +183,14 @@ def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path:
     assert renew_drafts() == 1
     run_job(Job.objects.get(kind="draft_labels", state=JobState.QUEUED).pk)
 
-    make_older(DRAFT_AFTER)
+    make_older(MAX_DRAFT_AGE)
     label_more(tmp_path, benchmark, "cleo")
     assert renew_drafts() == 1  # more come without a pause, but the draft has grown old
     assert Draft.objects.count() == 2
 
 
 def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None:
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     label_more(tmp_path, benchmark)
@@ -205,7 +209,7 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
 
 
 def test_results_of_drafts_do_not_push_out_others(benchmark: Benchmark) -> None:
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
     published = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     for depth in range(1, DRAFT_RESULTS_MAX + 3):
         analyse(
@@ -225,11 +229,11 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     page = "/benchmarks/tiny/analyses/ranks/?labels=draft"
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     first = client.get(page).context["analysis"]
     label_more(tmp_path, benchmark)
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
 
     shown = client.get(page)
     assert shown.context["result"] == first
@@ -301,7 +305,7 @@ def test_by_command(
     label_more(tmp_path, benchmark, "emil")
     call_command("compare", "tiny", "--json")
     compared = json.loads(capsys.readouterr().out)["inputs"]
-    assert compared["labels_sha256"] == make_draft(benchmark=benchmark).sha256
+    assert compared["labels_sha256"] == make_draft(benchmark=benchmark, by=OPERATOR).sha256
 
 
 def test_over_the_api(benchmark: Benchmark) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
@@ -63,7 +64,7 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
     settings.PUBLISHER_WEBSITE = "https://example.org"
     benchmark = make_msvd(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    return publish_label_set(benchmark=benchmark, allow_pending=True)
+    return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
 
 def export(label_set: LabelSet, format: str) -> bytes:
@@ -203,7 +204,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
         ("q1", "v2", "Cem", 1),
     ]
     bring_judgments(tmp_path, benchmark, judged)
-    text = export(publish_label_set(benchmark=benchmark), "fire")
+    text = export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire")
     assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
     found = json.loads(text)
     entry = found["annotations"][0]
@@ -218,7 +219,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
 
 
 def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
-    found = json.loads(export(publish_label_set(benchmark=benchmark), "fire"))
+    found = json.loads(export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire"))
     entries = found["annotations"] + found["disagreements"]
     return {(entry["query"], entry["video_id"]): entry["pooled_by"] for entry in entries}
 
@@ -303,7 +304,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     done = import_judgments(benchmark=copy, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
-    again = publish_label_set(benchmark=copy, allow_pending=True)
+    again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256
     # Its own pseudonyms: the two cannot be linked but by what was judged.
     assert again.judgments_sha256 != label_set.judgments_sha256
@@ -315,7 +316,7 @@ def test_every_format_is_the_same_bytes_again(
 ) -> None:
     first = export(label_set, format)
     bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
-    publish_label_set(benchmark=label_set.benchmark, allow_pending=True)
+    publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
 
     path = tmp_path / "again"
     assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)

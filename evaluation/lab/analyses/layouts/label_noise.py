@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.shared.numbers import with_noun
+from config.shared.words import counted
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
 from evaluation.lab.analyses.intervals import few_units_warnings
 from evaluation.lab.analyses.results import Result
@@ -165,7 +165,7 @@ def noise_warnings(result: Result) -> list[str]:
         )
     if used["source"] in (DOUBLE, ANNOTATORS) and used["disagreements"] < FEW_DISAGREEMENTS:
         found.append(
-            f"The error rates are based on only {with_noun(used['disagreements'], 'pair')} with "
+            f"The error rates are based on only {counted(used['disagreements'], 'pair')} with "
             "differing labels. Label more pairs twice."
         )
     if used["source"] == GOLD:
@@ -184,7 +184,7 @@ def noise_warnings(result: Result) -> list[str]:
         )
     if result["left_out"]:
         found.append(
-            f"The correction leaves out {with_noun(result['left_out'], 'label')}, because earlier "
+            f"The correction leaves out {counted(result['left_out'], 'label')}, because earlier "
             "labels were the reason to request them. Raw scores use them."
         )
     return found + few_units_warnings(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from config.shared.numbers import with_noun
+from config.shared.words import counted
 from evaluation.core.relevance.compare import FIRST, SECOND
 from evaluation.core.statistics.saturation import INTERVAL, NOISE
 from evaluation.lab.analyses.charts import (
@@ -113,8 +113,8 @@ def _covered(comparisons: list[Result]) -> str:
     measures = dict.fromkeys(row["measure"] for row in comparisons)
     pairs = len(comparisons) // len(measures)
     return (
-        f"Holm’s correction covers the {with_noun(len(comparisons), 'test')} of this table: "
-        f"{with_noun(pairs, 'pair')} of systems by {with_noun(len(measures), 'measure')} "
+        f"Holm’s correction covers the {counted(len(comparisons), 'test')} of this table: "
+        f"{counted(pairs, 'pair')} of systems by {counted(len(measures), 'measure')} "
         f"({', '.join(measures)})."
     )
 

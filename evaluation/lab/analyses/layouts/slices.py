@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.shared.numbers import with_noun
+from config.shared.words import counted
 from evaluation.lab.analyses.charts import PERCENT, Chart, dots, horizontal_labels, quantity, step
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import (
@@ -82,8 +82,8 @@ def _differences_table(result: Result, percent: str) -> Table:
             Column("p_randomisation", "p, randomisation", "p"),
         ],
         rows,
-        note=f"Holm’s correction covers the {with_noun(len(rows), 'test')} of this table: "
-        f"{with_noun(slices, 'slice')} by {with_noun(len(rows) // slices, 'pair')} of systems."
+        note=f"Holm’s correction covers the {counted(len(rows), 'test')} of this table: "
+        f"{counted(slices, 'slice')} by {counted(len(rows) // slices, 'pair')} of systems."
         + (f" Only the first {COMPARED_MAX} runs are compared." if left_out > 0 else ""),
     )
 
