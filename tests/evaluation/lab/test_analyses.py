@@ -1,4 +1,4 @@
-"""The analyses of a benchmark that is worked by hand, by command, page and API."""
+"""The analyses on a benchmark worked by hand, by command, page and API."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_significance(benchmark: Benchmark) -> None:
 
 
 def test_bounds(benchmark: Benchmark) -> None:
-    """By the original positives alone, nearly all is unjudged."""
+    """By the original positives only, nearly all pairs are unjudged."""
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 P@2")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
     assert (rows["A", "C@1"]["score"], rows["A", "C@1"]["bounds"]) == (
@@ -254,7 +254,8 @@ def test_slices_by_tag(benchmark: Benchmark) -> None:
 def test_tags_that_are_too_many_are_left_out(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.lab.analyses.slices.TAGS_MAX", 2)
+    for module in ("slices", "layouts.slices"):
+        monkeypatch.setattr(f"evaluation.lab.analyses.{module}.TAGS_MAX", 2)
     result = result_of(benchmark, "slices", by="tags", resamples="100")
     assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
     table = get_analysis("slices").tables(result)[0]
@@ -277,7 +278,7 @@ def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> 
         analyse(question=question)
     assert not AnalysisResult.objects.exists()
     Tag.objects.all().delete()
-    with pytest.raises(InvalidInput, match="tiny has no tags yet; a lead brings them"):
+    with pytest.raises(InvalidInput, match="tiny has no tags"):
         build_question(get_analysis("slices"), benchmark, {"by": "tags"})
 
 
@@ -389,7 +390,7 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
 
 @pytest.fixture
 def two_each(tmp_path: Path) -> Benchmark:
-    """Two captions of each of four videos. A is right on those of v0 and v1, B on those of v2."""
+    """Two captions of each of four videos. A is correct for those of v0 and v1, B for those of v2."""
     benchmark = make_benchmark(tmp_path, captions=8, videos=4)
     first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
     make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
@@ -452,7 +453,7 @@ def test_plan_by_caption(two_each: Benchmark) -> None:
 
 
 def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
-    """Nothing can be planned if no score varies; the page gives the reason."""
+    """No plan is possible if no score varies. The page shows the reason."""
     kind = get_analysis("plan")
     for system, other in (("C", "v1"), ("D", "v2")):
         wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
@@ -515,7 +516,7 @@ def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ANALYSES)
 def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Client) -> None:
-    """Its result is JSON; tables hold what their columns name; the page shows all of it."""
+    """The result is JSON, rows have all columns, and the page shows all tables and charts."""
     found = analyse(question=build_question(get_analysis(kind), benchmark, {}))
     json.dumps(found.result, allow_nan=False)
     tables, charts = (
@@ -582,7 +583,7 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     analyse(question=build_question(get_analysis("overlap"), benchmark, {"depth": "2"}))
 
     def age() -> None:
-        """Nothing has come for a while."""
+        """Make all inputs old."""
         long_ago = timezone.now() - SETTLED_FOR
         Run.objects.update(created_at=long_ago)
         LabelSet.objects.update(created_at=long_ago)
@@ -852,7 +853,7 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
 
 
 def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path) -> None:
-    """Three captions leave no room to stop early; the bounds end at the scores."""
+    """With three captions, judging cannot stop early. The intervals end at the scores."""
     result = result_of(benchmark, "history", measure="C@1", resamples="100", unit="captions")
     stopping = result["stopping"]
     assert (stopping["unit"], stopping["order"], stopping["doubts"]) == (
@@ -878,13 +879,13 @@ def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path)
     assert judged["stopping"]["order"] == "judged"
     assert kind.warnings(judged)[1].endswith("may therefore be wrong more often than stated.")
     titles = [table.title for table in kind.tables(result)]
-    assert titles[0] == "When scores had settled, by hindsight"
+    assert titles[0] == "Labels until scores stopped changing, by hindsight"
     assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
     assert "error rate of 5 %" in kind.tables(result)[1].note
 
 
 def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Path) -> None:
-    """Its order is random: no warning. Captions that wait for labels do not count yet."""
+    """A random order gives no warning. Captions that need labels do not count yet."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
@@ -953,7 +954,7 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     assert lines[2:9] == [
         "Positives within the depth",
         "Run  Original positives  From the labels  From the labels, %",
-        "B                     3                4                         57.1",
+        "B                     3                4                57.1",
         "",
         "Positives at each rank",
         "Run  Rank  Original positives  From the labels",

@@ -1,4 +1,4 @@
-"""The analysis of bounds: over the listed pairs, over all unjudged pairs, and at which depth."""
+"""Bounds over the listed pairs and over all unjudged pairs, at several depths."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: B
 
 
 def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
-    """All captions are of one video, which alone does not vary."""
+    """All captions are of one video, so resampling videos gives no variation."""
     captions = [(f"c{number}", f"caption {number}", "v0") for number in range(4)]
     videos = tmp_path / "videos.csv"
     videos.write_text("video_id\nv0\nv1\nv2\nv3\n")

@@ -1,4 +1,4 @@
-"""Ranked lists side by side: by page, files, API and command, on the benchmark worked by hand."""
+"""The comparison by page, files, API and command, on the benchmark worked by hand."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def rita(client: Client) -> Client:
 
 
 def chosen(client: Client, **query: Any) -> list[str]:
-    """The ids of the captions chosen."""
+    """Return the ids of the selected captions."""
     found = client.get(f"{PAGE}json/", query).json()
     assert found["count"] == len(found["captions"])
     return [row["caption_id"] for row in found["captions"]]
 
 
 def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
-    """The caption, how many there are, and the lists as video and kind."""
+    """Return the caption, the number of captions, and the lists as pairs of video and kind."""
     context = client.get(PAGE, query).context
     lists = [[(one.video.key, one.kind) for one in listed.videos] for listed in context["lists"]]
     return context["row"]["caption"], context["total"], lists
@@ -133,10 +133,10 @@ def test_page_files_api_and_command_choose_the_same(benchmark: Benchmark, rita: 
     assert [row["caption_id"] for row in by_json["captions"]] == expected
 
 
-def test_a_download_is_told_row_by_row(
+def test_a_download_is_written_row_by_row(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 27,763 captions and 24 runs all rows at once would take a gigabyte."""
+    """All rows of 27,763 captions and 24 runs would need a gigabyte of memory."""
     told: list[int] = []
     monkeypatch.setattr(Comparison, "row", lambda _, query: told.append(query) or {})
     lines = compare_json(compare_lists(benchmark, {}))
@@ -150,7 +150,7 @@ def commanded(*words: str) -> dict[str, Any]:
     return found
 
 
-def test_what_is_told_of_a_caption(benchmark: Benchmark, rita: Client) -> None:
+def test_a_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     found = rita.get(f"{PAGE}json/", {"text": "runs", "most": "3", "cutoff": "2"}).json()
     (row,) = found["captions"]
     assert row == {

@@ -1,4 +1,4 @@
-"""The analysis of wrong labels: by hand, on simulated people, and what it refuses."""
+"""The analysis of wrong labels: by hand, with simulated annotators, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Original positives that people reject: the analysis, and the finding on the benchmark's page."""
+"""Rejected original positives: the analysis, and its result on the benchmark's page."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
 
 
 def front(client: Client, key: str = "tiny") -> str:
-    """The text of the section on the benchmark's page; empty without one."""
+    """Return the text of the section on the benchmark's page, or an empty text."""
     page = client.get(f"/benchmarks/{key}/").content.decode()
     found = re.search(r'<section aria-labelledby="originals">.*?</section>', page, re.DOTALL)
     return unescape(" ".join(re.sub(r"<[^>]+>", " ", found[0]).split())) if found else ""
 
 
 def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
-    """Of three original positives c1's is rejected; c1 has other positives, v0 and v2."""
+    """One of three original positives is rejected: that of c1, which also has v0 and v2."""
     result = result_of(benchmark, measures="C@1 AP", resamples="200", unit="captions")
     assert [result[name] for name in ("known", "judged", "settled", "relevant", "irrelevant")] == [
         3,
@@ -95,7 +95,7 @@ def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -
 
 
 def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
-    """Without a rejected original positive nothing changes, whatever grade originals have."""
+    """Without rejected original positives no score changes, for any grade of the originals."""
     bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     LabelSet.objects.update(original_grade=3)
@@ -116,7 +116,7 @@ def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
 def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
     with pytest.raises(InvalidInput, match="This analysis needs labels"):
         build_question(get_analysis("originals"), benchmark, {"labels": "original"})
-    with pytest.raises(InvalidInput, match="it begins with the original positives"):
+    with pytest.raises(InvalidInput, match="needs the original positives"):
         build_question(get_analysis("originals"), benchmark, {"only": "on"})
 
 

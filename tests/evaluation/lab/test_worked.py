@@ -1,4 +1,4 @@
-"""More tables of the worked benchmark by hand, beside those in `test_analyses`.
+"""More tables of the worked benchmark by hand, in addition to `test_analyses`.
 
 A ranks v0 v1 v2 | v0 v1 v3 | v3 v2 v0 and B v1 v3 v0 | v1 v2 v0 | v3 v1 v2 for c0, c1, c2; relevant
 are v0 v1 | v0 v1 v2 | v2 v3, and of these v0 | v1 | v2 are original.
@@ -199,7 +199,7 @@ def test_sub_samples(benchmark: Benchmark) -> None:
 
 
 def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
-    """Scores halfway between two parts all go to the same one."""
+    """Scores halfway between two bins are all in the same bin."""
     drawn = 100_000
     chosen = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
     rows = result_of(benchmark, "bootstrap", **chosen)["rows"]

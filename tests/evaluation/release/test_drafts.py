@@ -231,7 +231,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
     page = "/benchmarks/tiny/analyses/ranks/?labels=draft"
     make_draft(benchmark=benchmark, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
-    first = client.get(page).context["analysis"]
+    first = client.get(page).context["result"]
     label_more(tmp_path, benchmark)
     make_draft(benchmark=benchmark, by=OPERATOR)
 
@@ -247,7 +247,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
 
     second = analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     shown = client.get(page)
-    assert shown.context["analysis"] == second
+    assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
     # Something else that was chosen is no earlier result.
     assert "analysis" not in client.get(f"{page}&depth=2").context
