@@ -45,7 +45,7 @@ BY = {"labelled": "By the labels", "original": "Original positives"}
 class BootstrapForm(AnalysisForm):
     measure = ShareMeasureField()
     unit = resampling_unit_field()
-    sizes = NumbersField(label="Captions drawn", initial="500 1000 3000", highest=1_000_000)
+    sizes = NumbersField(label="Captions per sample", initial="500 1000 3000", highest=1_000_000)
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
@@ -240,7 +240,7 @@ def _charts(result: Result) -> list[Chart]:
             "captions they are narrower and overlap less.",
             {
                 "data": {"values": _densities(labelled)},
-                "facet": {"field": "captions", "type": "ordinal", "title": "Captions drawn"},
+                "facet": {"field": "captions", "type": "ordinal", "title": "Captions per sample"},
                 "columns": 3,
                 "spec": sampled,
             },

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,26 +11,18 @@ from django import forms
 from annotation.selectors.campaigns import confirming_campaigns
 from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
-from evaluation.core.people.label_rates import (
-    RatesEstimate,
-    rates_from_gold,
-    rates_from_labels,
-    typed_rates,
-)
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.deciding import expect_confirmation
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.noisy_labels import (
-    AnnotatorRates,
     NoisyLabels,
-    annotator_rates,
     best_ranks,
-    estimate_of_annotators,
     rank_strata,
 )
 from evaluation.core.statistics.resampling import dense_clusters
 from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.error_rates import AUTO, Estimates, ends_of, estimate_rates, rates_row
 from evaluation.lab.analyses.fields import (
     MeasuresField,
     confidence_field,
@@ -43,9 +34,6 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts.label_noise import (
-    ANNOTATORS,
-    DOUBLE,
-    GOLD,
     SOURCES,
     TYPED,
     noise_charts,
@@ -53,12 +41,9 @@ from evaluation.lab.analyses.layouts.label_noise import (
     noise_warnings,
 )
 from evaluation.lab.analyses.results import Result, mean_of
-from evaluation.lab.selectors import gold_answers, noisy_labels
+from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 
-AUTO = "auto"
-# `AUTO` uses the first source that has an estimate.
-PREFERENCE = (DOUBLE, GOLD)
 STRATA = (
     "Rank 1 in a run",
     "Best rank 2 or 3",
@@ -119,20 +104,6 @@ class LabelNoiseForm(AnalysisForm):
         return cleaned
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Estimates:
-    """Error rates by source, and the source that the correction uses; None if no rate is known."""
-
-    by_source: Mapping[str, RatesEstimate]
-    annotators: AnnotatorRates | None
-    used: str | None
-
-    @property
-    def own(self) -> AnnotatorRates | None:
-        """Return the rates of each annotator if the correction uses them."""
-        return self.annotators if self.used == ANNOTATORS else None
-
-
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 4, "reading judgments")
@@ -148,7 +119,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     resamples = Resamples(clusters, options["resamples"], options["seed"])
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, n_strata = rank_strata(labels.codes, ranks, inputs.original)
-    estimates = _estimate(inputs, labels, strata, resamples, options)
+    estimates = estimate_rates(inputs, labels, strata, resamples, options)
     progress(2, 4, "correcting scores")
     measures = [parse_measure(name) for name in options["measures"]]
     return {
@@ -158,7 +129,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         "annotators": len(np.unique(labels.each.annotators)) if labels.each else 0,
         "left_out": int((labels.n_all_labels - labels.n_labels).sum()),
         "rates": [
-            _rates_row(source, estimate, estimates.used, options["confidence"])
+            rates_row(source, estimate, estimates.used, options["confidence"])
             for source, estimate in estimates.by_source.items()
         ],
         "scores": _scores(inputs, labels, estimates, measures, resamples, options["confidence"]),
@@ -174,65 +145,10 @@ def _clusters(inputs: Inputs, unit: str) -> IntArray:
     return dense_clusters(np.arange(n_queries) if clusters is None else clusters, n_queries)
 
 
-def _estimate(
-    inputs: Inputs,
-    labels: NoisyLabels,
-    strata: IntArray,
-    resamples: Resamples,
-    options: dict[str, Any],
-) -> _Estimates:
-    number = options["resamples"]
-    if options["rates"] == TYPED:
-        rates = (options["false_alarms"] / 100, options["misses"] / 100)
-        return _Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
-    of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
-    table = labels.table(strata, of_pairs, resamples.n_clusters)
-    by_labels = rates_from_labels(table, resamples.sums(table.counts))
-    people = inputs.judgments.annotators
-    answers = gold_answers(inputs.benchmark, np.unique(people))
-    rng = np.random.default_rng(options["seed"])
-    own = annotator_rates(labels.each) if labels.each else "no labels"
-    by_annotator = (
-        RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
-        if isinstance(own, str)
-        else estimate_of_annotators(own, by_labels)
-    )
-    found = {
-        DOUBLE: by_labels,
-        GOLD: rates_from_gold(*answers, number, rng=rng),
-        ANNOTATORS: by_annotator,
-    }
-    wanted = PREFERENCE if options["rates"] == AUTO else (options["rates"],)
-    used = next((source for source in wanted if found[source].rates is not None), None)
-    return _Estimates(found, None if isinstance(own, str) else own, used)
-
-
-def _rates_row(source: str, estimate: RatesEstimate, used: str | None, confidence: float) -> Result:
-    rates = estimate.rates
-    return {
-        "source": source,
-        "used": source == used,
-        "false_alarm": rates and rates.false_alarm,
-        "false_alarm_interval": _ends(estimate.interval(0, confidence)),
-        "alone": rates and rates.isolated,
-        "beside": rates and rates.not_isolated,
-        "miss": rates and rates.miss,
-        "miss_interval": _ends(estimate.interval(1, confidence)),
-        "prevalence": estimate.prevalence,
-        "pairs": estimate.pairs,
-        "disagreements": estimate.disagreements,
-        "undefined": estimate.undefined,
-    }
-
-
-def _ends(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)
-
-
 def _scores(
     inputs: Inputs,
     labels: NoisyLabels,
-    estimates: _Estimates,
+    estimates: Estimates,
     measures: list[Measure],
     resamples: Resamples,
     confidence: float,
@@ -257,14 +173,14 @@ def _score_row(row: NoisyScore) -> Result:
     return {
         **asdict(row),
         "measure": str(row.measure),
-        "raw_interval": _ends(row.raw_interval),
-        "interval": _ends(row.interval),
-        "change_interval": _ends(row.change_interval),
+        "raw_interval": ends_of(row.raw_interval),
+        "interval": ends_of(row.interval),
+        "change_interval": ends_of(row.change_interval),
     }
 
 
 def _strata_rows(
-    labels: NoisyLabels, strata: IntArray, n_strata: int, estimates: _Estimates
+    labels: NoisyLabels, strata: IntArray, n_strata: int, estimates: Estimates
 ) -> list[Result]:
     """Return the chances of being relevant at different ranks, without known pairs."""
     if estimates.used is None:
@@ -290,7 +206,7 @@ def _strata_rows(
 
 
 def _sole_positives(
-    inputs: Inputs, labels: NoisyLabels, estimates: _Estimates, measures: list[Measure]
+    inputs: Inputs, labels: NoisyLabels, estimates: Estimates, measures: list[Measure]
 ) -> list[Result]:
     if estimates.used is None:
         return []

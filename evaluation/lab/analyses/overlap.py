@@ -62,7 +62,7 @@ def _tables(result: Result) -> list[Table]:
             f"Overlap of the top {result['depth']}",
             [
                 Column("first", "Run"),
-                Column("second", "and run"),
+                Column("second", "Other run"),
                 Column("overlap", "Shared, %", "percent"),
                 Column("rbo", "RBO, known ranks only", "number"),
                 Column("rbo_minimum", "RBO minimum", "number"),
@@ -76,7 +76,7 @@ def _tables(result: Result) -> list[Table]:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [
-        {"run": one, "Other run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
+        {"run": one, "other run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
         for pair in result["pairs"]
         for one, other in (pair["runs"], pair["runs"][::-1])
     ]
@@ -106,7 +106,7 @@ def _matrix(
             **size,
             "encoding": {
                 "x": {**name_of("run", order=names), "axis": {"labelAngle": -30}},
-                "y": name_of("and run", order=names),
+                "y": name_of("other run", order=names),
             },
             "layer": [
                 {"mark": CELLS, "encoding": {"color": colours}},

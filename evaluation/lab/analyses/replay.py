@@ -159,9 +159,9 @@ def _tables(result: Result) -> list[Table]:
             "All budgets",
             [
                 order,
-                Column("share", "Of the pool, %", "percent"),
+                Column("share", "Share of the pool, %", "percent"),
                 Column("pairs", "Pairs judged", "count"),
-                Column("positives", "Relevant among them", "count"),
+                Column("positives", "Relevant pairs", "count"),
                 Column("positives_band", "Band", "count"),
                 Column("error", "Largest error, points", "percent"),
                 Column("error_band", "Band of the error, points", "percent"),

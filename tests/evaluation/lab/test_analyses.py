@@ -390,7 +390,7 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
 
 @pytest.fixture
 def two_each(tmp_path: Path) -> Benchmark:
-    """Two captions of each of four videos. A is correct for those of v0 and v1, B for those of v2."""
+    """Two captions of each of four videos. A is correct for v0 and v1, B for v2."""
     benchmark = make_benchmark(tmp_path, captions=8, videos=4)
     first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
     make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
@@ -880,7 +880,7 @@ def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path)
     assert kind.warnings(judged)[1].endswith("may therefore be wrong more often than stated.")
     titles = [table.title for table in kind.tables(result)]
     assert titles[0] == "Labels until scores stopped changing, by hindsight"
-    assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
+    assert titles[1] == "Without hindsight: labels until C@1 has an interval of ± 2 points"
     assert "error rate of 5 %" in kind.tables(result)[1].note
 
 

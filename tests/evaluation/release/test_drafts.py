@@ -250,7 +250,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
     assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
     # Something else that was chosen is no earlier result.
-    assert "analysis" not in client.get(f"{page}&depth=2").context
+    assert "result" not in client.get(f"{page}&depth=2").context
 
 
 def test_a_result_that_is_gone_gives_way_to_what_was_chosen(

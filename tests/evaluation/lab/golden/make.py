@@ -2,9 +2,9 @@
 
 python -m tests.evaluation.lab.golden.make
 
-They are computed by other implementations (ir_measures, pytrec_eval, krippendorff, scipy) and,
-where these have no equivalent, by plain Python that follows the definition. Hearth's code is not used.
-The file contains the versions and the hashes of the input. `test_golden` compares the commands with it.
+They are computed by other implementations (ir_measures, pytrec_eval, krippendorff, scipy) or, if
+these have no equivalent, by plain Python that follows the definition, without Hearth's own code.
+The file contains the versions and the hashes of the input. `test_golden` compares commands with it.
 """
 
 from __future__ import annotations
