@@ -155,7 +155,7 @@ class Compare(OfBenchmark):
         """
         comparison = comparison_from_request(self.benchmark, request)
         pages = BoundedPages()
-        # Of a list DRF takes a part as of a queryset.
+        # DRF slices a list like a queryset.
         queries: Any = comparison.queries.tolist()
         page: list[int] = pages.paginate_queryset(queries, request) or []
         rows = [comparison.row(query) for query in page]

@@ -60,6 +60,11 @@ FAULTS = """() => [
     .filter((text) => /NaN|undefined|Infinity|None|null|0000/.test(text)),
 ]"""
 
+# Boxes that hide a part of their chart or table.
+HIDDEN = """(boxes) => [...document.querySelectorAll(boxes)]
+  .filter((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
+  .map((box) => box.getAttribute("aria-labelledby"))"""
+
 
 def make_full(folder: Path) -> Benchmark:
     """Three runs with ties, gaps and conflicts."""
@@ -155,6 +160,9 @@ def test_charts_show_what_there_is(
             wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
+            if make is make_full:
+                boxes = ".lab-box" if width < 1400 else ".lab-box, .lab-part .table-box"
+                assert page.evaluate(HIDDEN, boxes) == [], address
             if width < 1400 and make is not make_crowded:
                 is_sound(page, but=LONG_TABLES)
 
@@ -180,7 +188,7 @@ def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) ->
 
 
 def words_of_refusal(page: Page) -> str:
-    """What the page says at once, or when the job that it began has ended."""
+    """Return the text of the page, after its job has ended if it began one."""
     if page.locator("main .empty", has_text="Not available").count() == 0:
         page.wait_for_selector("#job-progress, .notice-warning")
         for job in Job.objects.filter(finished_at=None):

@@ -1,4 +1,4 @@
-"""What an analysis consists of."""
+"""The definition of an analysis: its form, its computation, its tables and charts."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def caption_as_json(comparison: Comparison, query: int) -> dict[str, Any]:
 
 
 def _ranks(tops: Mapping[str, list[int]]) -> dict[int, dict[str, int]]:
-    """Of every video its rank in each list that has it."""
+    """Return the ranks of each video by the names of the runs whose lists contain it."""
     videos: dict[int, dict[str, int]] = {}
     for name, top in tops.items():
         for rank, number in enumerate(top, start=1):
