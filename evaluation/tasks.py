@@ -39,7 +39,7 @@ def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("agreement", outcome=agreement_computed)
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key)."""
+    """Compute agreement. params: benchmark (key)."""
     report = monitor.compute_agreement(
         benchmark=get_benchmark(params["benchmark"]), by=_actor(params), progress=progress
     )
@@ -61,7 +61,7 @@ def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("campaign_figures", outcome=figures_computed)
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: campaign (a key)."""
+    """Compute the figures of a campaign. params: campaign (primary key)."""
     campaign = get_campaign(params["campaign"])
     report = monitor.compute_figures(campaign=campaign, by=_actor(params), progress=progress)
     return {"campaign": campaign.pk, "answers": report.answers}
@@ -80,10 +80,10 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
     )
 
 
-# The published set stays when a later step fails.
+# The published label set stays if a later step fails.
 @job_kind("publish_labels", outcome=labels_published, keeps_parts=True)
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Publish, score all runs by the new set, and compute the analysis on the benchmark's page.
+    """Publish, score all runs by the new label set, and compute the analysis of the overview.
 
     params: benchmark (key), job, allow_pending.
     """
@@ -115,8 +115,11 @@ def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("evaluate", outcome=runs_evaluated)
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), labels (latest, original or a version), labels_only, runs (names;
-    none: all)."""
+    """Score runs.
+
+    params: benchmark (key), labels (latest, original or a version), labels_only, runs (names; all
+    if empty).
+    """
     evaluated = scores.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
         by=_actor(params),
@@ -146,7 +149,7 @@ def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind(release.DRAFT_JOB, outcome=labels_drafted)
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
+    """Draft the labels and recompute the results of the previous draft. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
     draft = release.make_draft(benchmark=benchmark, by=_actor(params), progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)

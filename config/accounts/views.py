@@ -36,7 +36,7 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 MAKE, WITHDRAW = "make", "withdraw"
 # The session's key for the hash of the link that was opened.
 INVITATION = "invitation"
-SIGN_IN_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 
 
 @never_cache

@@ -25,7 +25,7 @@ from evaluation.release.selectors import (
     ORIGINAL,
     find_label_set,
     label_set_judged,
-    original_with_twins,
+    originals_with_equal_captions,
 )
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
@@ -97,10 +97,12 @@ def evaluate_runs(
     requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
     label_set = find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names)
-    original = original_with_twins(benchmark, twins)
+    original = originals_with_equal_captions(benchmark, twins)
     labelled = None if label_set is None else label_set_judged(label_set)
     if labelled is not None and not labels_only:
-        labelled = with_positives(labelled, original_with_twins(benchmark, twins, label_set))
+        labelled = with_positives(
+            labelled, originals_with_equal_captions(benchmark, twins, label_set)
+        )
     results = []
     for number, run in enumerate(runs):
         progress(number, len(runs), "scoring")

@@ -123,8 +123,9 @@ def test_the_link_creates_an_account_and_signs_in() -> None:
         True,
         False,
     )
-    home = client.get("/").content.decode()
-    assert "Your account is ready, and you are signed in." in home
+    home = client.get("/")
+    assert home.status_code == 200
+    assert "Your account is ready, and you are signed in." in home.content.decode()
 
 
 @pytest.mark.parametrize(

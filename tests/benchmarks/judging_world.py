@@ -91,7 +91,7 @@ def log_in(username: str, role: Role) -> str:
     user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[BACKEND_SESSION_KEY] = "config.accounts.backends.SignInBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)

@@ -25,7 +25,7 @@ from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import equal_captions as layout
 from evaluation.lab.analyses.layouts.equal_captions import BY
 from evaluation.lab.analyses.results import Result, ends, mean_of
-from evaluation.release.selectors import label_set_judged, original_with_twins
+from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
 
@@ -75,10 +75,10 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     """
     if rule == EqualTexts.OFF:
         return inputs.original, inputs.judged
-    original = original_with_twins(inputs.benchmark, rule)
+    original = originals_with_equal_captions(inputs.benchmark, rule)
     if inputs.labels_only:
         return original, inputs.judged
-    graded = original_with_twins(inputs.benchmark, rule, inputs.label_set)
+    graded = originals_with_equal_captions(inputs.benchmark, rule, inputs.label_set)
     return original, with_positives(inputs.judged, graded)
 
 

@@ -1,4 +1,4 @@
-"""Freeze the labels of a benchmark as its next version."""
+"""Publish the labels of a benchmark as its next label set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Freeze the labels of a benchmark as a new, numbered label set."
+    help = "Publish the labels of a benchmark as a new, numbered label set, which never changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")

@@ -8,13 +8,12 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignKind, CampaignState, JudgmentState
-from annotation.models import Annotator, Campaign, Judgment, Membership
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Annotator, Campaign, Membership
 from annotation.selectors.campaigns import open_campaigns
-from annotation.selectors.me import unread_comments
+from annotation.selectors.me import midnight_now, own_work, unread_comments
 from annotation.selectors.members import Door, doors_for
 from annotation.selectors.training import answered_items, training_items
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
@@ -73,12 +72,6 @@ def _own_judging(user: Any) -> dict[str, Any]:
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Judgment.objects.filter(
-        annotator=annotator,
-        created_at__gte=midnight,
-        task__campaign__kind=CampaignKind.JUDGING,
-    ).exclude(state=JudgmentState.SUPERSEDED)
     return {
         "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
         # What others wait for comes first.
@@ -89,8 +82,7 @@ def _own_judging(user: Any) -> dict[str, Any]:
             for one in memberships
             if one.answered and one.campaign.state != CampaignState.OPEN
         ],
-        "judged_ever": sum(one.answered for one in memberships),
-        "judged_today": today.count(),
+        "work": own_work(annotator, midnight_now()) if annotator else None,
         "unread": unread_comments(annotator) if annotator else 0,
     }
 

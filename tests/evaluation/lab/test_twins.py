@@ -16,7 +16,7 @@ from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
-from evaluation.release.selectors import original_with_twins
+from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
@@ -52,7 +52,7 @@ def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
 
 
 def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
-    found = original_with_twins(benchmark, rule).codes
+    found = originals_with_equal_captions(benchmark, rule).codes
     return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 

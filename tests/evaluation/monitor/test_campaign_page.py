@@ -38,13 +38,13 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
     text = " ".join(re.sub("<[^>]*>", " ", page).split())
     # The disagreement asks for a third label: seven in all.
     for part in (
-        "Labels given 4 of 7",
+        "Labels 4 of 7",
         "Pairs settled 1 of 3",
         "Relevant 0",
         "In conflict 0",
         "All labels of a pair equal 50.0 %",
         "Krippendorff’s alpha 0.000",
-        "One label more 100 %, 3 tasks",
+        "Extra label 100 %, 3 tasks",
     ):
         assert part in text
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]

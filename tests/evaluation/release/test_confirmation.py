@@ -26,9 +26,9 @@ from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
-    deciding_counts,
-    deciding_pairs,
     live_labels,
+    sole_positive_counts,
+    unconfirmed_sole_positives,
 )
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -57,7 +57,7 @@ def judged(tmp_path: Path, db: None) -> Campaign:
 
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
-    _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
+    _, codes = unconfirmed_sole_positives(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
     return open_confirmation(benchmark=benchmark, codes=codes)
 
 
@@ -68,14 +68,14 @@ def state_of(campaign: Campaign) -> list[Any]:
 def test_which_positives_decide_alone(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
     # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
-    count, codes = deciding_pairs(run, labels, 1)
+    count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (2, [4])
     # At 2: c1 has two positives by then.
-    count, codes = deciding_pairs(run, labels, 2)
+    count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (1, [])
-    assert [(one.cutoff, one.deciding, one.to_confirm) for one in deciding_counts(run, labels)] == [
-        (1, 2, 1)
-    ]
+    assert [
+        (one.cutoff, one.deciding, one.to_confirm) for one in sole_positive_counts(run, labels)
+    ] == [(1, 2, 1)]
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
@@ -194,11 +194,11 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "Scores that rest on a single positive" in client.get(address).content.decode()
-    assert "deciding positive" not in client.get(address).content.decode()
+    assert "Sole positives" in client.get(address).content.decode()
+    assert "sole positive" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
-    assert "Confirm 1 deciding positive<" in client.get(address).content.decode()
+    assert "Confirm 1 sole positive<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
@@ -212,5 +212,5 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
 def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
-        "(Again)\nsecond labels requested: 1\ncaptions with a single positive: 2\n"
+        "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"
     )

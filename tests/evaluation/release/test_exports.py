@@ -255,7 +255,9 @@ def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path
 
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
-    with pytest.raises(InvalidInput, match="the format csv states no licence; only fire does"):
+    with pytest.raises(
+        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire can\."
+    ):
         open_export(label_set, "csv", licence="CC0")
 
 
@@ -330,6 +332,6 @@ def test_an_unknown_format_is_refused_and_writes_nothing(
     path = tmp_path / "labels.xls"
     with pytest.raises(InvalidInput) as refused:
         write_export(label_set, "xls", path)
-    assert str(refused.value) == "no export format 'xls'; there are: csv, judgments, qrels, fire"
+    assert str(refused.value) == "The format must be one of csv, judgments, qrels, fire, not 'xls'."
     assert not path.exists()
     assert file_stem(label_set) == "MSVD-labels-v1"

@@ -175,7 +175,7 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     page = " ".join(shown.content.decode().split())
     assert "33.3 to 66.7" in page
     assert '83.3 <span class="muted">@2</span>' in page
-    assert "Send its unjudged pairs to the pool" in page
+    assert "Pool the unjudged pairs" in page
 
     assert client.post(f"{address}pool/").status_code == 302
     job = Job.objects.get(kind="build_pool")
@@ -184,7 +184,7 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     assert (job.result["pairs"], job.result["new_pairs"]) == (4, 1)
     page = client.get(address).content.decode()
     assert "A lead opens a campaign" in page
-    assert "Send its unjudged pairs" not in page
+    assert "Pool the unjudged pairs" not in page
     client.force_login(make_user("lea", Role.LEAD))
     assert "/benchmarks/tiny/campaigns/new/" in client.get(address).content.decode()
 
