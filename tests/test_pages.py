@@ -31,9 +31,9 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.services import analyse, analyse_front
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse, compute_overview_analysis
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -368,7 +368,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     compute_agreement(benchmark=benchmark, by=OPERATOR)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
-    analyse(asked=ask(get_kind("positives"), benchmark, {}))
+    analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     return opened
 
 
@@ -714,7 +714,7 @@ def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
     factories.bring_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
-    analyse_front(benchmark=benchmark)
+    compute_overview_analysis(benchmark=benchmark)
     return benchmark
 
 

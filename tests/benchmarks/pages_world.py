@@ -32,8 +32,8 @@ from config.accounts.roles import Role  # noqa: E402
 from evaluation.core.people.agreement import count_labels  # noqa: E402
 from evaluation.core.people.alpha import krippendorff_alpha  # noqa: E402
 from evaluation.core.relevance.compare import CHANGED  # noqa: E402
-from evaluation.lab.analyses import KINDS  # noqa: E402
-from evaluation.lab.analyses.asked import ask  # noqa: E402
+from evaluation.lab.analyses import ANALYSES  # noqa: E402
+from evaluation.lab.analyses.question import build_question  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in  # noqa: E402
 
@@ -94,16 +94,16 @@ def addresses(key: str, names: list[str]) -> dict[str, Any]:
 
 def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
     """Of an analysis that is computed: its JSON, its longest table and all its charts."""
-    stored = ask(KINDS[name], benchmark, {}).stored()
+    stored = build_question(ANALYSES[name], benchmark, {}).stored_result()
     if stored is None:
         raise SystemExit(f"{name} is not computed")
     at = [benchmark.key, name]
-    longest = max(KINDS[name].tables(stored.result), key=lambda table: len(table.rows))
+    longest = max(ANALYSES[name].tables(stored.result), key=lambda table: len(table.rows))
     files = {
         f"{name}, JSON": reverse("analysis-json", args=at),
         f"{name}, table {longest.name}": reverse("analysis-table", args=[*at, longest.name]),
     }
-    for chart in KINDS[name].charts(stored.result):
+    for chart in ANALYSES[name].charts(stored.result):
         files[f"{name}, chart {chart.name}"] = reverse("analysis-chart", args=[*at, chart.name])
     return files
 
@@ -111,7 +111,7 @@ def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["names"]:
-            print(json.dumps({"names": list(KINDS)}))
+            print(json.dumps({"names": list(ANALYSES)}))
         case ["alpha", key]:
             print(json.dumps(alpha(key)))
         case ["addresses", key, *names]:

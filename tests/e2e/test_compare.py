@@ -115,7 +115,7 @@ def test_single_letters_can_be_put_away(page: Page) -> None:
     page.keyboard.press("?")
     assert page.locator("[data-keys]").get_attribute("open") is not None
     is_sound(page)
-    page.get_by_label("Keys that are single letters or signs").uncheck()
+    page.get_by_label("Single-letter keys").uncheck()
     page.goto(PAGE)
     page.keyboard.press("?")
     page.keyboard.press("g")

@@ -15,8 +15,8 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import KINDS, Kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import ANALYSES, Analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -59,6 +59,11 @@ FAULTS = """() => [
     .map((cell) => cell.textContent)
     .filter((text) => /NaN|undefined|Infinity|None|null|0000/.test(text)),
 ]"""
+
+# Boxes that hide a part of their chart or table.
+HIDDEN = """(boxes) => [...document.querySelectorAll(boxes)]
+  .filter((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
+  .map((box) => box.getAttribute("aria-labelledby"))"""
 
 
 def make_full(folder: Path) -> Benchmark:
@@ -137,7 +142,10 @@ def test_charts_show_what_there_is(
 ) -> None:
     benchmark = make(tmp_path)
     page = open_page(new_page, live_server.url, page_problems)
-    for kind, chosen in [*((kind, {}) for kind in KINDS.values()), (KINDS["slices"], BY_TAGS)]:
+    for kind, chosen in [
+        *((kind, {}) for kind in ANALYSES.values()),
+        (ANALYSES["slices"], BY_TAGS),
+    ]:
         given = {name: SMALLER[name] for name in kind.form.base_fields if name in SMALLER} | chosen
         address = f"/benchmarks/{benchmark.key}/analyses/{kind.name}/?{urlencode(given)}"
         charts = count_charts(kind, benchmark, given)
@@ -152,6 +160,9 @@ def test_charts_show_what_there_is(
             wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
+            if make is make_full:
+                boxes = ".lab-box" if width < 1400 else ".lab-box, .lab-part .table-box"
+                assert page.evaluate(HIDDEN, boxes) == [], address
             if width < 1400 and make is not make_crowded:
                 is_sound(page, but=LONG_TABLES)
 
@@ -168,17 +179,17 @@ def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Pa
     return page
 
 
-def count_charts(kind: Kind, benchmark: Benchmark, given: dict[str, str]) -> int | str:
+def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) -> int | str:
     """How many charts are to be seen, or why there is nothing to tell."""
     try:
-        return len(kind.charts(analyse(asked=ask(kind, benchmark, given)).result))
+        return len(kind.charts(analyse(question=build_question(kind, benchmark, given)).result))
     except InvalidInput as error:
         return error.reason
 
 
 def words_of_refusal(page: Page) -> str:
-    """What the page says at once, or when the job that it began has ended."""
-    if page.locator("main .empty", has_text="cannot tell").count() == 0:
+    """Return the text of the page, after its job has ended if it began one."""
+    if page.locator("main .empty", has_text="Not available").count() == 0:
         page.wait_for_selector("#job-progress, .notice-warning")
         for job in Job.objects.filter(finished_at=None):
             run_job(job.pk)
