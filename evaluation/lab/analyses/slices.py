@@ -61,7 +61,7 @@ SLICED = {
     TAGS: "Tags of the caption",
     AGREEMENT: "Agreement on the caption’s pairs",
 }
-# By AGREE, DIFFER and NOT_TOLD.
+# By AGREE, DIFFER and NO_REPEATED_LABELS.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 TAGS_MAX = 30
 # With more runs there are too many pairs for a table.

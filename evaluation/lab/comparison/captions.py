@@ -19,11 +19,11 @@ from config.shared.version import code_version
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
     Places,
+    changed_by_labels,
     find_places,
     in_order,
     new_in_tops,
-    what_labels_change,
-    who_is_right,
+    select_by_correctness,
 )
 from evaluation.lab.analyses.asked import COMMON, filled_form, labels_asked
 from evaluation.lab.analyses.base import AnalysisForm, Inputs
@@ -91,8 +91,10 @@ class Comparison:
             return np.empty(0, np.int64)
         chosen, cutoff = self.chosen, self.chosen["cutoff"]
         by_labels = chosen["by"] == BY_LABELS
-        kept = who_is_right(chosen["show"], self.places, self.pair, cutoff, by_labels=by_labels)
-        kept &= what_labels_change(chosen["effect"], self.places, cutoff)
+        kept = select_by_correctness(
+            chosen["show"], self.places, self.pair, cutoff, by_labels=by_labels
+        )
+        kept &= changed_by_labels(chosen["effect"], self.places, cutoff)
         lengths = self.captions.lengths
         kept &= (lengths >= (chosen["least"] or 0)) & (lengths <= (chosen["most"] or np.inf))
         queries = np.flatnonzero(kept)

@@ -64,7 +64,7 @@ class CompareForm(AnalysisForm):
         choices=[
             (compare.BENCHMARK, "of the benchmark"),
             (compare.CHANGED, "most changed by the labels first"),
-            (compare.APART, "A and B farthest apart first"),
+            (compare.BY_DISTANCE, "A and B farthest apart first"),
             (compare.SHORT, "shortest first"),
             (compare.LONG, "longest first"),
         ],
@@ -102,9 +102,9 @@ class CompareForm(AnalysisForm):
         if first and first == second:
             self.add_error("second", "A and B are one run.")
         if not (first and second):
-            if chosen.get("show") in compare.OF_TWO:
+            if chosen.get("show") in compare.NEEDS_PAIR:
                 self.add_error("show", "This takes two runs.")
-            if chosen.get("order") == compare.APART:
+            if chosen.get("order") == compare.BY_DISTANCE:
                 self.add_error("order", "This takes two runs.")
         least, most = chosen.get("least"), chosen.get("most")
         if least and most and least > most:

@@ -116,7 +116,7 @@ def measure_campaign(campaign: Campaign) -> Figures:
     tasks = _task_counts(campaign)
     wanted = sum(turn["wanted"] for turn in tasks["turns"])
     span = timeline_of(answers.at)
-    rows = people_figures(answers, len(annotators), n_labels=len(campaign.labels))
+    rows = people_figures(answers, len(annotators), n_steps=len(campaign.labels))
     return {
         **tasks,
         "answers": len(answers),
