@@ -1,4 +1,4 @@
-"""The API as a whole: who gets in where, what it answers, and its description."""
+"""The whole API: permissions, responses and its schema."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.factories import (
 )
 
 API = "/api/v1/"
-EVERYBODY = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
+ALL_ROLES = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
 
 
 def client_for(*roles: Role, name: str = "") -> APIClient:
@@ -61,15 +61,15 @@ def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
     return benchmark
 
 
-# --- Who may ----------------------------------------------------------------------------------
+# --- Permissions ----------------------------------------------------------------------------------
 
 NOT_THERE = "00000000-0000-0000-0000-000000000000"
 
-# Path, method, the roles that get in, and what they are answered. Others get 403, strangers 401.
+# Path, method, the roles with access, and the status for them. Other roles get 403, visitors 401.
 RESEARCH: set[Role | None] = {Role.RESEARCHER, Role.LEAD, Role.ADMIN}
 LEADS: set[Role | None] = {Role.LEAD, Role.ADMIN}
 JUDGES: set[Role | None] = {Role.ANNOTATOR, Role.LEAD, Role.ADMIN}
-DOORS: list[tuple[str, str, set[Role | None], int]] = [
+ENDPOINTS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/", "get", RESEARCH, 200),
     ("benchmarks/tiny/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
@@ -104,23 +104,23 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
     ("jobs/", "get", RESEARCH, 200),
     (f"jobs/{NOT_THERE}/", "get", RESEARCH, 404),
     (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
-    ("schema/", "get", set(EVERYBODY), 200),
+    ("schema/", "get", set(ALL_ROLES), 200),
 ]
 
 
-def test_every_door_has_its_line_above() -> None:
-    doors = {
+def test_every_endpoint_is_in_the_table() -> None:
+    endpoints = {
         pattern.name
         for pattern in get_resolver("config.api_urls").url_patterns  # type: ignore[attr-defined]
     }
-    assert {resolve(API + path).url_name for path, *_ in DOORS} == doors
+    assert {resolve(API + path).url_name for path, *_ in ENDPOINTS} == endpoints
 
 
-@pytest.mark.parametrize("role", EVERYBODY)
-def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None) -> None:
+@pytest.mark.parametrize("role", ALL_ROLES)
+def test_each_role_has_the_right_access(benchmark: Benchmark, role: Role | None) -> None:
     client = client_for(*([role] if role else []))
-    for path, method, roles, status in DOORS:
-        # A campaign that is not there is not there for anybody.
+    for path, method, roles, status in ENDPOINTS:
+        # A campaign that does not exist is 404 for every role.
         expected = status if role in roles or (status == 404 and "campaigns" in path) else 403
         answer = getattr(client, method)(
             API + path, {}, format="json" if method == "post" else None
@@ -129,7 +129,7 @@ def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None)
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD])
-def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
+def test_objects_of_another_benchmark_look_like_missing_ones(
     benchmark: Benchmark, role: Role
 ) -> None:
     make_member("stranger", role, of="elsewhere")
@@ -137,7 +137,7 @@ def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
     job = Job.objects.create(kind="import_run", title="secret", benchmark_key="tiny")
     campaign = Campaign.objects.get()
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in ENDPOINTS:
         there = path.replace(NOT_THERE, str(job.pk))
         there = there.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
         not_there = path.replace("/tiny/", "/nothing/")
@@ -153,7 +153,7 @@ def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
     assert row_counts() == before
 
 
-def test_lists_hold_what_is_of_ones_own_benchmark(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_lists_contain_only_objects_of_own_benchmarks(benchmark: Benchmark, tmp_path: Path) -> None:
     make_benchmark(tmp_path, key="elsewhere")
     for key in ("tiny", "elsewhere", ""):
         Job.objects.create(kind="import_run", title=key, benchmark_key=key)
@@ -172,15 +172,15 @@ def test_lists_hold_what_is_of_ones_own_benchmark(benchmark: Benchmark, tmp_path
 
 
 def benchmark_with_a_pool(folder: Path, key: str) -> Benchmark:
-    found = Benchmark.objects.get(key=key)
-    make_run(folder, found, {"c0": ["v2"]}, system="pooled")
-    build_pool(benchmark=found, depth=1)
-    return found
+    benchmark = Benchmark.objects.get(key=key)
+    make_run(folder, benchmark, {"c0": ["v2"]}, system="pooled")
+    build_pool(benchmark=benchmark, depth=1)
+    return benchmark
 
 
-def test_nobody_gets_in_unless_signed_in(benchmark: Benchmark) -> None:
+def test_visitors_have_no_access(benchmark: Benchmark) -> None:
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in ENDPOINTS:
         answer = getattr(APIClient(), method)(API + path)
         assert (path, method, answer.status_code) == (path, method, 401)
         assert answer.data == {"detail": "Authentication credentials were not provided."}
@@ -191,7 +191,7 @@ def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None
     client = client_for(Role.ADMIN)
     client.credentials()
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in ENDPOINTS:
         if method == "post":
             answer = client.post(API + path, {}, format="json")
             assert (path, answer.status_code) == (path, 403)
@@ -199,7 +199,7 @@ def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None
     assert row_counts() == before
 
 
-# --- What it answers --------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------
 
 
 def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
@@ -242,7 +242,7 @@ def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
         assert client.get(f"{API}benchmarks/nothing/{path}").status_code == 404
 
 
-def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -> None:
+def test_scores_and_agreement_are_the_stored_ones(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     nothing = client.get(API + "benchmarks/tiny/scores/").json()
     assert nothing["runs"]["A"]["original"] is None
@@ -273,7 +273,7 @@ def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -
     assert agreement["undefined"] == report.result["undefined"]
 
 
-def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
+def test_scores_by_unknown_labels_are_refused(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     for labels in ("2", "-1", "x", "1.0", "9" * 30, "9" * 5000, "١"):
         answer = client.get(API + "benchmarks/tiny/scores/", {"labels": labels})
@@ -283,7 +283,7 @@ def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
     assert Job.objects.count() == 0
 
 
-def test_pages_are_of_a_bounded_size(db: None) -> None:
+def test_pages_have_a_maximum_size(db: None) -> None:
     Job.objects.bulk_create(Job(kind="import_run", title=str(n)) for n in range(1001))
     client = client_for(Role.RESEARCHER)
     sizes = {"": 100, "limit=1": 1, "limit=1000000000": 1000, "offset=1000": 1, "limit=x": 100}
@@ -355,7 +355,7 @@ def test_an_upload_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[st
 @pytest.mark.parametrize(
     "name", ["x" * 300 + ".run", "../../etc/passwd", "a\nb.run", "ü🐈\u202e.run", 'q"u;o.run']
 )
-def test_an_upload_may_be_called_anything(benchmark: Benchmark, name: str) -> None:
+def test_an_upload_can_have_any_file_name(benchmark: Benchmark, name: str) -> None:
     answer = upload(client_for(Role.RESEARCHER), b"c0 Q0 v2 1 1.0 t\n", name)
     assert answer.status_code == 202
     job = Job.objects.get()
@@ -397,22 +397,22 @@ def test_researchers_pool_one_run(
     benchmark: Benchmark, values: dict[str, Any], status: int
 ) -> None:
     rosa, lea = client_for(Role.RESEARCHER), client_for(Role.LEAD)
-    asked = [
+    answers = [
         client.post(API + "benchmarks/tiny/pools/", values, format="json") for client in (rosa, lea)
     ]
-    assert [answer.status_code for answer in asked] == [status, 202]
+    assert [answer.status_code for answer in answers] == [status, 202]
 
 
-def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:
+def test_work_is_requested_and_done_as_jobs(benchmark: Benchmark) -> None:
     client = client_for(Role.LEAD)
-    asked: list[tuple[str, dict[str, Any]]] = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("pools", {"depth": 1}),
         ("agreement", {}),
         ("scores", {"labels": "original"}),
         ("label-sets", {}),
     ]
     results = []
-    for path, body in asked:
+    for path, body in requests:
         answer = client.post(f"{API}benchmarks/tiny/{path}/", body, format="json")
         assert answer.status_code == 202
         run_job(answer.json()["id"])
@@ -421,7 +421,7 @@ def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:
         results.append(job["result"])
 
     pooled, agreement, scored, published = results
-    # Caption 0 with video 1 was brought by the judgments.
+    # The judgments have added caption 0 with video 1.
     assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
     assert agreement["alpha"] is None
     assert scored == {"labels": "original", "runs": ["A"]}
@@ -457,7 +457,7 @@ def test_a_label_set_is_downloaded_as_it_was_frozen(benchmark: Benchmark) -> Non
         assert client.get(f"{API}benchmarks/tiny/label-sets/{path}").status_code == 404
 
 
-# --- Its description --------------------------------------------------------------------------
+# --- Schema --------------------------------------------------------------------------
 
 
 def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
@@ -476,8 +476,8 @@ def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
         for url, methods in json.loads(path.read_text())["paths"].items()
         for method in methods
     }
-    doors = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
-    assert len(described) == len(doors)
+    endpoints = {(resolve(API + path).url_name, method) for path, method, *_ in ENDPOINTS}
+    assert len(described) == len(endpoints)
 
 
 def test_every_operation_of_jobs_and_the_api_itself_are_described(db: None) -> None:

@@ -1,4 +1,4 @@
-"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files saved."""
+"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files downloaded."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_a_researcher_reads_an_analysis(
     follow(page.get_by_role("link", name="Analyses"))
     is_sound(page)
     follow(page.get_by_role("link", name="Ranks of the positives"))
-    # It begins by itself; a worker does it, and the page shows it.
+    # The page starts the job, and shows the result when a worker has done it.
     page.wait_for_selector("#job-progress")
     run_job(Job.objects.get().pk)
     page.wait_for_selector(DRAWN)
     is_sound(page)
 
-    # Numbers from the highest, what is equal in the order it had.
+    # Numbers are sorted from the highest. Equal ones keep their order.
     ranks = page.get_by_role("region", name="Positives at each rank")
     new = ranks.get_by_role("button", name="From the labels")
     new.click()
@@ -59,7 +59,7 @@ def test_a_researcher_reads_an_analysis(
     key = Analysis.objects.get().key
     assert saved.value.suggested_filename == f"tiny-ranks-labels1-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
-    # On white paper, whatever the page looks like.
+    # The background of the file is white in both themes.
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("[data-bs-theme=dark] .lab-plot svg text")
     with page.expect_download() as saved:
@@ -69,7 +69,7 @@ def test_a_researcher_reads_an_analysis(
     expect(page.locator(".lab-paper")).to_have_count(0)
 
 
-def test_a_lead_brings_tags(
+def test_a_lead_imports_tags(
     benchmark: Benchmark,
     new_page: Callable[[], Page],
     live_server: Any,
