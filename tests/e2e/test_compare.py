@@ -125,9 +125,8 @@ def test_single_letter_keys_can_be_turned_off(page: Page) -> None:
 
 
 def test_one_video_or_all_visible_videos_play(page: Page) -> None:
-    page.set_viewport_size(
-        {"width": 1400, "height": 1600}
-    )  # so that more than two videos are visible
+    # In a high window, more than two videos are visible.
+    page.set_viewport_size({"width": 1400, "height": 1600})
     page.goto(PAGE)
     page.locator(".found").first.focus()
     page.keyboard.press("Enter")
