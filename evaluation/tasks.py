@@ -25,7 +25,7 @@ from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
-def agreement_computed(job: Job) -> Outcome:
+def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
     url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
 
@@ -44,10 +44,10 @@ def renew_figures_task() -> None:
     monitor.renew_figures()
 
 
-def figures_computed(job: Job) -> Outcome:
+def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
     return Outcome(
-        text=f"The figures are computed from {counted(job.result['answers'], 'answer')}.",
-        url=reverse("campaign", args=[job.result["campaign"]]),
+        text=f"The figures are computed from {counted(made['answers'], 'answer')}.",
+        url=reverse("campaign", args=[made["campaign"]]),
         link="To the campaign",
     )
 
@@ -60,8 +60,7 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
-def labels_published(job: Job) -> Outcome:
-    made = job.result
+def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
     return Outcome(
         text=format_html(
             "Label set {} is published, and all runs are scored by it: {}, sha256 {}",
@@ -95,8 +94,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
-def runs_evaluated(job: Job) -> Outcome:
-    made = job.result
+def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
     runs = counted(len(made["runs"]), "run")
     query = {"labels": made["labels"]}
     if job.params.get("labels_only"):
@@ -130,9 +128,9 @@ def renew_drafts_task() -> None:
     release.renew_drafts()
 
 
-def labels_drafted(job: Job) -> Outcome:
+def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
     return Outcome(
-        text=f"The draft has {counted(job.result['pairs'], 'pair')}.",
+        text=f"The draft has {counted(made['pairs'], 'pair')}.",
         url=f"{reverse('analyses', args=[job.benchmark_key])}?labels=draft",
         link="To the analyses of the draft",
     )
@@ -156,7 +154,7 @@ def renew_analyses_task() -> None:
     lab.renew_analyses()
 
 
-def analysis_computed(job: Job) -> Outcome:
+def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     name = job.params["analysis"]
     query = urlencode(job.params["given"], doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])

@@ -11,6 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,17 +37,9 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import create_user
+from pooling import services as pooling_services
 from pooling.models import Benchmark, Pair, Run
-from pooling.services import (
-    ImportedRun,
-    ImportedTags,
-    ImportedTrainSplit,
-    build_pool,
-    import_benchmark,
-    import_run,
-    import_tags,
-    import_train_captions,
-)
+from pooling.services import ImportedRun, ImportedTags, ImportedTrainSplit
 
 Result = TypeVar("Result")
 
@@ -90,6 +83,13 @@ def write_judgments(path: Path, rows: Iterable[JudgmentRow]) -> Path:
 
 
 # --- Benchmarks and runs -------------------------------------------------------------------
+
+# The operator of the command line calls these services, unless a test passes another actor.
+import_benchmark = partial(pooling_services.import_benchmark, by=OPERATOR)
+import_run = partial(pooling_services.import_run, by=OPERATOR)
+import_train_captions = partial(pooling_services.import_train_captions, by=OPERATOR)
+import_tags = partial(pooling_services.import_tags, by=OPERATOR)
+build_pool = partial(pooling_services.build_pool, by=OPERATOR)
 
 
 def caption_rows(captions: int, videos: int) -> list[CaptionRow]:

@@ -251,7 +251,7 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")
     assert "--use" in fail("import_gold", "tiny", gold)
     assert fail("import_gold", "huge", gold, "--use", "control") == (
-        "CommandError: no benchmark 'huge'; there are: tiny\n"
+        "CommandError: there is no benchmark 'huge'; the benchmarks are: tiny\n"
     )
 
 
@@ -427,7 +427,7 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
         (
             "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
             ("import_benchmark", "other", "--captions", bad),
-            "line 3: caption 'c0' has another text here than in line 2",
+            "line 3: caption 'c0' has a different text in line 2",
         ),
         (
             "caption\na dog\n \n",
@@ -437,7 +437,7 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
         (
             "caption_id,tag\nc0,food\nc0,food\n",
             ("import_tags", "tiny", bad),
-            "line 3: caption 'c0' has the tag 'food' already in line 2",
+            "line 3: caption 'c0' already has the tag 'food' in line 2",
         ),
         (
             "video_id,file\nv0,../x.mp4\n",
@@ -457,13 +457,16 @@ def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
     out = judged / "out"
     export = ("export_labels", "tiny", "--format", "csv", "--output", out, "--version")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
-        (("agreement", "nothing"), "no benchmark 'nothing'; there are: tiny"),
+        (("agreement", "nothing"), "there is no benchmark 'nothing'; the benchmarks are: tiny"),
         (("evaluate", "tiny", "--labels", "7"), "tiny has no label set 7; there are: 1"),
-        (("evaluate", "tiny", "--run", "T"), "no run 'T' in tiny; there are: S"),
-        (("export_run", "tiny", "T", "--output", out), "no run 'T' in tiny; there are: S"),
+        (("evaluate", "tiny", "--run", "T"), "there is no run 'T' in tiny; the runs are: S"),
+        (
+            ("export_run", "tiny", "T", "--output", out),
+            "there is no run 'T' in tiny; the runs are: S",
+        ),
         ((*export, "original"), "original is not a label set; name a version"),
         ((*export, "2"), "tiny has no label set 2; there are: 1"),
-        (("open_campaign", "tiny"), "tiny has no pool yet; build_pool makes one"),
+        (("open_campaign", "tiny"), "tiny has no pool yet; build one with build_pool"),
         (
             ("build_pool", "tiny", "--depth", "0"),
             "the depth must lie between 1 and 1000000, not 0",
@@ -541,4 +544,4 @@ def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
     assert list(Run.objects.values_list("name", flat=True)) == ["S"]
     empty = process(folder / "a.run", "S", f"sqlite:///{folder}/empty.sqlite3")
     assert (empty.returncode, empty.stdout) == (2, "")
-    assert empty.stderr.endswith("run `manage.py migrate` first\n")
+    assert empty.stderr.endswith("Run `manage.py migrate` first.\n")

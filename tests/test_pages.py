@@ -38,9 +38,9 @@ from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
-from pooling.services import build_pool
 from tests import factories
 from tests.accounts.world import invited, make_member
+from tests.factories import build_pool
 from tests.pictures import picture as make_picture
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"

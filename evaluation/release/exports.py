@@ -95,7 +95,7 @@ def _qrels(label_set: LabelSet) -> Iterator[bytes]:
     benchmark = label_set.benchmark
     judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))
     queries, videos = query_keys(benchmark), video_keys(benchmark)
-    query, video = (a.tolist() for a in np.divmod(judged.codes, benchmark.n_videos))
+    query, video = (a.tolist() for a in judged.space.decode(judged.codes))
     gains = judged.gains.tolist()
     for start in range(0, len(gains), LINES_PER_PIECE):
         piece = slice(start, start + LINES_PER_PIECE)
@@ -134,8 +134,8 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
     # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
     first = first_equal(texts, EXACT).tolist()
     annotations = []
-    for places in by_text(first, codes, benchmark.n_videos):
-        query, video = divmod(codes[places[0]], benchmark.n_videos)
+    for places in by_text(first, codes, benchmark.pair_space):
+        query, video = benchmark.pair_space.decode(codes[places[0]])
         annotations.append(merge(texts[query], keys[video], [outcomes[one] for one in places]))
     return annotations
 
@@ -190,9 +190,9 @@ def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
     ).prefetch_related("runs__system")
     ranks: dict[Run, Int32s] = {}
     for pool in pools:
-        is_drawn = _is_drawn(pool)[codes // benchmark.n_videos]
+        is_drawn = _is_drawn(pool)[benchmark.pair_space.queries(codes)]
         for run in pool.runs.all():
-            found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.n_videos)
+            found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.pair_space)
             found[~is_drawn] = NOT_RANKED
             ranks[run] = np.minimum(ranks.get(run, found), found)
     if not ranks:

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from config.accounts.actors import actor_of
-from config.accounts.models import User
+from config.accounts.actors import Actor
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job
 from config.shared.progress import Progress, no_progress
@@ -106,7 +105,7 @@ def evaluate_runs(
     return EvaluatedRuns(label_set, results, code_version(), twins)
 
 
-def begin_scoring(*, run: Run, created_by: User | None) -> Job:
+def begin_scoring(*, run: Run, by: Actor) -> Job:
     """The job that scores one run, by the newest label set or, before there is one, by the original
     positives alone."""
     benchmark = run.benchmark
@@ -120,7 +119,7 @@ def begin_scoring(*, run: Run, created_by: User | None) -> Job:
             "runs": [run.name],
         },
         benchmark_key=benchmark.key,
-        by=actor_of(created_by),
+        by=by,
     )
 
 

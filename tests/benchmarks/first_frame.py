@@ -79,9 +79,9 @@ def prepare(folder: Path, pairs: int) -> Setup:
     """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
     from annotation.services import Policy, open_campaign
     from config.accounts.roles import Role
-    from pooling.services import build_pool, import_benchmark
     from tests import factories
     from tests.benchmarks.judging_world import log_in
+    from tests.factories import build_pool, import_benchmark
 
     write_clip(folder / "clip.mp4")
     names = [f"v{number}" for number in range(pairs)]

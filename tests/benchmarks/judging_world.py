@@ -74,11 +74,12 @@ def make_pairs(pairs: int) -> Benchmark:
     queries, videos = query_ids(benchmark), video_ids(benchmark)
     for start in range(0, pairs, PAIRS_PER_COPY):
         codes = np.arange(start, min(start + PAIRS_PER_COPY, pairs))
+        pair_queries, pair_videos = benchmark.pair_space.decode(codes)
         copy_columns(
             Pair,
             {
-                "query_id": queries[codes // n_videos],
-                "video_id": videos[codes % n_videos],
+                "query_id": queries[pair_queries],
+                "video_id": videos[pair_videos],
                 "pool_id": pool.pk,
             },
         )
@@ -90,7 +91,7 @@ def log_in(username: str, role: Role) -> str:
     user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[BACKEND_SESSION_KEY] = "config.accounts.backends.SignInBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)

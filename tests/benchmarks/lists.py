@@ -272,7 +272,7 @@ def time_pytrec_eval(
     # In trec_eval, a label of -1 marks a pooled pair that is unjudged.
     qrels = {query: dict.fromkeys(videos, -1) for query, videos in run.items()}
     for code, gain in zip(labels.codes.tolist(), labels.gains.tolist(), strict=True):
-        query, video = divmod(code, labels.n_videos)
+        query, video = labels.space.decode(code)
         qrels[str(query)][str(video)] = gain
     for name in ("bpref", "infAP"):
         evaluate = package.RelevanceEvaluator(qrels, {name}).evaluate

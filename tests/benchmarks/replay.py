@@ -175,7 +175,7 @@ def max_mean_by_query(pool: PooledLabels) -> list[list[int]]:
             video = lists[best][places[best]]
             revealed[video] = None
             n_judged[best] += 1
-            hits[best] += query * pool.labels.n_videos + video in relevant
+            hits[best] += pool.labels.space.encode(query, video) in relevant
         orders.append([*revealed])
     return orders
 
@@ -184,7 +184,7 @@ def check_orders(report: ReplayReport, pool: PooledLabels) -> None:
     rows = pooled_rows(pool)[np.argsort(STRATEGIES["max-mean"](pool, 1)(np.random.default_rng(1)))]
     orders: list[list[int]] = [[] for _ in range(pool.labels.n_queries)]
     for code in pool.labels.codes[rows].tolist():
-        query, video = divmod(code, pool.labels.n_videos)
+        query, video = pool.labels.space.decode(code)
         orders[query].append(video)
     if orders != max_mean_by_query(pool):
         report.failures.append("max-mean: the loop over queries has another order")
@@ -217,7 +217,7 @@ def time_texts(report: ReplayReport, data: Input, rng: np.random.Generator) -> N
     name = f"with {len(train):,} train captions"
     report.time(group, name, lambda: overlap_with_train(data.texts, train), 1)
     own_video = np.zeros(n_test, dtype=np.int64)
-    query, video = np.divmod(data.original.positives()[0], data.original.n_videos)
+    query, video = data.original.space.decode(data.original.positives()[0])
     own_video[query] = video
     name = "with the captions of the other videos"
     report.time(group, name, lambda: overlap_with_others(data.texts, own_video), 1)

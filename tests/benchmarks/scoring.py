@@ -221,7 +221,7 @@ def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
 
 def repeat_benchmark(ranked: Ranked, judged: Judged, times: int) -> tuple[Ranked, Judged]:
     """Repeat all captions `times` times, as further queries for the same videos."""
-    shift = np.arange(times)[:, None] * (judged.n_queries * judged.n_videos)
+    shift = np.arange(times)[:, None] * judged.space.n_pairs
     codes = (judged.codes + shift).reshape(-1)
     gains = np.tile(judged.gains, times)
     more = Judged(codes, gains, judged.n_queries * times, judged.n_videos)
@@ -235,7 +235,7 @@ def positives_by_query(judged: Judged) -> dict[str, dict[str, int]]:
     codes, gains = judged.positives()
     qrels: dict[str, dict[str, int]] = {}
     for code, gain in zip(codes.tolist(), gains.tolist(), strict=True):
-        query, video = divmod(code, judged.n_videos)
+        query, video = judged.space.decode(code)
         qrels.setdefault(str(query), {})[str(video)] = gain
     return qrels
 
@@ -349,7 +349,7 @@ def time_sets(
     run = ranked.tolist()
     positives: list[set[int]] = [set() for _ in run]
     for code in judged.positives()[0].tolist():
-        query, video = divmod(code, judged.n_videos)
+        query, video = judged.space.decode(code)
         positives[query].add(video)
     name = "a dictionary per query, as in the FIRE code"
     scores: dict[str, float] = report.time(

@@ -19,9 +19,9 @@ from config.accounts.models import User
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark
 from tests import factories
 from tests.e2e.waiting import wait_until
+from tests.factories import build_pool, import_benchmark
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page

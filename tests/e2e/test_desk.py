@@ -15,10 +15,10 @@ from annotation.services import Policy, escalate_task, open_campaign, release_as
 from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
-from pooling.services import build_pool, import_benchmark
 from tests import factories
 from tests.e2e.rooms import log_in
 from tests.e2e.waiting import follow
+from tests.factories import build_pool, import_benchmark
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

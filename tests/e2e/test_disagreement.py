@@ -14,7 +14,6 @@ from config.accounts.roles import Role
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
-from tests.e2e.waiting import follow
 from tests.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -39,12 +38,12 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.goto(f"/benchmarks/{benchmark.key}/")
     page.get_by_text("Publish labels", exact=True).click()
-    follow(page.get_by_role("button", name="Publish now"))
+    page.get_by_role("button", name="Publish now").click()
     if confirm:
-        follow(page.get_by_role("button", name="Publish anyway"))
-    page.wait_for_url("**/jobs/*/")
+        page.get_by_role("button", name="Publish anyway").click()
     # A worker process does the job.
-    page.get_by_text("Done", exact=True).wait_for(timeout=SECONDS * 1000)
+    page.wait_for_url("**/results/**", timeout=SECONDS * 1000)
+    page.get_by_text("is published, and all runs are scored by it").wait_for()
 
 
 def first_cell(page: Page, benchmark: Benchmark) -> str:

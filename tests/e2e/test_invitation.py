@@ -32,15 +32,15 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
 
 def make_link(page: Page) -> str:
     page.goto("/people/invitations/")
-    follow(page.get_by_role("link", name="Invite somebody"))
+    follow(page.get_by_role("link", name="Invite a person"))
     is_sound(page)
-    page.get_by_label("Where", exact=True).select_option("tiny")
-    page.get_by_label("For whom").fill("Anna, by mail")
-    follow(page.get_by_role("button", name="Make the link"))
+    page.get_by_label("Benchmark", exact=True).select_option("tiny")
+    page.get_by_label("Note").fill("Anna, by mail")
+    follow(page.get_by_role("button", name="Create the link"))
     is_sound(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
-    page.get_by_text("The link is copied.").wait_for(state="attached")
+    page.get_by_text("Copied to the clipboard.").wait_for(state="attached")
     link = page.get_by_label("Link").input_value()
     assert page.evaluate("navigator.clipboard.readText()") == link
     return link
@@ -77,10 +77,10 @@ def test_an_invited_person_creates_an_account(
     assert page.get_by_label("User name").input_value() == "anna"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create my account").click()
 
     page.wait_for_url("/")
-    page.get_by_text("Your account is made, and you are signed in.").wait_for()
+    page.get_by_text("Your account is ready, and you are signed in.").wait_for()
     page.get_by_role("link", name=f"Start judging {campaign.name}").wait_for()
     anna = User.objects.get(username="anna")
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]

@@ -19,12 +19,12 @@ from evaluation.lab.analyses.asked import ask
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark, import_run
 from tests import factories
 from tests.e2e import rooms
 from tests.e2e.barriers import is_sound
 from tests.e2e.waiting import wait_until
 from tests.evaluation.lab.golden.world import INPUT, RUNS
+from tests.factories import build_pool, import_benchmark, import_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
 from tests.factories import (
     bring_judgments,
     bring_tags,
     bring_train_captions,
+    import_benchmark,
     make_run,
     write_captions,
 )

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
+from pooling.core.pair_space import PairSpace
+
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 ROWS_PER_PIECE = 2_000
 
@@ -203,15 +205,15 @@ def _word(label: int) -> str:
     return RELEVANT if label >= 1 else IRRELEVANT
 
 
-def by_text(first: Sequence[int], codes: Iterable[int], n_videos: int) -> list[list[int]]:
+def by_text(first: Sequence[int], codes: Iterable[int], space: PairSpace) -> list[list[int]]:
     """Group pairs by text and video. Return the indices of the pairs of each group.
 
     first: for each caption, the number of the first caption with the same text. codes: the codes of
-    the pairs, caption number * n_videos + video number, ascending. Groups are in the order of the
-    first captions, then of the videos.
+    the pairs in `space`, ascending. Groups are in the order of the first captions, then of the
+    videos.
     """
     groups: dict[int, list[int]] = {}
     for index, code in enumerate(codes):
-        query, video = divmod(code, n_videos)
-        groups.setdefault(first[query] * n_videos + video, []).append(index)
+        query, video = space.decode(code)
+        groups.setdefault(space.encode(first[query], video), []).append(index)
     return [groups[code] for code in sorted(groups)]

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State
+from pooling.core.pair_space import PairSpace
 
 IntArray = npt.NDArray[np.int64]
 
@@ -53,7 +54,7 @@ READ_CELLS: tuple[Callable[[str], int], ...] = (
 class Labels:
     """The outcome of each judged pair, ascending by code.
 
-    codes: int64 [n], query number * n_videos + video number.
+    codes: int64 [n], pair codes (`pooling.core.pair_space.PairSpace`).
     labels: int64 [n], `NO_LABEL` for a pair that is pending or in conflict.
     states: int8 [n], values of `annotation.core.consensus.State`.
     judgments, relevant: int64 [n], number of counted judgments, and of relevant ones among them.
@@ -80,7 +81,7 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
     A pair that is pending or in conflict has no label, so this cell is empty.
     """
     queries, videos = _cells(query_keys), _cells(video_keys)
-    query, video = np.divmod(labels.codes, len(video_keys))
+    query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
     rows = zip(
         query.tolist(),
         video.tolist(),
@@ -138,7 +139,7 @@ def render_judgments(
     """
     queries, videos = _cells(query_keys), _cells(video_keys)
     order = np.lexsort((queues, np.array(pseudonyms), codes))
-    query, video = np.divmod(codes[order], len(video_keys))
+    query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
     rows = zip(
         query.tolist(),
         video.tolist(),

@@ -135,7 +135,7 @@ def bound_scores(
 
 def _count_judged(labels: Judged) -> IntArray:
     """Return the number of judged pairs of each query, int64 [n_queries]."""
-    edges = np.arange(labels.n_queries + 1, dtype=np.int64) * labels.n_videos
+    edges = labels.space.encode(np.arange(labels.n_queries + 1), 0)
     return np.diff(np.searchsorted(labels.codes, edges))
 
 
@@ -148,6 +148,6 @@ def _with_listed(
     videos = np.sort(np.where(unjudged, ranked, labels.n_videos), axis=1)
     kept = videos < labels.n_videos
     query, _ = np.nonzero(kept)
-    codes = query * labels.n_videos + videos[kept]
+    codes = labels.space.encode(query, videos[kept])
     gains = np.full(len(codes), gain, dtype=np.int8)
     return with_positives(positives, Judged(codes, gains, labels.n_queries, labels.n_videos))

@@ -108,7 +108,7 @@ def _best_ranks(
     for ranked in runs.values():
         check_ranked(ranked, judged)
         top = ranked[:, :depth].astype(np.int64)
-        codes = np.arange(len(top))[:, None] * judged.n_videos + top
+        codes = judged.space.encode(np.arange(len(top))[:, None], top)
         # The sort key is one number, made of the pair and the rank.
         keys.append((codes * depth + np.arange(top.shape[1]))[top >= 0])
     ordered = np.sort(np.concatenate(keys))

@@ -71,7 +71,7 @@ class Extremes:
         known = labels.rows_of(start, start + len(gains))
         self.gains, self.free, self.unlisted = gains, free, unlisted
         self.rel, self.highest, self.n_videos = rel, highest, labels.n_videos
-        self.query = labels.codes[known] // max(1, labels.n_videos) - start
+        self.query = labels.space.queries(labels.codes[known]) - start
         self.known_gains = labels.gains[known]
         self.rank = np.arange(1, gains.shape[1] + 1)
 

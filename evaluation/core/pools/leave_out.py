@@ -25,6 +25,7 @@ from evaluation.core.people.agreement import Estimate
 from evaluation.core.relevance.judged import Judged, check_ranked, with_positives
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
+from pooling.core.pair_space import PairSpace
 
 # As in `relevance.judged`, a table with this number of cells fits into the cache of a processor
 # core.
@@ -220,14 +221,15 @@ def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
     queries at a time. The flags of the labels are read from this table.
     """
     flags = np.zeros(len(labels.codes), dtype=np.bool_)
-    block = max(1, _TABLE_CELLS // max(1, labels.n_videos))
-    table = np.zeros(block * labels.n_videos, dtype=np.bool_)
+    space = labels.space
+    block = max(1, _TABLE_CELLS // max(1, space.n_videos))
+    table = np.zeros(PairSpace(block, space.n_videos).n_pairs, dtype=np.bool_)
     for start in range(0, len(ranked), block):
         part = ranked[start : start + block]
-        cells = (np.arange(len(part))[:, None] * labels.n_videos + part)[part >= 0]
+        cells = space.encode(np.arange(len(part))[:, None], part)[part >= 0]
         known = labels.rows_of(start, start + len(part))
         table[cells] = True
-        flags[known] = table[labels.codes[known] - start * labels.n_videos]
+        flags[known] = table[labels.codes[known] - space.encode(start, 0)]
         table[cells] = False
     return flags
 

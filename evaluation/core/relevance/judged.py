@@ -1,7 +1,7 @@
 """Judged query-video pairs and their relevance, as sorted arrays.
 
-A pair is one integer, its code: `query_number * n_videos + video_number`. Sorted codes group the
-pairs by query, need no lookup table, and merge in one pass.
+A pair is one integer, its code (`pooling.core.pair_space.PairSpace`). Sorted codes group the pairs
+by query, need no lookup table, and merge in one pass.
 
 The ranked lists of a run are an integer array `ranked` of shape [n_queries, depth]. A row contains
 video numbers, best first, and is padded with -1 at the end. If the run has no list for a query, the
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
+from pooling.core.pair_space import PairSpace
 
 UNJUDGED: Final = -1
 """The gain that `look_up_gains` and `gains_of` return for an unjudged pair. Never in `Judged`."""
@@ -37,7 +38,7 @@ _CHECKED_ROWS: Final = 1 << 13
 class Judged:
     """The judged pairs of one benchmark. All other pairs are unjudged.
 
-    codes: int64 [J], strictly ascending, `query_number * n_videos + video_number`.
+    codes: int64 [J], strictly ascending, pair codes in `space`.
     gains: int8 [J], 0 = judged not relevant, 1 or more = relevant (the grade).
 
     Raises ValueError if the arrays differ in length, have another type, or are out of bounds.
@@ -59,7 +60,7 @@ class Judged:
             return
         if np.any(self.codes[1:] <= self.codes[:-1]):
             raise ValueError("codes must be strictly ascending")
-        if self.codes[0] < 0 or int(self.codes[-1]) >= self.n_queries * self.n_videos:
+        if self.codes[0] < 0 or int(self.codes[-1]) >= self.space.n_pairs:
             raise ValueError("a code is outside of the benchmark's queries and videos")
         if self.gains.min() < 0:
             raise ValueError("a gain is negative")
@@ -83,12 +84,13 @@ class Judged:
         gain = whole_numbers(gains, "gains", MAX_GAIN)
         if not len(query) == len(video) == len(gain):
             raise ValueError("queries, videos and gains must be of the same length")
-        codes = query * n_videos + video
+        space = PairSpace(n_queries, n_videos)
+        codes = space.encode(query, video)
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         twice = np.flatnonzero(codes[1:] == codes[:-1])
         if twice.size:
-            number, other = divmod(int(codes[twice[0]]), n_videos)
+            number, other = space.decode(int(codes[twice[0]]))
             raise ValueError(f"query {number} and video {other} are given twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
@@ -97,12 +99,16 @@ class Judged:
         return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
 
     @property
+    def space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
+
+    @property
     def highest_gain(self) -> int:
         return int(self.gains.max(initial=0))
 
     def rows_of(self, start: int, stop: int) -> slice:
         """Return the slice of `codes` and `gains` for the queries `start` to `stop - 1`."""
-        edges = np.array([start, stop], dtype=np.int64) * self.n_videos
+        edges = self.space.encode(np.array([start, stop]), 0)
         return slice(*np.searchsorted(self.codes, edges).tolist())
 
     def positives(self, start: int = 0, stop: int | None = None) -> tuple[IntArray, GainArray]:
@@ -117,7 +123,7 @@ class Judged:
 
     def count_per_query(self, counted: BoolArray) -> IntArray:
         """Return the number of counted pairs (flags [J]) of each query, int64 [n_queries]."""
-        query = self.codes[counted] // max(1, self.n_videos)
+        query = self.space.queries(self.codes[counted])
         return np.bincount(query, minlength=self.n_queries)
 
 
@@ -204,15 +210,16 @@ def look_up_gains(ranked: npt.NDArray[Any], judged: Judged, first_query: int = 0
     gains = np.full(ranked.shape, UNJUDGED, dtype=np.int8)
     if ranked.size == 0 or judged.codes.size == 0:
         return gains
-    (n_rows, depth), n_videos = ranked.shape, judged.n_videos
-    block = min(n_rows, max(1, _TABLE_CELLS // n_videos))
-    table = np.full(block * n_videos, UNJUDGED, dtype=np.int8)
-    row_starts = np.repeat(np.arange(block, dtype=np.int64) * n_videos, depth)
+    (n_rows, depth), space = ranked.shape, judged.space
+    block = min(n_rows, max(1, _TABLE_CELLS // space.n_videos))
+    cell_space = PairSpace(block, space.n_videos)
+    table = np.full(cell_space.n_pairs, UNJUDGED, dtype=np.int8)
+    row_starts = np.repeat(cell_space.encode(np.arange(block), 0), depth)
     for row in range(0, n_rows, block):
         part = ranked[row : row + block]
         query = first_query + row
         known = judged.rows_of(query, query + len(part))
-        cells = judged.codes[known] - query * n_videos
+        cells = judged.codes[known] - space.encode(query, 0)
         table[cells] = judged.gains[known]
         # Padding (-1) reads a cell of the row before. The last line of the function corrects this.
         values = table[part.reshape(-1) + row_starts[: part.size]]

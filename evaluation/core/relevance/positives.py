@@ -25,7 +25,7 @@ _N_CASES: Final = 4
 def positives_per_query(judged: Judged) -> IntArray:
     """Return the number of positive videos of each query, int64 [n_queries]."""
     codes, _ = judged.positives()
-    return np.bincount(codes // judged.n_videos, minlength=judged.n_queries)
+    return np.bincount(judged.space.queries(codes), minlength=judged.n_queries)
 
 
 def length_table(lengths: IntArray, positives: IntArray) -> IntArray:

@@ -167,7 +167,7 @@ def _gather_statistics(
     hits = graded_hits if rel == 1 else _find_hits(gains, rel)
     first = hits.nth == 1
     codes, gain = judged.positives(first_query, first_query + n_queries)
-    query = codes // max(1, judged.n_videos) - first_query
+    query = judged.space.queries(codes) - first_query
     return _ListStatistics(
         ranked=ranked,
         gains=gains,

@@ -215,17 +215,17 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
     compared with itself. The similarity is 1 for equal texts, and 0 if the video has no other
     caption. df counts all texts.
 
-    texts: one for each query of `original`. codes: int64 [P], `query * n_videos + video`, in any
-    order. Raises ValueError if the number of texts differs from that of queries, or a code is out
-    of bounds. The function computes one video after another, so the time is proportional to P times
-    the number of captions of a video.
+    texts: one for each query of `original`. codes: int64 [P], pair codes in any order. Raises
+    ValueError if the number of texts differs from that of queries, or a code is out of bounds. The
+    function computes one video after another, so the time is proportional to P times the number of
+    captions of a video.
     """
     if len(texts) != original.n_queries:
         raise ValueError(f"{len(texts)} texts for {original.n_queries} queries")
-    n_videos = original.n_videos
-    code = whole_numbers(codes, "codes", original.n_queries * n_videos - 1)
-    query, video = np.divmod(code, max(1, n_videos))
-    caption, of_video = np.divmod(original.positives()[0], max(1, n_videos))
+    space, n_videos = original.space, original.n_videos
+    code = whole_numbers(codes, "codes", space.n_pairs - 1)
+    query, video = space.decode(code)
+    caption, of_video = space.decode(original.positives()[0])
     vectors = _unit_vectors(texts, len(texts))
     similarity = np.zeros(len(code), dtype=np.float64)
     captions = _split(of_video, n_videos)
@@ -264,7 +264,7 @@ def score_matches(
 
     Raises ValueError if a code occurs twice or is out of bounds, or the lengths differ.
     """
-    code = whole_numbers(codes, "codes", judged.n_queries * judged.n_videos - 1)
+    code = whole_numbers(codes, "codes", judged.space.n_pairs - 1)
     if code.shape != similarity.shape:
         raise ValueError("codes and similarity must be of the same length")
     order = np.argsort(code, kind="stable")

@@ -87,7 +87,7 @@ class Inputs:
         none = np.empty(0, np.int64)
         equal = first_equal_captions(self.benchmark)
         rulings = Rulings(none, none, none)
-        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.n_videos)[0]
+        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
 
     @cached_property
     def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -143,9 +143,10 @@ class Inputs:
         """The number of the first original positive of each query, int64 [n_queries]; a query
         without one has a number of its own. Captions of one video stand or fall together."""
         codes, _ = self.original.positives()
-        queries, places = np.unique(codes // self.benchmark.n_videos, return_index=True)
+        space = self.benchmark.pair_space
+        queries, places = np.unique(space.queries(codes), return_index=True)
         found = self.benchmark.n_videos + np.arange(self.benchmark.n_queries, dtype=np.int64)
-        found[queries] = codes[places] % self.benchmark.n_videos
+        found[queries] = space.videos(codes[places])
         return found
 
     def unit(self, chosen: str) -> str:

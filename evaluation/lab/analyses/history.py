@@ -258,7 +258,7 @@ def _ordered(
     unit_of_query: IntArray,
     labels: _Arrived,
 ) -> GroupOrder:
-    unit_of = unit_of_query[labels.codes // inputs.benchmark.n_videos]
+    unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True
     if order == JUDGED:

@@ -186,7 +186,7 @@ def _estimate(
     if chosen["rates"] == TYPED:
         rates = (chosen["false_alarms"] / 100, chosen["misses"] / 100)
         return _Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
-    of_pairs = resamples.clusters[labels.codes // max(1, inputs.benchmark.n_videos)]
+    of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
     table = labels.table(strata, of_pairs, resamples.n_clusters)
     by_labels = rates_from_labels(table, resamples.sums(table.counts))
     people = inputs.judgments.annotators

@@ -82,12 +82,13 @@ def _on_halves(
 
     Return None if a half has no relevant pair, because precision and recall are undefined then.
     """
-    unit, n_videos = inputs.first_videos, inputs.benchmark.n_videos
-    n_units = max(n_videos, int(unit.max(initial=-1)) + 1)
+    unit, space = inputs.first_videos, inputs.benchmark.pair_space
+    n_units = max(space.n_videos, int(unit.max(initial=-1)) + 1)
+    queries, videos = space.decode(codes)
     halves = split_in_half(n_units, rng=np.random.default_rng(chosen["seed"]))
     choosing, reporting = (
         _quality(codes[pairs], similarity[pairs], inputs)
-        for pairs in halves.pairs(unit[codes // n_videos], codes % n_videos)
+        for pairs in halves.pairs(unit[queries], videos)
     )
     if choosing.relevant == 0 or reporting.relevant == 0:
         return None

@@ -87,7 +87,7 @@ def _share(found: Labels, judged: IntArray, inputs: Inputs, chosen: dict[str, An
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
     hits = found.labels[settled] == 0
-    captions = found.codes[settled] // max(1, inputs.benchmark.n_videos)
+    captions = inputs.benchmark.pair_space.queries(found.codes[settled])
     by_caption = inputs.clusters(chosen["unit"])
     clusters = captions if by_caption is None else by_caption[captions]
     interval = mean_interval(
@@ -107,7 +107,7 @@ def _share(found: Labels, judged: IntArray, inputs: Inputs, chosen: dict[str, An
 def _without(judged: Judged) -> int:
     """Return the number of captions without a positive."""
     codes, _ = judged.positives()
-    return judged.n_queries - len(np.unique(codes // max(1, judged.n_videos)))
+    return judged.n_queries - len(np.unique(judged.space.queries(codes)))
 
 
 def _rows(inputs: Inputs, dropped: Judged, chosen: dict[str, Any]) -> list[Result]:
@@ -142,7 +142,7 @@ def _rows(inputs: Inputs, dropped: Judged, chosen: dict[str, Any]) -> list[Resul
 def _examples(found: Labels, judged: IntArray, inputs: Inputs, count: int) -> list[Result]:
     places = judged[found.labels[judged] == 0]
     order = np.lexsort((found.relevant[places], -found.judgments[places]))[:count]
-    query, video = np.divmod(found.codes[places[order]], max(1, inputs.benchmark.n_videos))
+    query, video = inputs.benchmark.pair_space.decode(found.codes[places[order]])
     return [
         {
             "caption_id": inputs.query_keys[q],

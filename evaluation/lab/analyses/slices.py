@@ -220,7 +220,7 @@ def _agreement(inputs: Inputs) -> IntArray:
     assert inputs.label_set is not None  # noqa: S101 - checked before
     counted = label_set_labels(inputs.label_set)
     return annotator_agreement(
-        counted.codes // inputs.benchmark.n_videos,
+        inputs.benchmark.pair_space.queries(counted.codes),
         counted.judgments,
         counted.relevant,
         inputs.benchmark.n_queries,

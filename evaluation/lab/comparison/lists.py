@@ -162,9 +162,10 @@ def _labels(inputs: Inputs, query: int) -> dict[int, int]:
     """What people said of the videos of one query; NO_LABEL where they are in conflict."""
     if inputs.label_set is None:
         return {}
-    known, n_videos = label_set_labels(inputs.label_set), inputs.benchmark.n_videos
-    start, stop = np.searchsorted(known.codes, [query * n_videos, (query + 1) * n_videos])
-    videos = known.codes[start:stop] - query * n_videos
+    known, space = label_set_labels(inputs.label_set), inputs.benchmark.pair_space
+    edges = space.encode(np.array([query, query + 1]), 0)
+    start, stop = np.searchsorted(known.codes, edges)
+    videos = space.videos(known.codes[start:stop])
     return dict(zip(videos.tolist(), known.labels[start:stop].tolist(), strict=True))
 
 

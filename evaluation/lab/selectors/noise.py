@@ -56,7 +56,7 @@ def noisy_labels(
     own_said = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
-        n_videos=known.n_videos,
+        space=known.space,
         n_labels=given,
         relevant=relevant,
         ruled=ruled,

@@ -155,13 +155,18 @@ def build(progress: Progress) -> None:
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,
+        by=OPERATOR,
         progress=progress,
     ).benchmark
-    import_train_captions(benchmark=benchmark, path=files.train_captions, progress=progress)
-    import_tags(benchmark=benchmark, path=files.tags, progress=progress)
+    import_train_captions(
+        benchmark=benchmark, path=files.train_captions, by=OPERATOR, progress=progress
+    )
+    import_tags(benchmark=benchmark, path=files.tags, by=OPERATOR, progress=progress)
     for system, path in files.runs.items():
-        import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
-    build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
+        import_run(
+            benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
+        )
+    build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
     bring_gold(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
@@ -177,7 +182,7 @@ def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     if latest_guideline(benchmark) is not None:
         return
     codes = pair_arrays(benchmark).codes.tolist()
-    pooled = {divmod(code, benchmark.n_videos) for code in codes}
+    pooled = {benchmark.pair_space.decode(code) for code in codes}
     gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
     for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)

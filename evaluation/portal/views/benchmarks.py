@@ -35,7 +35,7 @@ def benchmark(request: HttpRequest, key: str) -> HttpResponse:
     found = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     label_sets = list(LabelSet.objects.filter(benchmark=found).select_related("created_by"))
     rows = _run_rows(found, label_sets[0] if label_sets else None)
-    pools = list(found.pools.prefetch_related("runs"))
+    pools = list(found.pools.select_related("created_by").prefetch_related("runs"))
     campaigns = _campaign_rows(request.user, found)
     agreement = latest_agreement(found)
     card = BenchmarkCard(

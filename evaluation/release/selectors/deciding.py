@@ -14,7 +14,7 @@ from evaluation.core.relevance.deciding import sole_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource
 from evaluation.release.selectors.labels import label_set_judged, label_set_labels, original_judged
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.models import Run
 from pooling.selectors import first_equal_captions, ranked_matrix
 
@@ -58,7 +58,7 @@ def deciding_counts(run: Run, source: LabelSource) -> list[Deciding]:
     key = f"deciding-{run.sha256}-{run.pk}-{source.sha256}-{source.original_grade}"
     found = cache.get_or_set(key, lambda: _pairs_by_cutoff(run, source), KEPT_FOR) or {}
     units = partial(
-        unit_codes, first_equal=first_equal_captions(benchmark), n_videos=benchmark.n_videos
+        text_pair_codes, first_equal=first_equal_captions(benchmark), space=benchmark.pair_space
     )
     confirmed = units(confirmed_pairs(benchmark))
     return [

@@ -27,7 +27,8 @@ from evaluation.core.files.label_file import Labels, parse_labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.twins import share_positives
 from evaluation.models import Draft, LabelSet, LabelSource
-from pooling.core.equal_texts import OFF, first_equal, pairs_of_units
+from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
+from pooling.core.pair_space import PairSpace
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors import (
@@ -74,18 +75,18 @@ def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
     with snapshot():
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
     first_equal = first_equal_captions(benchmark)
-    everywhere = for_equal_captions(judgments, rulings, first_equal, benchmark.n_videos)
+    everywhere = for_equal_captions(judgments, rulings, first_equal, benchmark.pair_space)
     return judgments, _resolve(*everywhere)
 
 
 def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> JudgmentArrays:
     """The judgments, repeated for each caption for which they hold."""
     first_equal, rulings = first_equal_captions(benchmark), adjudicated(benchmark)
-    return for_equal_captions(judgments, rulings, first_equal, benchmark.n_videos)[0]
+    return for_equal_captions(judgments, rulings, first_equal, benchmark.pair_space)[0]
 
 
 def for_equal_captions(
-    judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, n_videos: int
+    judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, space: PairSpace
 ) -> tuple[JudgmentArrays, Rulings]:
     """Repeat what was said of a text and a video for each caption with that text.
 
@@ -99,9 +100,9 @@ def for_equal_captions(
         return judgments, rulings
     codes = judgments.codes[judgments.pair_of]
     own = union_codes([codes[alone], rulings.codes[alone_ruled]])
-    codes, rows = _repeated(codes, judgments.units, own, first_equal, n_videos)
+    codes, rows = _repeated(codes, judgments.units, own, first_equal, space)
     columns = {name: getattr(judgments, name)[rows] for name in JUDGMENT_COLUMNS}
-    ruled_codes, ruled = _repeated(rulings.codes, rulings.units, own, first_equal, n_videos)
+    ruled_codes, ruled = _repeated(rulings.codes, rulings.units, own, first_equal, space)
     return (
         by_pair(codes, n_grades=judgments.n_grades, **columns),
         Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled]),
@@ -109,14 +110,14 @@ def for_equal_captions(
 
 
 def _repeated(
-    codes: Int64Array, units: Int64Array, own: Int64Array, first_equal: Int64Array, n_videos: int
+    codes: Int64Array, units: Int64Array, own: Int64Array, first_equal: Int64Array, space: PairSpace
 ) -> tuple[Int64Array, Int64Array]:
     """Return the codes of the pairs that rows hold for, in order, and the number of each row.
 
     own: codes of pairs that have rows of their own and take no others.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
-    place, pairs = pairs_of_units(units[shared], first_equal, n_videos)
+    place, pairs = expand_text_pairs(units[shared], first_equal, space)
     is_free = ~np.isin(pairs, own) | (pairs == codes[shared[place]])
     alone = np.flatnonzero(units == OWN_CAPTION)
     rows = np.concatenate([alone, shared[place[is_free]]])

@@ -103,7 +103,7 @@ def _is_pooled(found: Run, depth: int) -> bool:
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:
-    return Run.objects.filter(benchmark=benchmark).select_related("system")
+    return Run.objects.filter(benchmark=benchmark).select_related("system", "created_by")
 
 
 def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:

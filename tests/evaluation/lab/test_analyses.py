@@ -34,14 +34,15 @@ from evaluation.lab.services import KEPT, analyse, begin_analysis, renew_analyse
 from evaluation.models import Analysis, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
 from pooling.models import Benchmark, Run, Tag, TrainSplit
-from pooling.services import build_pool, import_benchmark
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
     all_pairs,
     bring_judgments,
     bring_tags,
     bring_train_captions,
+    build_pool,
     claim,
+    import_benchmark,
     make_annotator,
     make_benchmark,
     make_campaign,

@@ -13,10 +13,9 @@ from annotation.models import Campaign
 from evaluation.lab.analyses import get_kind
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, make_run, write_captions
+from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 

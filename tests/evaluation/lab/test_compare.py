@@ -30,9 +30,15 @@ from evaluation.lab.views.comparison import compare_json
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark, Run
-from pooling.services import import_benchmark
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import all_pairs, bring_judgments, make_run, make_user, write_captions
+from tests.factories import (
+    all_pairs,
+    bring_judgments,
+    import_benchmark,
+    make_run,
+    make_user,
+    write_captions,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -18,8 +18,7 @@ from evaluation.models import Evaluation
 from evaluation.release.selectors import original_with_twins
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
-from tests.factories import bring_judgments, make_run, write_captions
+from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +50,7 @@ def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
 
 def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
     found = original_with_twins(benchmark, rule).codes
-    return [divmod(code, benchmark.n_videos) for code in found.tolist()]
+    return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 
 def test_which_texts_are_equal_is_a_rule(benchmark: Benchmark) -> None:

@@ -18,8 +18,14 @@ from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark
-from tests.factories import JudgmentRow, bring_judgments, make_run, write_captions
+from tests.factories import (
+    JudgmentRow,
+    bring_judgments,
+    build_pool,
+    import_benchmark,
+    make_run,
+    write_captions,
+)
 
 pytestmark = pytest.mark.django_db
 

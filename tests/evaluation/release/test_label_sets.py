@@ -20,11 +20,11 @@ from config.shared.version import code_version
 from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import import_benchmark
 from tests.factories import (
     JudgmentRow,
     at_once,
     bring_judgments,
+    import_benchmark,
     judge,
     make_annotator,
     make_campaign,

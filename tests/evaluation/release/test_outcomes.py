@@ -42,11 +42,13 @@ from evaluation.release.services import Unsettled, make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.enums import EqualTexts
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark, set_equal_texts
+from pooling.services import set_equal_texts
 from tests.factories import (
     bring_gold,
     bring_judgments,
+    build_pool,
     claim,
+    import_benchmark,
     judge,
     make_annotator,
     make_campaign,

@@ -20,9 +20,8 @@ from evaluation.models import Evaluation
 from evaluation.release.services import make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Pair, Run
-from pooling.services import import_run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, make_run, make_user, write_run
+from tests.factories import bring_judgments, import_run, make_run, make_user, write_run
 
 pytestmark = pytest.mark.django_db
 

@@ -9,6 +9,7 @@ import pytest
 
 from evaluation.core.files import fire
 from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
+from pooling.core.pair_space import PairSpace
 
 HEADER = {"created_ds": "2026-01-01", "license": "CC0", "datasets": ["MSVD"]}
 
@@ -145,7 +146,7 @@ def test_the_note_gives_the_reason_if_the_label_is_not_the_majority(
 
 def test_pairs_are_grouped_by_text() -> None:
     # Captions 0 and 2 have the same text; 3 videos.
-    assert by_text([0, 1, 0], [0, 1, 4, 7, 8], n_videos=3) == [[0], [1, 3], [4], [2]]
+    assert by_text([0, 1, 0], [0, 1, 4, 7, 8], PairSpace(3, 3)) == [[0], [1, 3], [4], [2]]
 
 
 @pytest.mark.parametrize(("grade", "word"), [(0, "irrelevant"), (1, "relevant"), (3, "relevant")])

@@ -43,7 +43,7 @@ def make_judged(pairs: Pairs, n_queries: int = 2, n_videos: int = 6) -> Judged:
 
 
 def as_pairs(labels: Judged) -> Pairs:
-    query, video = np.divmod(labels.codes, labels.n_videos)
+    query, video = labels.space.decode(labels.codes)
     return dict(
         zip(zip(query.tolist(), video.tolist(), strict=True), labels.gains.tolist(), strict=True)
     )

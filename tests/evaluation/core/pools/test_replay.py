@@ -65,7 +65,7 @@ def pool_of(
 def order_of(strategy: str, pool: PooledLabels, seed: int = 1, rel: int = 1) -> list[Any]:
     """Return (query, video) of all pooled pairs, in the order of judging."""
     rows = rows_of(strategy, pool, seed, rel)
-    return [divmod(code, N_VIDEOS) for code in pool.labels.codes[rows].tolist()]
+    return [pool.labels.space.decode(code) for code in pool.labels.codes[rows].tolist()]
 
 
 def rows_of(strategy: str, pool: PooledLabels, seed: int, rel: int = 1) -> npt.NDArray[np.int64]:

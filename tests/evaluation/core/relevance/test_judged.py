@@ -24,7 +24,7 @@ def judged_of(pairs: dict[tuple[int, int], int], n_queries: int = 3, n_videos: i
 
 def pairs_of(judged: Judged) -> dict[tuple[int, int], int]:
     pairs = zip(judged.codes.tolist(), judged.gains.tolist(), strict=True)
-    return {divmod(code, judged.n_videos): gain for code, gain in pairs}
+    return {judged.space.decode(code): gain for code, gain in pairs}
 
 
 def test_from_pairs_sorts_by_query_and_video() -> None:

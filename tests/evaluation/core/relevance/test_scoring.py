@@ -159,7 +159,7 @@ def as_dictionaries(
     }
     qrels: dict[str, dict[str, int]] = {}
     for code, gain in zip(judged.codes.tolist(), judged.gains.tolist(), strict=True):
-        query, video = divmod(code, judged.n_videos)
+        query, video = judged.space.decode(code)
         qrels.setdefault(str(query), {})[str(video)] = gain
     return run, qrels
 
@@ -299,7 +299,7 @@ def test_scores_do_not_depend_on_the_numbering_of_videos(
 ) -> None:
     ranked, judged = case
     renumber = np.array([*numbers, -1], dtype=np.int32)  # index -1 stays -1
-    query, video = np.divmod(judged.codes, N_VIDEOS)
+    query, video = judged.space.decode(judged.codes)
     other = Judged.from_pairs(
         query, renumber[video], judged.gains, n_queries=len(ranked), n_videos=N_VIDEOS
     )

@@ -29,7 +29,7 @@ def judged(pairs: dict[tuple[int, int], int], n_queries: int = 5, n_videos: int 
 
 
 def pairs_of(known: Judged) -> dict[tuple[int, int], int]:
-    query, video = np.divmod(known.codes, known.n_videos)
+    query, video = known.space.decode(known.codes)
     return dict(
         zip(zip(query.tolist(), video.tolist(), strict=True), known.gains.tolist(), strict=True)
     )
