@@ -1,4 +1,4 @@
-"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files saved."""
+"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files downloaded."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_researcher_reads_an_analysis(
     expect(page.locator(".lab-paper")).to_have_count(0)
 
 
-def test_a_lead_brings_tags(
+def test_a_lead_imports_tags(
     benchmark: Benchmark,
     new_page: Callable[[], Page],
     live_server: Any,

@@ -173,7 +173,7 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
             "expected": check.expected[measure].value,
         }
         for check in found
-        if pool.is_alone(check.system).any()
+        if pool.is_unique(check.system).any()
         for measure in wanted
     ]
 

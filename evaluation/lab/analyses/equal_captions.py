@@ -10,7 +10,7 @@ from django import forms
 from config.shared.progress import Progress
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
-from evaluation.core.texts.twins import added_codes, captions_with_twins, frequent_texts
+from evaluation.core.texts.twins import added_codes, captions_with_equals, frequent_texts
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
@@ -118,7 +118,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         "confidence": options["confidence"],
         **resampled_by(inputs, options["unit"]),
         "captions": inputs.benchmark.n_queries,
-        "with_twins": int(captions_with_twins(inputs.original, shared).sum()),
+        "with_twins": int(captions_with_equals(inputs.original, shared).sum()),
         "positives": len(inputs.original.positives()[0]),
         "added": len(added_codes(inputs.original, shared)),
         "judged": _judged(inputs, shared),

@@ -53,7 +53,7 @@ from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
 
-# Names of AGREE, DIFFER and NOT_TOLD, in this order.
+# Names of AGREE, DIFFER and NO_REPEATED_LABELS, in this order.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
 
 

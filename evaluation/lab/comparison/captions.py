@@ -19,11 +19,11 @@ from config.shared.version import code_version
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
     Places,
+    changed_by_labels,
     find_places,
     in_order,
     new_in_tops,
-    what_labels_change,
-    who_is_right,
+    select_by_correctness,
 )
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
@@ -97,8 +97,10 @@ class Comparison:
             return np.empty(0, np.int64)
         options, cutoff = self.options, self.options["cutoff"]
         by_labels = options["by"] == BY_LABELS
-        kept = who_is_right(options["show"], self.places, self.pair, cutoff, by_labels=by_labels)
-        kept &= what_labels_change(options["effect"], self.places, cutoff)
+        kept = select_by_correctness(
+            options["show"], self.places, self.pair, cutoff, by_labels=by_labels
+        )
+        kept &= changed_by_labels(options["effect"], self.places, cutoff)
         lengths = self.captions.lengths
         kept &= (lengths >= (options["least"] or 0)) & (lengths <= (options["most"] or np.inf))
         queries = np.flatnonzero(kept)

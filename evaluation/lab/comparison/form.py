@@ -63,7 +63,7 @@ class CompareForm(AnalysisForm):
         choices=[
             (compare.BENCHMARK, "as in the benchmark"),
             (compare.CHANGED, "most changed by the labels first"),
-            (compare.APART, "largest rank difference of A and B first"),
+            (compare.BY_DISTANCE, "largest rank difference of A and B first"),
             (compare.SHORT, "shortest first"),
             (compare.LONG, "longest first"),
         ],
@@ -101,9 +101,9 @@ class CompareForm(AnalysisForm):
         if first and first == second:
             self.add_error("second", "Select two different runs as A and B.")
         if not (first and second):
-            if options.get("show") in compare.OF_TWO:
+            if options.get("show") in compare.NEEDS_PAIR:
                 self.add_error("show", "Select runs A and B to use this option.")
-            if options.get("order") == compare.APART:
+            if options.get("order") == compare.BY_DISTANCE:
                 self.add_error("order", "Select runs A and B to use this option.")
         least, most = options.get("least"), options.get("most")
         if least and most and least > most:
