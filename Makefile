@@ -12,8 +12,9 @@ PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 # Another project's, left in a shell, would be used instead of config.settings.
 unexport DJANGO_SETTINGS_MODULE
 
-.PHONY: help install install-dev demo test test-sqlite test-postgresql bench check ruff \
-	format-check types imports templates migrations deploy format serve worker clean
+.PHONY: help install install-dev install-tools lock audit demo serve worker test test-javascript \
+	test-sqlite test-postgresql coverage bench check ruff format-check javascript types imports \
+	templates migrations deploy format clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -42,9 +43,9 @@ define make_venv
 	fi
 endef
 
-# $(1): the file to install, $(2): all files it consists of. Done only when one has changed.
+# $(1): the file to install. Done only when it has changed. pip checks the hashes that it lists.
 define install_requirements
-	@wanted="$$(cat $(2) | cksum)"; stamp="$(VENV)/installed-$(1)"; \
+	@wanted="$$(cksum < $(1))"; stamp="$(VENV)/installed-$(1)"; \
 	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
 		echo "Installing $(1) into $(VENV), which takes a minute ..."; \
 		$(PY) -m pip install -qq --disable-pip-version-check --prefer-binary -r $(1) && \
@@ -54,10 +55,28 @@ endef
 
 install:  ## Install what Hearth needs to run into .venv
 	$(make_venv)
-	$(call install_requirements,requirements.txt,requirements.txt)
+	$(call install_requirements,requirements.txt)
 
 install-dev: install
-	$(call install_requirements,requirements-dev.txt,requirements.txt requirements-dev.txt)
+	$(call install_requirements,requirements-dev.txt)
+
+install-tools: install-dev
+	$(call install_requirements,requirements-tools.txt)
+
+# Versions that are locked already stay, unless a .in file asks for others.
+# UPGRADE=1 takes the newest of all that no .in file names.
+LOCKED := requirements requirements-dev requirements-tools
+UV_LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+lock: install-tools  ## Write requirements*.txt, with hashes, from requirements*.in
+	@for name in $(LOCKED); do $(UV_LOCK) --output-file $$name.txt $$name.in || exit 1; done
+
+# Not part of `make check`: it needs the advisory service of the package registry.
+audit: install-tools  ## Look up known vulnerabilities of all packages (needs a network)
+	@for name in $(LOCKED); do \
+		$(PY) -m pip_audit --strict --disable-pip --progress-spinner off --requirement $$name.txt || exit 1; \
+	done
 
 # --- Running --------------------------------------------------------------------------------
 
@@ -74,19 +93,28 @@ worker: install  ## Run a Celery worker with its timetable, beside `make serve`
 
 # --- Tests ----------------------------------------------------------------------------------
 
-# Finds, starts or installs PostgreSQL, Redis and Chromium, then does all three parts, whichever fail.
+# Finds, starts or installs PostgreSQL, Redis and Chromium, then runs all parts, whichever fail.
 test: install-dev  ## Run the checks, then all tests on SQLite and on PostgreSQL
 	@$(PY) -m tests.services run -- \
-		$(MAKE) --no-print-directory --keep-going check test-sqlite test-postgresql
+		$(MAKE) --no-print-directory --keep-going check test-javascript test-sqlite test-postgresql
+
+# Playwright's package contains a Node, so none has to be installed.
+NODE = $(firstword $(wildcard $(VENV)/lib/python*/site-packages/playwright/driver/node))
+
+test-javascript: install-dev
+	@echo "--- Tests of the JavaScript modules"
+	@"$(NODE)" --test --test-reporter=dot "tests/js/*.test.mjs"
 
 test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST)
 
-# Neither the core nor the drawing of charts knows which database there is.
+# Neither the core nor the drawing of charts knows which database there is, and benchmarks on a tiny
+# input run once.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
-	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" --ignore=tests/e2e/test_lab_charts.py
+	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
+		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
 
 # Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
 BENCHMARKS ?= scoring commands sqlite-commands lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
@@ -106,15 +134,18 @@ bench-%: install-dev
 
 # --- Checks ---------------------------------------------------------------------------------
 
-check: install-dev  ## Lint, types, import directions, templates, migrations, deployment settings
+check: install-dev  ## Lint (Python, JavaScript), types, import directions, templates, migrations, deployment settings
 	@$(MAKE) --no-print-directory --keep-going \
-		ruff format-check types imports templates migrations deploy
+		ruff format-check javascript types imports templates migrations deploy
 
 ruff:
 	@$(PY) -m ruff check
 
 format-check:
 	@$(PY) -m ruff format --check
+
+javascript:
+	@$(VENV)/bin/oxlint --quiet static/js tests/js
 
 types:
 	@$(PY) -m mypy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
@@ -13,6 +12,9 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config.shared.errors import HearthError
 from config.shared.progress import Progress
+
+if TYPE_CHECKING:
+    from config.shared.terminal import Bar
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -33,7 +35,7 @@ class HearthCommand(BaseCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.progress = TerminalProgress()
+        self.progress = TerminalProgress(lines=not options["json"])
         try:
             result = self.run(**options)
         except HearthError as error:
@@ -70,38 +72,36 @@ def _is_behind() -> bool:
 
 
 class TerminalProgress(Progress):
-    """A bar on stderr, redrawn in its line. Where nobody watches, silent, or with `lines` a line
-    for each new phase."""
+    """Show progress on stderr: a live bar in a terminal, otherwise a line for each new phase.
 
-    WIDTH = 30
+    Without `lines` nothing is written outside a terminal.
+    """
 
-    def __init__(self, *, lines: bool = False, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+    def __init__(self, *, lines: bool = True, stream: TextIO | None = None) -> None:
         self.lines = lines
-        self.drawn_at = 0.0
+        self.stream = stream or sys.stderr
         self.phase = ""
+        self.bar: Bar | None = None
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None:
-        new_phase, self.phase = phase not in ("", self.phase), phase or self.phase
+        is_new, self.phase = phase not in ("", self.phase), phase or self.phase
         if self.stream.isatty():
-            self._draw(done, total, at_once=new_phase or done == total)
-        elif self.lines and new_phase:
+            bar = self._start_bar() if is_new or self.bar is None else self.bar
+            bar.update(done, total)
+        elif self.lines and is_new:
             self.stream.write(f"{self.phase} ...\n")
             self.stream.flush()
 
     def close(self) -> None:
-        if self.stream.isatty():
-            self.stream.write("\r\033[K")
+        """Remove the bar. The next call shows a new one."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar = None
 
-    def _draw(self, done: int, total: int | None, *, at_once: bool) -> None:
-        now = time.monotonic()
-        if now - self.drawn_at < 0.1 and not at_once:
-            return
-        self.drawn_at = now
-        if total:
-            full = self.WIDTH * done // total
-            bar = f"{'█' * full}{'░' * (self.WIDTH - full)} {100 * done // total:3} %"
-        else:
-            bar = f"{'░' * self.WIDTH}"
-        self.stream.write(f"\r\033[K{bar}  {self.phase}")
-        self.stream.flush()
+    def _start_bar(self) -> Bar:
+        # Commands outside a terminal need not spend 70 ms on importing rich.
+        from config.shared.terminal import Bar
+
+        self.close()
+        self.bar = Bar(self.phase, self.stream)
+        return self.bar

@@ -1,6 +1,6 @@
 """Time and memory of the commands, as whole processes, at the size of the MSVD test split.
 
-    python -m tests.benchmarks.commands [--sqlite] [--data DIR] [--json]
+    python -m tests.benchmarks.commands [--sqlite] [--data DIR | --tiny] [--json]
 
 Runs on a new database of a local PostgreSQL (that of DATABASE_URL, or one that is found or
 started), or on a new SQLite file. Without --data the files are drawn from a seeded generator in the
@@ -35,6 +35,7 @@ KEY = "MSVD"
 RUNS = ("tfidf-5cap", "char5-1cap", "lsa-3cap")
 N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
 MEMORY_LIMIT_MB = 1024
+TINY_QUERIES, TINY_VIDEOS = 300, 30
 
 # What the real files are known to give.
 KNOWN: dict[str, dict[str, Any]] = {
@@ -140,22 +141,23 @@ def import_run(bench: Bench, data: Path, name: str) -> None:
 # --- Input in the shape of the MSVD test split ------------------------------------------------
 
 
-def draw_data(folder: Path) -> None:
+def draw_data(folder: Path, *, tiny: bool = False) -> None:
     """Captions, three runs that agree in part, and judgments of their pool at depth 10."""
+    n_queries, n_videos = (TINY_QUERIES, TINY_VIDEOS) if tiny else (N_QUERIES, N_VIDEOS)
     rng = np.random.default_rng(1)
-    videos = [f"video{number:04}" for number in range(N_VIDEOS)]
-    source = np.sort(rng.integers(0, N_VIDEOS, N_QUERIES))
+    videos = [f"video{number:04}" for number in range(n_videos)]
+    source = np.sort(rng.integers(0, n_videos, n_queries))
     captions = [f"{videos[video]}#{number}" for number, video in enumerate(source)]
     rows = (
         f"{key},a caption of {videos[v]},{videos[v]}\n"
         for key, v in zip(captions, source, strict=True)
     )
     write_gzip(folder / "captions.csv.gz", "caption_id,caption,video_id\n", rows)
-    common = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32)
-    common[np.arange(N_QUERIES), source] += 1
-    pooled = np.zeros((N_QUERIES, N_VIDEOS), dtype=bool)
+    common = rng.random((n_queries, n_videos), dtype=np.float32)
+    common[np.arange(n_queries), source] += 1
+    pooled = np.zeros((n_queries, n_videos), dtype=bool)
     for name in RUNS:
-        scores = common + 0.5 * rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32)
+        scores = common + 0.5 * rng.random((n_queries, n_videos), dtype=np.float32)
         top = np.argsort(-scores, axis=1)[:, :DEPTH]
         np.put_along_axis(pooled, top[:, :POOL_DEPTH], True, axis=1)
         write_gzip(folder / f"{name}.run.gz", "", run_lines(captions, videos, scores, top, name))
@@ -265,6 +267,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time and memory of the commands.")
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--data", type=Path, help="folder of the real MSVD files")
+    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
@@ -273,7 +276,7 @@ def main() -> int:
         if data is None:
             data = Path(folder) / "data"
             data.mkdir()
-            draw_data(data)
+            draw_data(data, tiny=options.tiny)
         with new_database(Path(folder) / "home") as environment:
             bench = Bench(environment, known=options.data is not None)
             measure(bench, data)

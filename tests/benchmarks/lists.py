@@ -1,6 +1,6 @@
 """Times of what compares lists and label sets, beside what people would use instead.
 
-    python -m tests.benchmarks.lists [--data DIR] [--json]
+    python -m tests.benchmarks.lists [--data DIR | --tiny] [--json]
 
 Overlap of runs, leaving systems out of the pool, bounds and estimates, for three runs at the size
 of the MSVD test split and ten times that. Without --data the input is drawn from a seeded
@@ -35,6 +35,7 @@ from evaluation.core.relevance.scoring import score_run
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,
+    TINY_QUERIES,
     Report,
     judged_of,
     print_table,
@@ -88,24 +89,25 @@ class World:
 # --- input ----------------------------------------------------------------------------------------
 
 
-def draw_world(rng: np.random.Generator) -> World:
-    """Three runs with much in common, of which the top ten are judged: some 600,000 pairs."""
-    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.0022
-    source = rng.integers(0, N_VIDEOS, N_QUERIES)
-    relevant[np.arange(N_QUERIES), source] = True
-    common = rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+def draw_world(rng: np.random.Generator, n_queries: int) -> World:
+    """Three runs with much in common, of which the top ten are judged: some 22 pairs per query."""
+    relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.0022
+    source = rng.integers(0, N_VIDEOS, n_queries)
+    relevant[np.arange(n_queries), source] = True
+    common = rng.standard_normal((n_queries, N_VIDEOS), dtype=np.float32)
     common[relevant] += 2.5
     pooled = np.zeros_like(relevant)
     runs = {}
     for system in SYSTEMS:
-        scores = common + rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+        scores = common + rng.standard_normal((n_queries, N_VIDEOS), dtype=np.float32)
         top = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH]
         order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
         runs[system] = np.take_along_axis(top, order, axis=1).astype(np.int32)
         np.put_along_axis(pooled, runs[system], True, axis=1)
     queries, videos = np.nonzero(pooled)
-    judged = judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
-    original = judged_of(np.arange(N_QUERIES), source, np.ones(N_QUERIES, np.int64))
+    gains = relevant[queries, videos].astype(np.int64)
+    judged = judged_of(queries, videos, gains, n_queries)
+    original = judged_of(np.arange(n_queries), source, np.ones(n_queries, np.int64), n_queries)
     return World(runs, judged, original)
 
 
@@ -328,14 +330,16 @@ def note_estimates(report: Report, world: World) -> None:
         report.notes.append(f"{check.system} left out, points off -> estimated: {', '.join(steps)}")
 
 
-def measure_all(data: Path | None) -> Report:
+def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
     report = Report()
-    world = draw_world(np.random.default_rng(20_261_121)) if data is None else read_world(data)
+    n_queries = TINY_QUERIES if tiny else N_QUERIES
+    rng = np.random.default_rng(20_261_121)
+    world = draw_world(rng, n_queries) if data is None else read_world(data)
     larger = world.repeat(10)
     for time_group in (time_overlap, time_leave_out, time_gaps):
         time_group(report, world, True)
         time_group(report, larger, False)
-    report.grow(f"{N_QUERIES:,} x", f"{10 * N_QUERIES:,} x")
+    report.grow(f"{n_queries:,} x", f"{10 * n_queries:,} x")
     note_estimates(report, world)
     if data is not None:
         check_figures(report, world)
@@ -348,9 +352,10 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, help="folder with the MSVD files; default: drawn input"
     )
+    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     arguments = parser.parse_args()
-    report = measure_all(arguments.data)
+    report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:
         print(json.dumps(asdict(report)))
     else:

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.pages_world names
     python -m tests.benchmarks.pages_world alpha KEY
-    python -m tests.benchmarks.pages_world addresses KEY
+    python -m tests.benchmarks.pages_world addresses KEY ANALYSIS...
 
 Each prints one JSON object.
 """
@@ -75,7 +75,7 @@ def timed(work: Callable[[], Any], repeats: int) -> tuple[float, float]:
     return median(seconds), float(found)
 
 
-def addresses(key: str) -> dict[str, Any]:
+def addresses(key: str, names: list[str]) -> dict[str, Any]:
     """The session of a new researcher, and by kind the addresses of what they open, by name."""
     benchmark = Benchmark.objects.get(key=key)
     pages = {
@@ -85,7 +85,7 @@ def addresses(key: str) -> dict[str, Any]:
     # Another seed is another result.
     pages["not computed yet"] = reverse("analysis", args=[key, "scores"]) + "?seed=7"
     files: dict[str, str] = {}
-    for name in KINDS:
+    for name in names:
         pages[name] = reverse("analysis", args=[key, name])
         files |= files_of(benchmark, name)
     session = log_in(RESEARCHER, Role.RESEARCHER)
@@ -114,7 +114,7 @@ if __name__ == "__main__":
             print(json.dumps({"names": list(KINDS)}))
         case ["alpha", key]:
             print(json.dumps(alpha(key)))
-        case ["addresses", key]:
-            print(json.dumps(addresses(key)))
+        case ["addresses", key, *names]:
+            print(json.dumps(addresses(key, names)))
         case _:
             sys.exit(__doc__)

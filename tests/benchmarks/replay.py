@@ -1,6 +1,6 @@
 """Times of replayed pools and of similar captions, and what a pool could have cost.
 
-    python -m tests.benchmarks.replay [--data DIR] [--json]
+    python -m tests.benchmarks.replay [--data DIR | --tiny] [--json]
 
 Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
 --data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and the known figures
@@ -36,6 +36,7 @@ from evaluation.core.texts.similarity import (
 from tests.benchmarks.scoring import (
     N_QUERIES,
     N_VIDEOS,
+    TINY_QUERIES,
     Ranked,
     Report,
     judged_of,
@@ -101,19 +102,20 @@ def read_run(path: Path, query: Mapping[str, int], video: Mapping[str, int]) -> 
     return ranked
 
 
-def draw_input(rng: np.random.Generator) -> Input:
+def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
     """Three systems of different strength; a query matches its own video and one in 200."""
-    own = np.arange(N_QUERIES) * N_VIDEOS // N_QUERIES
-    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.005
-    relevant[np.arange(N_QUERIES), own] = True
+    own = np.arange(n_queries) * N_VIDEOS // n_queries
+    relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.005
+    relevant[np.arange(n_queries), own] = True
     runs = {f"run {strength}": draw_run(rng, relevant, strength) for strength in (1.0, 1.5, 2.5)}
     pooled = np.zeros_like(relevant)
     for ranked in runs.values():
         np.put_along_axis(pooled, ranked, True, axis=1)
     queries, videos = np.nonzero(pooled)
-    judged = judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
-    original = judged_of(np.arange(N_QUERIES), own, np.ones(N_QUERIES, dtype=np.int64))
-    return Input(runs, judged, original, draw_texts(rng))
+    gains = relevant[queries, videos].astype(np.int64)
+    judged = judged_of(queries, videos, gains, n_queries)
+    original = judged_of(np.arange(n_queries), own, np.ones(n_queries, np.int64), n_queries)
+    return Input(runs, judged, original, draw_texts(rng, n_queries))
 
 
 def draw_run(rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength: float) -> Ranked:
@@ -123,17 +125,18 @@ def draw_run(rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength
     return np.take_along_axis(top, order, axis=1).astype(np.int32)
 
 
-def draw_texts(rng: np.random.Generator) -> list[str]:
+def draw_texts(rng: np.random.Generator, n_queries: int) -> list[str]:
     """Seven words of letters each, the frequent ones first among 5,000."""
     letters = np.array([*"abcdefghijklmnopqrstuvwxyz"])
     words = ["".join(rng.choice(letters, length)) for length in rng.integers(1, 9, 5_000)]
-    chosen = np.minimum(rng.zipf(1.3, (N_QUERIES, 7)), len(words)) - 1
+    chosen = np.minimum(rng.zipf(1.3, (n_queries, 7)), len(words)) - 1
     return [" ".join(words[number] for number in row) for row in chosen.tolist()]
 
 
 def make_train_captions(texts: list[str], rng: np.random.Generator) -> list[str]:
     words = [text.split() for text in texts]
-    pairs = rng.integers(0, len(words), (N_TRAINING, 2)).tolist()
+    n_training = N_TRAINING * len(texts) // N_QUERIES
+    pairs = rng.integers(0, len(words), (n_training, 2)).tolist()
     halves = ((words[one], words[other]) for one, other in pairs)
     return [" ".join(one[: len(one) // 2] + other[len(other) // 2 :]) for one, other in halves]
 
@@ -230,10 +233,11 @@ def time_matches(report: ReplayReport, data: Input) -> None:
     report.matches = [[round(value, 4) for value in row] for row in np.stack(columns, 1).tolist()]
 
 
-def measure_all(folder: Path | None) -> ReplayReport:
+def measure_all(folder: Path | None, *, tiny: bool = False) -> ReplayReport:
     report = ReplayReport()
     rng = np.random.default_rng(20_261_120)
-    data = draw_input(rng) if folder is None else read_input(folder)
+    n_queries = TINY_QUERIES if tiny else N_QUERIES
+    data = draw_input(rng, n_queries) if folder is None else read_input(folder)
     pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     time_orders(report, pool)
     check_orders(report, pool)
@@ -267,9 +271,10 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, help="folder with the MSVD files; default: drawn input"
     )
+    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     arguments = parser.parse_args()
-    report = measure_all(arguments.data)
+    report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:
         print(json.dumps(asdict(report)))
     else:

@@ -1,6 +1,6 @@
 """Times of resampling, tests and correlations beside scipy and a plain numpy loop, same input.
 
-    python -m tests.benchmarks.resampling [--json]
+    python -m tests.benchmarks.resampling [--tiny] [--json]
 
 Input is drawn from a seeded generator in the shape of the MSVD test split, 27,763 queries with
 C@1, AP under new labels, and values that all differ, which no measure has; and ten times that. No
@@ -29,7 +29,7 @@ from evaluation.core.statistics.resampling import draw_sub_samples, mean_interva
 from evaluation.core.statistics.significance import compare_systems, measure_difference
 from evaluation.core.statistics.slices import cut_by_quantiles, slice_means
 from evaluation.core.statistics.sub_samples import draw_cluster_sub_samples
-from tests.benchmarks.scoring import N_QUERIES, Report, print_table
+from tests.benchmarks.scoring import N_QUERIES, TINY_QUERIES, Report, print_table
 
 Values = npt.NDArray[np.float64]
 
@@ -236,10 +236,11 @@ def time_slices(report: Report, values: Values, rng: np.random.Generator) -> Non
     report.time(group, f"Hearth, means and intervals, {RESAMPLES:,} resamples", work, 3)
 
 
-def measure_all() -> Report:
+def measure_all(*, tiny: bool = False) -> Report:
     report = Report()
+    size = TINY_QUERIES if tiny else N_QUERIES
     rng = np.random.default_rng(20_261_121)
-    for n_queries, peers in ((N_QUERIES, 1000), (10 * N_QUERIES, 200)):
+    for n_queries, peers in ((size, 1000), (10 * size, 200)):
         correct, other = draw_correct(rng, n_queries), draw_correct(rng, n_queries, 0.605)
         precisions = draw_precisions(rng, n_queries)
         shifted = precisions - np.roll(precisions, 1)
@@ -253,16 +254,17 @@ def measure_all() -> Report:
         time_interval(report, f"{n_queries:,} distinct values", rng.random(n_queries), peers)
         time_systems(report, n_queries, rng)
         time_slices(report, precisions, rng)
-    report.grow(f"{N_QUERIES:,}", f"{10 * N_QUERIES:,}")
+    report.grow(f"{size:,}", f"{10 * size:,}")
     report.notes = list(dict.fromkeys(report.notes))
     return report
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times of resampling beside its peers.")
+    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     arguments = parser.parse_args()
-    report = measure_all()
+    report = measure_all(tiny=arguments.tiny)
     if arguments.json:
         print(json.dumps(asdict(report)))
     else:

@@ -1,6 +1,6 @@
 """Times of the numeric core beside what people would use instead, on the same input.
 
-    python -m tests.benchmarks.scoring [--data DIR] [--json]
+    python -m tests.benchmarks.scoring [--data DIR | --tiny] [--json]
 
 Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
 --data (captions.csv.gz, tfidf-5cap.run.gz, judgments_sim.csv.gz) it is the real one, and the known
@@ -39,6 +39,8 @@ Ranked = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
 
 N_QUERIES, N_VIDEOS, N_ANNOTATORS = 27_763, 670, 100
+N_PAIRS = 618_309
+TINY_QUERIES, TINY_PAIRS = 60, 500
 # What the peers are asked for, in our names and in those of ir_measures and pytrec_eval.
 COMMON = {
     "C@1": ("Success@1", "success_1"),
@@ -144,11 +146,11 @@ class Report:
 # --- input ----------------------------------------------------------------------------------------
 
 
-def draw_scored_run(rng: np.random.Generator) -> tuple[Ranked, Judged]:
-    """Lists of depth 100 and about 620,000 judged pairs, 69,000 of them positive."""
-    relevant = rng.random((N_QUERIES, N_VIDEOS), dtype=np.float32) < 0.0022
-    relevant[np.arange(N_QUERIES), rng.integers(0, N_VIDEOS, N_QUERIES)] = True
-    scores = rng.standard_normal((N_QUERIES, N_VIDEOS), dtype=np.float32)
+def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, Judged]:
+    """Lists of depth 100 and about 22 judged pairs per query, a ninth of them positive."""
+    relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.0022
+    relevant[np.arange(n_queries), rng.integers(0, N_VIDEOS, n_queries)] = True
+    scores = rng.standard_normal((n_queries, N_VIDEOS), dtype=np.float32)
     scores[relevant] += 2.5
     top = np.argpartition(-scores, 100, axis=1)[:, :100]
     order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1)
@@ -156,10 +158,11 @@ def draw_scored_run(rng: np.random.Generator) -> tuple[Ranked, Judged]:
     pooled = relevant.copy()
     np.put_along_axis(pooled, ranked[:, :22], True, axis=1)
     queries, videos = np.nonzero(pooled)
-    return ranked, judged_of(queries, videos, relevant[queries, videos].astype(np.int64))
+    gains = relevant[queries, videos].astype(np.int64)
+    return ranked, judged_of(queries, videos, gains, n_queries)
 
 
-def draw_labels(rng: np.random.Generator, n_pairs: int = 618_309) -> Labels:
+def draw_labels(rng: np.random.Generator, n_pairs: int) -> Labels:
     """A tenth of the pairs labelled twice, by people who err in 3 percent, thirds on conflict."""
     truth = rng.random(n_pairs) < 0.1
     given = truth[:, None] ^ (rng.random((n_pairs, 3)) < 0.03)
@@ -171,8 +174,13 @@ def draw_labels(rng: np.random.Generator, n_pairs: int = 618_309) -> Labels:
     return Labels(pair, people[pair, slot], given[pair, slot].astype(np.int64), n_pairs)
 
 
-def judged_of(queries: npt.ArrayLike, videos: npt.ArrayLike, gains: npt.ArrayLike) -> Judged:
-    return Judged.from_pairs(queries, videos, gains, n_queries=N_QUERIES, n_videos=N_VIDEOS)
+def judged_of(
+    queries: npt.ArrayLike,
+    videos: npt.ArrayLike,
+    gains: npt.ArrayLike,
+    n_queries: int = N_QUERIES,
+) -> Judged:
+    return Judged.from_pairs(queries, videos, gains, n_queries=n_queries, n_videos=N_VIDEOS)
 
 
 def read_rows(path: Path) -> Iterator[list[str]]:
@@ -420,12 +428,14 @@ def check_figures(
         report.notes.append("the known MSVD figures are reproduced")
 
 
-def measure_all(data: Path | None) -> Report:
+def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
     report = Report()
     rng = np.random.default_rng(20_261_120)
-    deep, drawn = draw_scored_run(rng)
+    n_queries = TINY_QUERIES if tiny else N_QUERIES
+    deep, drawn = draw_scored_run(rng, n_queries)
     if data is None:
-        ranked, judged, labels = deep[:, :20], drawn, draw_labels(rng)
+        ranked, judged = deep[:, :20], drawn
+        labels = draw_labels(rng, TINY_PAIRS if tiny else N_PAIRS)
     else:
         ranked, original, majority, labels = read_data(data)
         judged = with_positives(majority, original)
@@ -436,7 +446,7 @@ def measure_all(data: Path | None) -> Report:
     time_scoring(report, *repeat_benchmark(ranked[:, :10], judged, 10), 1)
     # Its 28 million predictions would take the peers gigabytes of dictionaries.
     time_scoring(report, *repeat_benchmark(deep, drawn, 10), 0)
-    report.grow(f"{N_QUERIES:,} x", f"{10 * N_QUERIES:,} x")
+    report.grow(f"{n_queries:,} x", f"{10 * n_queries:,} x")
     counts = time_agreement(report, labels)
     time_agreement(report, labels.repeat(10), peers=False)
     report.grow(f"{len(labels.pair):,}", f"{10 * len(labels.pair):,}")
@@ -479,9 +489,10 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, help="folder with the MSVD files; default: drawn input"
     )
+    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     arguments = parser.parse_args()
-    report = measure_all(arguments.data)
+    report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:
         print(json.dumps(asdict(report)))
     else:

@@ -96,7 +96,6 @@ class Command(HearthCommand):
             check_free(options["port"])
         raise_on_signals()
         call_command("migrate", verbosity=0)
-        self.progress.lines = True
         # What an earlier call has built is kept.
         is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
         make_accounts()

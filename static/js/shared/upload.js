@@ -1,7 +1,7 @@
 // Shows how much of a file has been sent. Without it the form works as forms do.
 
-const form = document.querySelector("form[data-upload]");
-if (form) watch(form);
+const first = document.querySelector("form[data-upload]");
+if (first) watch(first);
 
 function watch(form) {
   form.addEventListener("submit", (event) => {

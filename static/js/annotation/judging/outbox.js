@@ -34,7 +34,7 @@ export class Outbox {
       const stored = await this.store.open();
       // Another person's answers on this machine wait for that person.
       const own = stored.filter((answer) => answer.owner === this.owner);
-      this.waiting.unshift(...own.sort((a, b) => a.at - b.at));
+      this.waiting.unshift(...own.toSorted((a, b) => a.at - b.at));
       this.isBehind = own.length > 0;
     } catch {
       this.isStored = false;
@@ -110,20 +110,29 @@ export class Outbox {
   // True where the server has the answer for good, or has refused it for good.
   async sendOne(answer) {
     const outcome = await this.server.post(answer.url, answer.body);
-    const { status, body, said } = outcome;
+    const { status, said, isSignedOut } = outcome;
     this.pause = outcome.retryAfter;
     const isTaken = status === 200 || status === 201;
-    const isRefused = status >= 400 && status < 500 && (body.kept || !LATER.has(status));
-    if (isTaken || isRefused) {
-      this.waiting.shift();
-      this.store.delete(answer.client_key);
-      this.listeners.get(answer.client_key)?.(outcome);
-      this.listeners.delete(answer.client_key);
-    }
+    const isRefused = isFinalRefusal(outcome);
+    if (isTaken || isRefused) this.forget(answer, outcome);
     if (isTaken) this.onGuideline(outcome.guideline, answer.campaign);
     if (isRefused) this.isBehind = true;
-    if (isRefused || (status === 403 && !outcome.isSignedOut)) this.onRefused(answer, said);
+    if (isRefused || (status === 403 && !isSignedOut)) this.onRefused(answer, said);
     this.onChange();
     return isTaken || isRefused;
   }
+
+  // The oldest answer needs no more sending.
+  forget(answer, outcome) {
+    this.waiting.shift();
+    this.store.delete(answer.client_key);
+    this.listeners.get(answer.client_key)?.(outcome);
+    this.listeners.delete(answer.client_key);
+  }
+}
+
+// Whether the server would refuse the answer again. It keeps some refused answers without counting
+// them, and sends `kept` with those.
+function isFinalRefusal({ status, body }) {
+  return status >= 400 && status < 500 && (body.kept === true || !LATER.has(status));
 }

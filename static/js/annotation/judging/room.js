@@ -25,10 +25,10 @@ export function setState(state) {
 }
 
 // Whether anything of the pair's video has been seen; before that, no answer to it is taken.
-export function setSeen(isSeen) {
-  room.dataset.seen = isSeen;
+export function setSeen(seen) {
+  room.dataset.seen = seen;
   answers.forEach((button) => {
-    button.ariaDisabled = !isSeen;
+    button.ariaDisabled = !seen;
   });
 }
 

@@ -4,9 +4,9 @@
 export class Store {
   async open() {
     const request = indexedDB.open("hearth-outbox", 1);
-    request.onupgradeneeded = () => {
+    request.addEventListener("upgradeneeded", () => {
       request.result.createObjectStore("answers", { keyPath: "client_key" });
-    };
+    });
     this.db = await asPromise(request);
     return asPromise(this.answers("readonly").getAll());
   }
@@ -36,7 +36,7 @@ export class Store {
 
 function asPromise(request) {
   return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.addEventListener("success", () => resolve(request.result));
+    request.addEventListener("error", () => reject(request.error));
   });
 }

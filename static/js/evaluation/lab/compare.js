@@ -1,9 +1,9 @@
 // Ranked lists side by side: keys, players, what lists share, and the link that leads back.
 
 const find = (selector) => document.querySelector(selector);
-const lists = [...document.querySelectorAll(".compare-list")].map((list) => [
-  ...list.querySelectorAll(".found"),
-]);
+const lists = Array.from(document.querySelectorAll(".compare-list"), (list) =>
+  Array.from(list.querySelectorAll(".found")),
+);
 const items = lists.flat();
 const videos = items.map((item) => item.querySelector("video")).filter(Boolean);
 

@@ -1,0 +1,52 @@
+"""Each benchmark runs on a tiny input, so that none stops working unnoticed.
+
+Times are of no interest here: a program that only misses a limit passes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+TINY = {
+    "commands": "--sqlite --tiny",
+    "desk": "--sqlite --pairs 300 --annotators 3",
+    "first_frame": "--presses 2 --seconds 0.3",
+    "judging": "--sqlite --annotators 2 --seconds 1 --pairs 60",
+    "label_noise": "--draws 2",
+    "lists": "--tiny",
+    "pages": "--sqlite --tiny --requests 1",
+    "replay": "--tiny",
+    "resampling": "--tiny",
+    "scoring": "--tiny",
+}
+# What must be empty or zero, in the programs that report it.
+WRONG = ("failures", "differences", "errors", "judged_twice")
+
+
+def test_every_program_is_here() -> None:
+    programs = {path.stem for path in FOLDER.glob("*.py") if "def main(" in path.read_text()}
+    assert programs == set(TINY)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_benchmark_runs_on_a_tiny_input(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.benchmarks.{name}", *TINY[name].split(), "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # 1 is also for a missed limit; a program that broke prints no result.
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert {key: result[key] for key in WRONG if result.get(key)} == {}

@@ -1,0 +1,77 @@
+"""Progress of commands on stderr: a bar in a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from config.shared.commands import TerminalProgress
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Half of the run, then a phase with an unknown total.
+WORK = """
+import time
+from config.shared.commands import TerminalProgress
+progress = TerminalProgress()
+progress(0, 4000, "reading the run")
+progress(1000, 4000)
+time.sleep(0.01)
+progress(2000, 4000)
+progress.bar._progress.refresh()
+progress(0, None, "storing")
+progress.close()
+"""
+
+
+def test_elsewhere_each_phase_is_a_line() -> None:
+    stream = io.StringIO()
+    progress = TerminalProgress(stream=stream)
+    progress(0, 3, "reading judgments")
+    progress(1, 3, "reading judgments")
+    progress(2, 3)
+    progress(0, None, "storing judgments")
+    progress.close()
+    assert stream.getvalue() == "reading judgments ...\nstoring judgments ...\n"
+
+
+def test_without_lines_nothing_is_written_elsewhere() -> None:
+    stream = io.StringIO()
+    progress = TerminalProgress(lines=False, stream=stream)
+    progress(0, 3, "reading judgments")
+    progress.close()
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_shows_a_bar_with_count_rate_and_time_left() -> None:
+    """In a real process at a real pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORK], cwd=ROOT, env=environment, stderr=theirs
+    )
+    os.close(theirs)
+    shown = read_all(ours)
+    assert process.wait() == 0
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert re.search(r"━.* reading the run 2,000 of 4,000, [\d,]+/s 0:00:\d\d", plain)
+    assert " storing " in plain
+    # The last thing is to clear the line and to show the cursor again.
+    assert plain.endswith("\r")
+    assert "\x1b[?25h" in shown.rsplit("storing", 1)[1]
+
+
+def read_all(terminal: int) -> str:
+    """Read what is written to a terminal until its last writer has closed it."""
+    pieces = []
+    try:
+        while piece := os.read(terminal, 4096):
+            pieces.append(piece)
+    except OSError:  # Linux reports the closed end as an error.
+        pass
+    os.close(terminal)
+    return b"".join(pieces).decode()

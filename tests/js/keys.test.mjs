@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { h, load, openBrowser } from "./browser.mjs";
+
+const ALT_GRAPH = { getModifierState: (name) => name === "AltGraph" };
+
+let isDeaf;
+let done;
+
+beforeEach(async () => {
+  openBrowser();
+  isDeaf = false;
+  done = [];
+  const { listenToKeys } = await load("keys");
+  const act = (name) => () => done.push(name);
+  listenToKeys({
+    bindings: { j: "yes", Space: "play", Enter: "next", "[": "slower", ArrowLeft: "back", x: "unknown" },
+    actions: { yes: act("yes"), play: act("play"), next: act("next"), slower: act("slower"), back: act("back") },
+    isDeaf: () => isDeaf,
+  });
+});
+
+function place(tag, ...children) {
+  const element = h(tag, {}, ...children);
+  document.body.append(element);
+  return element;
+}
+
+const press = (key, properties = {}, target = document.body) =>
+  target.fire("keydown", { key, ...properties });
+
+test("a key does what it is bound to, and the browser does nothing with it", () => {
+  assert.equal(press("j").isPrevented, true);
+  assert.equal(press("ArrowLeft").isPrevented, true);
+  assert.equal(press(" ").isPrevented, true);
+  assert.deepEqual(done, ["yes", "back", "play"]);
+});
+
+test("capital letters are the same keys", () => {
+  press("J");
+  assert.deepEqual(done, ["yes"]);
+});
+
+test("a key without a binding, or bound to nothing here, is the browser's", () => {
+  assert.deepEqual([press("q").isPrevented, press("x").isPrevented], [false, false]);
+  assert.deepEqual(done, []);
+});
+
+test("a key that is held down acts once", () => {
+  press("j");
+  assert.equal(press("j", { repeat: true }).isPrevented, true);
+  assert.deepEqual(done, ["yes"]);
+});
+
+for (const modifier of ["ctrlKey", "altKey", "metaKey"]) {
+  test(`with ${modifier} a key is the browser's`, () => {
+    assert.equal(press("j", { [modifier]: true }).isPrevented, false);
+    assert.deepEqual(done, []);
+  });
+}
+
+test("what is written with AltGr counts, for that is how some keyboards write [", () => {
+  press("[", { ctrlKey: true, altKey: true, ...ALT_GRAPH });
+  assert.deepEqual(done, ["slower"]);
+});
+
+test("but not together with Meta", () => {
+  press("[", { metaKey: true, ...ALT_GRAPH });
+  assert.deepEqual(done, []);
+});
+
+test("keys of an input method are text", () => {
+  press("j", { isComposing: true });
+  assert.deepEqual(done, []);
+});
+
+test("while a dialog is open, keys do nothing", () => {
+  isDeaf = true;
+  assert.equal(press("j").isPrevented, false);
+  assert.deepEqual(done, []);
+});
+
+for (const tag of ["input", "textarea", "select"]) {
+  test(`a key in <${tag}> is text`, () => {
+    assert.equal(press("j", {}, place(tag)).isPrevented, false);
+    assert.deepEqual(done, []);
+  });
+}
+
+for (const tag of ["button", "a", "summary"]) {
+  test(`<${tag}> keeps its own space and enter, and no other key`, () => {
+    const inside = h("span");
+    place(tag, inside);
+    assert.equal(press(" ", {}, inside).isPrevented, false);
+    assert.equal(press("Enter", {}, inside).isPrevented, false);
+    press("j", {}, inside);
+    assert.deepEqual(done, ["yes"]);
+  });
+}
+
+test("space held on a button presses it once", () => {
+  const button = place("button");
+  assert.equal(press(" ", { repeat: true }, button).isPrevented, true);
+});

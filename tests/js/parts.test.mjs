@@ -1,0 +1,276 @@
+// The smaller parts of the room: sitting, tally, history, tabs, checklist, swipe.
+
+import assert from "node:assert/strict";
+import { beforeEach, describe, test } from "node:test";
+
+import { h, load, openBrowser, pass, settle } from "./browser.mjs";
+
+const MINUTE = 60_000;
+
+const item = (assignment, label = 1) => ({ assignment, label, caption: `c${assignment}` });
+
+let machine;
+let server;
+
+beforeEach(() => {
+  ({ machine, server } = openBrowser());
+});
+
+describe("sitting", () => {
+  let breaks;
+  let sitting;
+
+  async function sit({ owner = "1", breakMinutes = 20 } = {}) {
+    breaks = [];
+    const { Sitting } = await load("sitting");
+    sitting = new Sitting({ owner, breakMinutes, onBreak: (minutes) => breaks.push(minutes) });
+  }
+
+  // Answer each minute, so many times.
+  async function work(minutes) {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      await pass(MINUTE);
+      sitting.count();
+    }
+  }
+
+  beforeEach(() => sit());
+
+  test("answers have their places, from one", () => {
+    assert.deepEqual([sitting.count(), sitting.count(), sitting.count()], [1, 2, 3]);
+  });
+
+  test("half an hour without an answer ends the sitting", async () => {
+    sitting.count();
+    await pass(30 * MINUTE - 1);
+    assert.equal(sitting.count(), 2);
+    await pass(30 * MINUTE);
+    assert.equal(sitting.count(), 1);
+  });
+
+  test("it goes on after a reload, for the same person alone", async () => {
+    sitting.count();
+    openBrowser({ machine, now: Date.now() });
+    await sit();
+    assert.equal(sitting.count(), 2);
+    openBrowser({ machine, now: Date.now() });
+    await sit({ owner: "2" });
+    assert.equal(sitting.count(), 1);
+  });
+
+  test("a break is suggested after twenty minutes of work, and after twenty more", async () => {
+    sitting.count();
+    await work(45);
+    assert.deepEqual(breaks, [20, 40]);
+  });
+
+  test("five minutes without an answer were a break", async () => {
+    sitting.count();
+    await work(15);
+    await pass(5 * MINUTE);
+    sitting.count();
+    await work(19);
+    assert.deepEqual(breaks, []);
+  });
+
+  test("with 0 minutes no break is suggested", async () => {
+    await sit({ breakMinutes: 0 });
+    sitting.count();
+    await work(60);
+    assert.deepEqual(breaks, []);
+  });
+
+  test("without a store the sitting lasts as long as the page", async () => {
+    const broken = { getItem: () => { throw new Error("denied"); }, setItem: () => { throw new Error("denied"); } };
+    openBrowser({ machine: { ...machine, sessionStorage: broken } });
+    await sit();
+    assert.deepEqual([sitting.count(), sitting.count()], [1, 2]);
+  });
+});
+
+describe("tally", () => {
+  let waiting;
+  let shown;
+  let tally;
+
+  beforeEach(async () => {
+    waiting = 0;
+    shown = [];
+    const { Tally } = await load("tally");
+    tally = new Tally(10, { waiting: () => waiting, tell: (judged) => shown.push(judged) });
+  });
+
+  test("an answer counts at once", () => {
+    tally.add(1);
+    assert.deepEqual(shown, [11]);
+  });
+
+  test("the server corrects the count if nothing is under way", () => {
+    tally.ask()(25);
+    tally.ask()(3);
+    assert.deepEqual(shown, [25, 3]);
+  });
+
+  test("a count that may lack an answer under way takes nothing back", () => {
+    tally.add(1);
+    waiting = 1;
+    tally.ask()(10);
+    assert.equal(shown.at(-1), 11);
+  });
+
+  test("answers given while the server counts are not counted twice", () => {
+    const hear = tally.ask();
+    tally.add(1);
+    waiting = 1;
+    hear(11);
+    assert.equal(shown.at(-1), 11);
+  });
+});
+
+describe("history", () => {
+  let corrected;
+  let isEmpty;
+  let history;
+  let list;
+  let box;
+
+  const numbers = () => history.items.map(({ assignment }) => assignment);
+
+  beforeEach(async () => {
+    corrected = [];
+    list = h("ul");
+    box = h("div", { popover: "" }, list);
+    const { Server } = await load("server");
+    const { History } = await load("history");
+    history = new History({
+      server: new Server("1", () => {}),
+      list,
+      url: "/history/",
+      textOf: (label) => ["No", "Yes"][label],
+      onCorrect: ({ assignment }) => corrected.push(assignment),
+      onChange: (empty) => { isEmpty = empty; },
+    });
+  });
+
+  test("the last answer comes first, and again first when it is corrected", () => {
+    [1, 2, 1].forEach((assignment) => history.add(item(assignment)));
+    assert.deepEqual([numbers(), history.last.assignment], [[1, 2], 1]);
+  });
+
+  test("ten are kept", () => {
+    for (let assignment = 1; assignment <= 12; assignment += 1) history.add(item(assignment));
+    assert.deepEqual(numbers(), [12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
+  });
+
+  test("what is taken out leaves nothing to undo", () => {
+    history.add(item(1));
+    assert.equal(isEmpty, false);
+    history.remove(1);
+    assert.deepEqual([isEmpty, history.last], [true, undefined]);
+  });
+
+  test("earlier answers are fetched and come behind, none twice", async () => {
+    server.on("/history/", () => ({ body: [item(2), item(1)] }));
+    history.add(item(2));
+    await history.load();
+    assert.deepEqual(numbers(), [2, 1]);
+  });
+
+  test("without the network there are the answers of this page", async () => {
+    history.add(item(2));
+    await history.load();
+    assert.deepEqual(numbers(), [2]);
+  });
+
+  test("rows are drawn when the box is open, and each corrects its answer", () => {
+    history.add(item(1, 0));
+    assert.deepEqual(list.children, []);
+    box.isPopoverOpen = true;
+    box.fire("toggle");
+    const [row] = list.children;
+    assert.deepEqual(row.children.map((child) => child.textContent), ["c1", "No", "Answer again"]);
+    row.querySelector("button").click();
+    assert.deepEqual([corrected, box.isPopoverOpen], [[1], false]);
+  });
+});
+
+test("tabs of one person hear of each other's answers, those of others do not", async () => {
+  const heard = [];
+  const { Tabs } = await load("tabs");
+  const open = (owner, name) => new Tabs(owner, {
+    onAnswered: ({ assignment, countsIn }) => heard.push([name, assignment, countsIn]),
+    onLeft: () => heard.push([name, "left"]),
+  });
+  const [first] = [open("1", "first"), open("1", "second"), open("2", "other")];
+  first.tellAnswered(5, "8");
+  first.tellLeft();
+  while (heard.length < 2) await settle();
+  assert.deepEqual(heard, [["second", 5, "8"], ["second", "left"]]);
+});
+
+describe("checklist", () => {
+  let checklist;
+  let box;
+
+  beforeEach(async () => {
+    box = h("div", {}, h("bdi"));
+    const { Checklist } = await load("checklist");
+    checklist = new Checklist(box, { caption: h("p"), keys: new Set(["1"]) });
+  });
+
+  test("parts are marked by click and by key, and unmarked again", () => {
+    checklist.show({ elements: ["a dog", "runs"] });
+    checklist.buttons[0].click();
+    checklist.actions["mark-2"]();
+    assert.deepEqual(checklist.missing, ["a dog", "runs"]);
+    checklist.actions["mark-2"]();
+    checklist.actions["mark-9"]();
+    assert.deepEqual(checklist.missing, ["a dog"]);
+  });
+
+  test("the digit is shown where a key is bound to it", () => {
+    checklist.show({ elements: ["a dog", "runs"] });
+    assert.deepEqual(checklist.buttons.map((button) => button.textContent), ["1 a dog", "runs"]);
+  });
+
+  test("a pair that comes back shows what was marked", () => {
+    checklist.show({ elements: ["a dog", "runs"], missing: ["runs"] });
+    assert.deepEqual(checklist.missing, ["runs"]);
+  });
+
+  test("without parts there is nothing to mark", () => {
+    checklist.show({ elements: [] });
+    assert.deepEqual([checklist.missing, box.hidden], [null, true]);
+  });
+});
+
+describe("swipe", () => {
+  const cases = [
+    ["to the left", [-100, 10], ["left"]],
+    ["to the right", [100, -10], ["right"]],
+    ["too short", [79, 0], []],
+    ["along the page", [90, 50], []],
+  ];
+  for (const [name, [x, y], expected] of cases) {
+    test(name, async () => {
+      const { onSwipe } = await load("swipe");
+      const done = [];
+      const stage = h("div");
+      onSwipe(stage, { left: () => done.push("left"), right: () => done.push("right") });
+      stage.fire("touchstart", { touches: [{ clientX: 200, clientY: 200 }] });
+      stage.fire("touchend", { changedTouches: [{ clientX: 200 + x, clientY: 200 + y }] });
+      assert.deepEqual(done, expected);
+    });
+  }
+
+  test("two fingers are no swipe", async () => {
+    const { onSwipe } = await load("swipe");
+    const done = [];
+    const stage = h("div");
+    onSwipe(stage, { left: () => done.push("left"), right: () => done.push("right") });
+    const touch = { clientX: 0, clientY: 0 };
+    stage.fire("touchstart", { touches: [touch, touch] });
+    stage.fire("touchend", { changedTouches: [{ clientX: 200, clientY: 0 }] });
+    assert.deepEqual(done, []);
+  });
+});

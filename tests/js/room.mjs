@@ -1,0 +1,144 @@
+// A judging room to press keys in: the parts of its page, and a server that hands out pairs.
+
+import { h, load, openBrowser, pass, settle } from "./browser.mjs";
+
+// Longer than a room ignores what is pressed.
+export const SETTLED_MS = 251;
+
+const BINDINGS = {
+  j: "answer-1",
+  f: "answer-0",
+  z: "undo",
+  u: "unsure",
+  x: "cannot-play",
+  Space: "play",
+};
+const BUTTONS = [
+  "again", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster",
+  "guideline-read", "guideline-close", "next",
+];
+const PARTS = [
+  "break", "break-minutes", "done", "empty", "explanation", "feedback", "given", "guideline-changed",
+  "judged", "live", "no-store", "offline", "opened", "reason", "refusal", "refused", "refused-reason",
+  "remark", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "unseen",
+  "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "waiting",
+];
+
+const named = (tag, name, ...children) => h(tag, { "data-part": name }, ...children);
+const answerButton = (label, text) => h("button", { "data-label": label, "data-text": text });
+const guideline = (version) => h("div", { "data-version": version });
+
+function buildRoom({ training }) {
+  const gate = h(
+    "p", { "data-gate": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1" },
+    h("b", { "data-gate-count": "" }),
+    h("b", { "data-gate-open": "", hidden: true }),
+    h("b", { "data-gate-closed": "" }),
+  );
+  const dialogs = ["keys", "unsure", "report"].map((id) => h("dialog", { id }));
+  const room = h(
+    "div",
+    {
+      id: "room",
+      "data-state": "loading",
+      "data-campaign": "8",
+      "data-owner": "1",
+      "data-claim-url": "/claim/",
+      "data-submit-url": "/judgments/",
+      "data-escalate-url": "/escalations/",
+      "data-history-url": "/history/",
+      "data-release-url": "/release/",
+      "data-judged": "0",
+      "data-keys": JSON.stringify(BINDINGS),
+      "data-break-minutes": "0",
+      ...(training ? { "data-training": "" } : {}),
+    },
+    named("p", "caption"),
+    answerButton(0, "Not relevant"),
+    answerButton(1, "Relevant"),
+    ...BUTTONS.map((name) => named("button", name)),
+    ...PARTS.map((name) => named("div", name)),
+    h("div", { popover: "" }, named("ul", "history")),
+    h("dialog", { id: "guidelines", "data-url": "/guidelines/" }, h("h2"), named("div", "guideline", guideline(1))),
+    h("div", { "data-part": "gates", "data-right": "" }, gate),
+    ...dialogs,
+  );
+  document.body.append(room);
+  return room;
+}
+
+export class Room {
+  static async open({ training = false, pairs = 12, machine = undefined, server = null } = {}) {
+    const room = new Room();
+    const browser = openBrowser({ machine, now: machine ? Date.now() : undefined });
+    room.machine = browser.machine;
+    room.server = browser.server;
+    room.element = buildRoom({ training });
+    if (server) room.server.handlers = server.handlers;
+    else room.serve(pairs);
+    await load("judge");
+    await settle();
+    return room;
+  }
+
+  // Hand out pairs 1 to `pairs`, and take every answer.
+  serve(pairs) {
+    const items = Array.from({ length: pairs }, (_, place) => ({
+      assignment: place + 1,
+      caption: `caption ${place + 1}`,
+      video: `/media/${place + 1}/`,
+    }));
+    this.server.on("/claim/", () => ({ body: { items: items.splice(0, 10), judged: 0 } }));
+    this.server.on("/history/", () => ({ body: [] }));
+    this.server.on("/release/", () => ({}));
+    this.server.on("/judgments/", () => ({ status: 201 }));
+    this.server.on("/escalations/", () => ({ status: 201 }));
+    for (let number = 1; number <= pairs; number += 1) {
+      this.server.on(`/media/${number}/`, () => ({ body: "video" }));
+    }
+  }
+
+  part(name) {
+    return this.element.querySelector(`[data-part="${name}"]`);
+  }
+
+  get state() {
+    return this.element.dataset.state;
+  }
+
+  get caption() {
+    return this.part("caption").textContent;
+  }
+
+  get video() {
+    return this.part("stage").children[0];
+  }
+
+  // The first frame is on the screen, and the pair has been there for long enough to answer it.
+  async look() {
+    this.video.arrive();
+    this.video.showFrame();
+    await pass(SETTLED_MS);
+  }
+
+  async press(key) {
+    document.body.fire("keydown", { key });
+    await settle();
+  }
+
+  async judge(...keys) {
+    for (const key of keys) {
+      await this.look();
+      await this.press(key);
+    }
+  }
+
+  // What was sent to an address, as [pair, value of a field].
+  sent(url, field) {
+    return this.server.callsOf(url).map((body) => [body.assignment, body[field]]);
+  }
+
+  get answers() {
+    return this.sent("/judgments/", "label");
+  }
+}
