@@ -181,8 +181,23 @@ class Element extends Target {
     return this.querySelectorAll(selector)[0] ?? null;
   }
 
+  get classList() {
+    const classes = new Set(this.className.split(" ").filter(Boolean));
+    return {
+      contains: (name) => classes.has(name),
+      toggle: (name, isOn) => {
+        classes[isOn ? "add" : "delete"](name);
+        this.className = [...classes].join(" ");
+      },
+    };
+  }
+
   focus() {
     document.activeElement = this;
+  }
+
+  blur() {
+    if (document.activeElement === this) document.activeElement = document.body;
   }
 
   click() {
