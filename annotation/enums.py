@@ -36,6 +36,19 @@ class MembershipState(models.TextChoices):
     PAUSED = "paused", "Paused"
 
 
+class PauseCause(models.TextChoices):
+    """Why an annotator is paused in a campaign. `Membership` holds the words or numbers."""
+
+    LEAD = "lead", "A lead's own words"
+    WITHDRAWAL = "withdrawal", "A lead withdrew their answers"
+    ACCURACY = "accuracy", "Below the accuracy requirement"
+
+
+class MemberAction(models.TextChoices):
+    PAUSED = "paused", "Paused"
+    RESUMED = "resumed", "Resumed"
+
+
 class GoldUse(models.TextChoices):
     TRAINING = "training", "Training"
     CONTROL = "control", "Mixed into campaigns"

@@ -116,7 +116,7 @@ def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
             campaign,
             answered=memberships[campaign.pk].answered if campaign.pk in memberships else 0,
             open_pairs=left.get(campaign.pk, 0),
-            paused=memberships[campaign.pk].reason if campaign.pk in memberships else "",
+            paused=memberships[campaign.pk].pause_message if campaign.pk in memberships else "",
         )
         for campaign in campaigns
     ]

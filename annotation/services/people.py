@@ -41,6 +41,8 @@ def forget_person(*, person: User) -> None:
     Adjudication.objects.filter(lead=person).update(reason="")
     ReviewComment.objects.filter(lead=person).update(text="")
     ReviewComment.objects.filter(judgment__annotator__user=person).update(text="")
-    Membership.objects.filter(annotator__user=person).update(reason="")
+    Membership.objects.filter(annotator__user=person).update(
+        pause_cause="", reason="", pause_right=None, pause_answers=None, pause_needed=None
+    )
     Withdrawal.objects.filter(Q(annotator__user=person) | Q(lead=person)).update(reason="")
     Annotator.objects.filter(user=person).update(preferences={})

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
@@ -142,7 +141,7 @@ def state_of(
     if membership is None:
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
-        return PersonState("paused", "paused", for_leads(membership.reason))
+        return PersonState("paused", "paused", membership.pause_note)
     if campaign.has_gate and membership.admitted_at is None:
         return PersonState("queued", "not let in yet", "has not passed the gate")
     return PersonState("active", "judges")

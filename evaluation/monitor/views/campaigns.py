@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
@@ -122,9 +121,7 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:
-    """Not those of single people, whom researchers do not know; they are on the person's page."""
-    changes = found.changes.exclude(changes__has_key=MEMBER)
-    return list(changes.select_related("lead")[:CHANGES_SHOWN])
+    return list(found.changes.select_related("lead")[:CHANGES_SHOWN])
 
 
 def _desk(found: Campaign) -> dict[str, int]:

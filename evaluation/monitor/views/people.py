@@ -38,7 +38,7 @@ from evaluation.monitor.selectors import (
     measure_person,
     measured_campaign,
 )
-from evaluation.monitor.selectors.people import pauses_of
+from evaluation.monitor.selectors.people import membership_changes
 from evaluation.monitor.sorting import asked_sort, heads, in_order
 from pooling.selectors import playable_address
 
@@ -125,7 +125,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
         "show": show,
         "shown": SHOWN.items(),
         "withdrawals": done_withdrawals(campaign, person.annotator),
-        "pauses": pauses_of(campaign, person.annotator),
+        "pauses": membership_changes(campaign, person.annotator),
         "may_change": campaign.state != CampaignState.CLOSED and person.membership is not None,
         "can_reopen": not campaign.is_imported and counts,
     }

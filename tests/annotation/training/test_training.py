@@ -273,8 +273,8 @@ def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[
 
 
 REASON = (
-    "You are paused: of your last 4 control pairs, whose answer is known, you had 2 right; this "
-    "campaign asks for 3. A lead sees this and will get in touch with you."
+    "You are paused because 2 of your last 4 control pairs were correct. This campaign requires 3. "
+    "A lead can see this and will contact you."
 )
 
 
@@ -289,7 +289,8 @@ def test_who_is_below_the_bar_is_paused(
     membership = Membership.objects.get()
     assert membership.state == ("paused" if paused else "active")
     if paused:
-        assert membership.reason == REASON
+        assert membership.pause_message == REASON
+        assert (membership.pause_cause, membership.reason) == ("accuracy", "")
         with pytest.raises(NotPermitted) as refused:
             claim(watched, anna)
         assert str(refused.value) == REASON
