@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from annotation.enums import MemberAction, MembershipState, PauseCause
 from annotation.models.campaigns import Campaign
@@ -17,9 +19,11 @@ from pooling.models import KEY_LENGTH, Benchmark
 PSEUDONYM_SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 PAUSE_MESSAGES = {
-    PauseCause.ACCURACY: "You are paused because {right} of your last {answers} control pairs were "
-    "correct. This campaign requires {needed}. A lead can see this and will contact you.",
-    PauseCause.WITHDRAWAL: "A lead has a question about your answers and will contact you.",
+    PauseCause.ACCURACY: _(
+        "You are paused because {right} of your last {answers} control pairs were correct. This "
+        "campaign requires {needed}. A lead can see this and will contact you."
+    ),
+    PauseCause.WITHDRAWAL: _("A lead has a question about your answers and will contact you."),
 }
 PAUSE_NOTE = (
     "Paused automatically: {right} of their last {answers} control pairs were correct. The "
@@ -42,7 +46,7 @@ class Annotator(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, null=True, blank=True)
     key = models.CharField(max_length=KEY_LENGTH, blank=True)
     pseudonym = models.CharField(max_length=6, default=new_pseudonym, unique=True)
-    # How the person likes to work: keys, minutes until a break. See `annotation.core.keys`.
+    # Keys, and minutes until a break. See `annotation.core.keys`.
     preferences = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -122,7 +126,8 @@ class Membership(models.Model):
         """The reason of the pause, as the annotator reads it."""
         if self.pause_cause not in PAUSE_MESSAGES:
             return self.reason
-        return PAUSE_MESSAGES[PauseCause(self.pause_cause)].format(**self._pause_numbers)
+        message = gettext(PAUSE_MESSAGES[PauseCause(self.pause_cause)])
+        return message.format(**self._pause_numbers)
 
     @property
     def pause_note(self) -> str:

@@ -7,12 +7,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.enums import AssignmentState, Joining, MemberAction, MembershipState, PauseCause
 from annotation.models import Annotator, Assignment, Campaign, Membership, MembershipChange
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
-from annotation.services.seats import give_up, leases_of
+from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, Prepared
@@ -58,7 +59,7 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
         found.annotator = annotator
         return found
     if campaign.joining == Joining.CHOSEN:
-        raise NotPermitted("A lead chooses who judges here, and has not chosen you yet.")
+        raise NotPermitted(_("Only annotators that a lead adds can judge here."))
     return Membership.objects.get_or_create(campaign=campaign, annotator=annotator)[0]
 
 
@@ -67,12 +68,14 @@ def check_may_be_handed_pairs(campaign: Campaign, membership: Membership) -> Non
     if membership.state == MembershipState.PAUSED:
         raise NotPermitted(membership.pause_message)
     if campaign.has_gate and membership.admitted_at is None and not _admitted(campaign, membership):
-        raise NotPermitted(
-            f"First train: this campaign opens once {campaign.gate.needed} of your last "
-            f"{campaign.gate_last} answers in training are right."
+        message = _(
+            "Train first: {needed} of your last {last} answers in training must be correct."
         )
+        raise NotPermitted(message.format(needed=campaign.gate.needed, last=campaign.gate_last))
     if left_to_judge(campaign, membership) <= 0:
-        raise NotPermitted("You have judged as much of this campaign as one person may. Thank you!")
+        raise NotPermitted(
+            _("You have judged the maximum number of pairs in this campaign. Thank you!")
+        )
 
 
 def left_to_judge(campaign: Campaign, membership: Membership) -> int:
@@ -216,7 +219,7 @@ def _pause(
         state=AssignmentState.HELD,
     )
     # Tasks are locked before memberships, as at every answer, so that no two callers deadlock.
-    give_up(leases_of(held), AssignmentState.EXPIRED)
+    release_leases(leases_of(held), AssignmentState.EXPIRED)
     return _store_state(
         membership,
         {

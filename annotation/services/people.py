@@ -15,7 +15,7 @@ from annotation.models import (
     ReviewComment,
     Withdrawal,
 )
-from annotation.services.seats import give_up, leases_of
+from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 
@@ -28,7 +28,7 @@ def free_leases_beyond_rights(*, person: User) -> int:
     if scopes.everywhere:
         return 0
     beyond = held.exclude(task__campaign__benchmark__key__in=scopes.keys)
-    return give_up(leases_of(beyond), AssignmentState.EXPIRED)
+    return release_leases(leases_of(beyond), AssignmentState.EXPIRED)
 
 
 @transaction.atomic

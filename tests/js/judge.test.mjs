@@ -1,4 +1,4 @@
-// The room as a whole: its states, answers, undo, and what comes from elsewhere.
+// The room as a whole: its states, answers, undo, and other tabs, the server and the browser.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
@@ -62,7 +62,7 @@ describe("judging", () => {
     assert.deepEqual([room.answers, room.part("unseen").hidden], [[[1, 1]], true]);
   });
 
-  test("an answer says how long the pair was shown, and its place in the sitting", async () => {
+  test("an answer says how long the pair was shown, and its place in the work session", async () => {
     await pass(1000);
     await room.judge("j");
     const [body] = room.server.callsOf("/judgments/");
@@ -87,7 +87,7 @@ describe("judging", () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j", "j");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 3"]);
-    assert.deepEqual([room.part("offline").hidden, room.part("waiting").textContent], [false, "2 waiting"]);
+    assert.deepEqual([room.part("offline").hidden, room.part("unsent").textContent], [false, "2 unsent"]);
   });
 
   test("when all pairs are judged the room is empty, and looks again on request", async () => {
@@ -95,7 +95,7 @@ describe("judging", () => {
     await room.judge("j");
     assert.deepEqual([room.state, room.caption, room.part("done").hidden], ["empty", "", false]);
     room.serve(2);
-    room.part("again").click();
+    room.part("retry").click();
     await settle();
     assert.deepEqual([room.state, room.caption], ["ready", "caption 2"]);
   });
@@ -125,7 +125,7 @@ describe("undo", () => {
 
   test("the last pair comes back with its answer, and the next answer corrects it", async () => {
     await room.press("z");
-    assert.deepEqual([room.caption, room.part("remark").textContent], ["caption 2", "Again: you said Not relevant."]);
+    assert.deepEqual([room.caption, room.part("pair-note").textContent], ["caption 2", "Your earlier answer: Not relevant"]);
     const [no, yes] = room.element.querySelectorAll("[data-label]");
     assert.deepEqual([no.ariaPressed, yes.ariaPressed], ["true", "false"]);
     await room.judge("j");
@@ -169,12 +169,12 @@ describe("undo", () => {
   });
 });
 
-describe("handing on", () => {
+describe("escalations", () => {
   beforeEach(async () => {
     room = await Room.open();
   });
 
-  test("an unsure annotator sends the pair on with a reason", async () => {
+  test("an unsure annotator escalates the pair with a reason", async () => {
     await escalate("two dogs");
     assert.deepEqual(room.sent("/escalations/", "reason"), [[1, "two dogs"]]);
     assert.deepEqual([room.caption, room.part("judged").textContent], ["caption 2", "0"]);
@@ -184,7 +184,7 @@ describe("handing on", () => {
     await room.judge("j");
     await escalate("two dogs");
     await room.press("z");
-    assert.equal(said(), "Sent to a lead; it cannot be taken back here. Undo once more opens your last answer.");
+    assert.equal(said(), "Sent to a lead. This cannot be undone here. Undo again opens your last answer.");
     assert.equal(room.caption, "caption 3");
     await room.press("z");
     assert.equal(room.caption, "caption 1");
@@ -193,7 +193,7 @@ describe("handing on", () => {
   test("a pair without a video is reported at once, with the reason", async () => {
     room = await Room.open({ pairs: 0 });
     room.server.on("/claim/", () => ({ body: { items: [{ assignment: 1, caption: "c", video: null }], judged: 0 } }));
-    room.part("again").click();
+    room.part("retry").click();
     await pass(SETTLED_MS);
     assert.equal(room.part("video-reason").textContent, "This pair has no video.");
     await room.press("x");
@@ -219,7 +219,7 @@ describe("handing on", () => {
   });
 });
 
-describe("what comes from elsewhere", () => {
+describe("other tabs, the server and the browser", () => {
   beforeEach(async () => {
     room = await Room.open();
   });
@@ -255,12 +255,12 @@ describe("what comes from elsewhere", () => {
     assert.deepEqual(room.server.callsOf("/judgments/").map((body) => body.guideline), [1, 2]);
   });
 
-  test("who leaves gives back what is held", () => {
+  test("leaving the page releases the pairs", () => {
     window.fire("pagehide");
     assert.deepEqual(room.server.callsOf("/release/"), [{}]);
   });
 
-  test("who leaves with unsent answers is asked, otherwise not", async () => {
+  test("leaving the page asks for confirmation only with unsent answers", async () => {
     assert.equal(window.fire("beforeunload").isPrevented, false);
     room.server.handlers.delete("/judgments/");
     await room.judge("j");
@@ -382,8 +382,8 @@ describe("training", () => {
     await room.judge("f");
     assert.equal(room.state, "feedback");
     assert.deepEqual(
-      ["verdict", "given", "explanation", "judged"].map((name) => room.part(name).textContent),
-      ["Wrong: it is relevant", "You said: Not relevant", "The dog runs.", "1"],
+      ["verdict", "own-answer", "explanation", "judged"].map((name) => room.part(name).textContent),
+      ["Wrong: the pair is relevant", "Your answer: Not relevant", "The dog runs.", "1"],
     );
     await pass(SETTLED_MS);
     await room.press("Enter");
@@ -410,7 +410,7 @@ describe("training", () => {
     server.on("/judgments/", feedback(true));
     room = await Room.open({ training: true, machine: room.machine, server });
     assert.deepEqual([room.state, room.caption], ["feedback", "caption 1"]);
-    assert.equal(room.part("verdict").textContent, "Right: relevant");
+    assert.equal(room.part("verdict").textContent, "Correct: relevant");
   });
 
   test("enough right answers in a row open the campaign", async () => {
@@ -420,7 +420,7 @@ describe("training", () => {
     await pass(SETTLED_MS);
     await room.press("Enter");
     await room.judge("j");
-    assert.equal(room.part("opened").textContent, "You are in: Round 1 is open to you now.");
+    assert.equal(room.part("opened").textContent, "Round 1 is now open to you.");
     // The main button leads there, and Enter presses it.
     const [judge, next] = [room.part("judge-now"), room.part("next")];
     assert.deepEqual([judge.hidden, judge.href, document.activeElement], [false, "/round-1/", judge]);

@@ -5,19 +5,19 @@ import { h, load, openBrowser } from "./browser.mjs";
 
 const ALT_GRAPH = { getModifierState: (name) => name === "AltGraph" };
 
-let isDeaf;
+let isBlocked;
 let done;
 
 beforeEach(async () => {
   openBrowser();
-  isDeaf = false;
+  isBlocked = false;
   done = [];
   const { listenToKeys } = await load("keys");
   const act = (name) => () => done.push(name);
   listenToKeys({
     bindings: { j: "yes", Space: "play", Enter: "next", "[": "slower", ArrowLeft: "back", x: "unknown" },
     actions: { yes: act("yes"), play: act("play"), next: act("next"), slower: act("slower"), back: act("back") },
-    isDeaf: () => isDeaf,
+    isBlocked: () => isBlocked,
   });
 });
 
@@ -84,7 +84,7 @@ test("keys of an input method are text", () => {
 });
 
 test("while a dialog is open, keys do nothing", () => {
-  isDeaf = true;
+  isBlocked = true;
   assert.equal(press("j").isPrevented, false);
   assert.deepEqual(done, []);
 });

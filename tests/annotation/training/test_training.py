@@ -142,13 +142,13 @@ def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
     refused = browser.post("/api/v1/judgments/", changed, format="json")
     assert (refused.status_code, refused.json()) == (
         409,
-        {"detail": "You have answered this pair before; that answer stands."},
+        {"detail": "You have answered this pair before. That answer counts."},
     )
     handed_on = {"assignment": first["assignment"], "kind": "unsure", "reason": "hm"}
     refused = browser.post("/api/v1/escalations/", handed_on, format="json")
     assert (refused.status_code, refused.json()) == (
         409,
-        {"detail": "You have answered this pair, and its answer has been told."},
+        {"detail": "You have answered this pair, and its correct answer has been shown."},
     )
     assert list(Judgment.objects.values_list("state", "is_right")) == [("gold", gold.is_relevant)]
     assert second["assignment"] != first["assignment"]
@@ -232,7 +232,7 @@ def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lea
     campaign = open_campaign(benchmark=training.benchmark, policy=policy)
     with pytest.raises(NotPermitted) as refused:
         claim(campaign, anna)
-    assert str(refused.value) == "A lead chooses who judges here, and has not chosen you yet."
+    assert str(refused.value) == "Only annotators that a lead adds can judge here."
     assert doors_for(anna, [campaign]) == doors_for(None, [campaign]) == []
     assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 1
     assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 0

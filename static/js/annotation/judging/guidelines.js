@@ -25,7 +25,7 @@ export class Guidelines {
     this.showHint();
     this.dialog.addEventListener("close", () => this.rememberOpened());
     // The annotator's last answer was given under another version.
-    if ("changed" in this.dialog.dataset) this.announce();
+    if ("changed" in this.dialog.dataset) this.showChanged();
   }
 
   // New annotators are asked to read the guidelines until they have opened them.
@@ -44,7 +44,7 @@ export class Guidelines {
   }
 
   // `version`: the current version of the campaign, from the server, or null.
-  async hear(version) {
+  async receiveVersion(version) {
     if (version === null || version <= this.version || this.isUnread || this.isFetching) return;
     this.isFetching = true;
     try {
@@ -62,10 +62,10 @@ export class Guidelines {
     // `version` stays the earlier one until the annotator has read the new one.
     if (!text || Number(text.dataset.version) <= this.version) return;
     part("guideline").replaceChildren(text);
-    this.announce();
+    this.showChanged();
   }
 
-  announce() {
+  showChanged() {
     this.isUnread = true;
     this.mark();
     const other = Object.values(dialogs).find((dialog) => dialog.open && dialog !== this.dialog);
