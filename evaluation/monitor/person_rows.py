@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
 from config.shared.numbers import UNDEFINED, Figure, ratio, undefined, with_percent
@@ -156,7 +155,7 @@ def state_of(
     if membership is None:
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
-        return PersonState("paused", "paused", for_leads(membership.reason))
+        return PersonState("paused", "paused", membership.pause_note)
     if campaign.has_gate and membership.admitted_at is None:
         return PersonState("queued", "in training", "has not met the entry requirement")
     return PersonState("active", "judges")

@@ -132,7 +132,7 @@ def test_a_failing_receiver_undoes_the_deactivation(
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("annotation.services.people.give_up", broken)
+    monkeypatch.setattr("annotation.services.people.release_leases", broken)
     with pytest.raises(RuntimeError):
         deactivate_person(person=person_of(anna), by=admin())
     user = User.objects.get(pk=person_of(anna).pk)

@@ -142,7 +142,7 @@ def test_the_page_shows_own_work_only(
     pause_member(membership=member, reason="Call <b>me</b>", by=lead)
     body = page.get("/me/").content.decode()
     assert "Call &lt;b&gt;me&lt;/b&gt;" in body
-    assert "Go on judging" not in body
+    assert "Continue judging" not in body
     Campaign.objects.update(state=CampaignState.CLOSED)
     (mine,) = page.get("/me/").context["campaigns"]
     assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)
@@ -186,7 +186,7 @@ def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> N
     for place, label in enumerate((0, 1, 1)):
         factories.submit(held[place], label)
         now = training_in(training, anna)
-        (gate,) = now.gates
+        (gate,) = now.campaigns
         needed = gate.campaign.gate.needed
         seen.append((now.answered, now.total, now.right, needed, gate.is_open))
     assert seen == [
@@ -251,8 +251,8 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     [
         ({"high_0": "j"}, "J is chosen twice."),
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
-        ({"high_1": "5"}, "Digits mark parts of captions and give the steps of longer scales."),
-        ({"high_0": "abc"}, "abc is no key"),
+        ({"high_1": "5"}, "Digits mark elements of captions and give the steps of longer scales."),
+        ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],
 )

@@ -214,8 +214,8 @@ def judged(page: Page) -> Locator:
 
 
 def until_sent(page: Page) -> None:
-    """Wait until all answers have reached the server, also those in the browser's database."""
-    expect(page.locator("[data-part=waiting]")).to_have_text("0 waiting")
+    """Wait until no answer waits for the server, in the page or in the browser's store."""
+    expect(page.locator("[data-part=unsent]")).to_have_text("0 unsent")
     wait_until(page, NOTHING_STORED)
 
 

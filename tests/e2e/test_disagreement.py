@@ -94,7 +94,7 @@ def test_undo_corrects_the_answer_and_nothing_is_lost_offline(
 
     page.context.set_offline(True)
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("1 waiting").wait_for()
+    page.get_by_text("1 unsent").wait_for()
     page.context.set_offline(False)
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     rooms.until(page, "empty")

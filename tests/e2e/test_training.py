@@ -67,9 +67,9 @@ def test_a_newcomer_trains_and_judges(
     page.goto("/")
     is_sound(page)
     assert page.get_by_role("link", name="judging").count() == 0
-    follow(page.get_by_role("link", name="Train room training"))
-    feedback = [answer(page, key) for key in "jkk"]
-    assert feedback == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
+    follow(page.get_by_role("link", name="Start training room training"))
+    told = [answer(page, key) for key in "jkk"]
+    assert told == ["Wrong: the pair is relevant", "Correct: relevant", "Correct: relevant"]
 
     page.goto("/")
     page.get_by_text("You have answered all of it.").wait_for()
@@ -138,10 +138,10 @@ def test_a_lead_reviews_answers_with_keys(
     comment = ReviewComment.objects.get()
     assert (comment.judgment, comment.text) == (third, "Look at the left edge.")
 
-    page.get_by_role("button", name="Let in to Round 1").click()
+    page.get_by_role("button", name="Admit to Round 1").click()
     page.get_by_text("They may judge in Round 1.").wait_for()
     page.get_by_text("Pause in Round 1").click()
-    page.get_by_label("Why? They read it.").fill("Please call me.")
+    page.get_by_label("Reason (the annotator reads it)").fill("Please call me.")
     page.get_by_role("button", name="Pause", exact=True).click()
     page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
     page.wait_for_load_state()

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q, QuerySet, Sum
 
-from annotation.core.pausing import MEMBER
 from annotation.enums import Joining, JudgmentState, MembershipState
 from annotation.models import (
     Annotator,
     Campaign,
-    CampaignChange,
     Escalation,
     Judgment,
     Membership,
+    MembershipChange,
     Withdrawal,
 )
 from config.accounts.roles import Role, Scopes
@@ -127,13 +126,12 @@ def done_withdrawals(campaign: Campaign, annotator: Annotator) -> QuerySet[Withd
     return found.filter(done_at__isnull=False).select_related("lead")
 
 
-def pauses_of(campaign: Campaign, annotator: Annotator) -> list[tuple[CampaignChange, str]]:
-    """Return the changes that paused or resumed an annotator, newest first."""
-    noted = CampaignChange.objects.filter(
-        campaign=campaign, **{f"changes__{MEMBER}__0": annotator.pseudonym}
+def membership_changes(campaign: Campaign, annotator: Annotator) -> QuerySet[MembershipChange]:
+    """Return when leads paused and resumed the annotator in the campaign, newest first."""
+    changes = MembershipChange.objects.filter(
+        membership__campaign=campaign, membership__annotator=annotator
     )
-    newest_first = noted.select_related("lead").order_by("-pk")
-    return [(one, one.changes[MEMBER][1]) for one in newest_first]
+    return changes.select_related("lead")
 
 
 def _answers(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:

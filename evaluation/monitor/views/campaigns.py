@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
@@ -144,9 +143,7 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:
-    """Return the newest changes, except those of annotators, whom researchers must not see."""
-    changes = found.changes.exclude(changes__has_key=MEMBER)
-    return list(changes.select_related("lead")[:CHANGES_MAX])
+    return list(found.changes.select_related("lead")[:CHANGES_MAX])
 
 
 def _count_at_desk(found: Campaign) -> dict[str, int]:

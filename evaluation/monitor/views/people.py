@@ -38,7 +38,7 @@ from evaluation.monitor.selectors import (
     get_figures,
     measure_person,
 )
-from evaluation.monitor.selectors.people import pauses_of
+from evaluation.monitor.selectors.people import membership_changes
 from pooling.selectors import playable_address
 
 ANSWERS_PER_PAGE = 25
@@ -121,7 +121,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
         "show": show,
         "filters": FILTER_TITLES.items(),
         "withdrawals": done_withdrawals(campaign, person.annotator),
-        "pauses": pauses_of(campaign, person.annotator),
+        "pauses": membership_changes(campaign, person.annotator),
         "may_change": campaign.state != CampaignState.CLOSED and person.membership is not None,
         "can_withdraw": not campaign.is_imported and has_counted,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
@@ -19,6 +20,7 @@ from annotation.selectors.training import answered_items, training_items
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
 from config.jobs.policies import jobs_seen_by
+from config.shared.language import translated
 from config.shared.pages import only_for
 from evaluation.portal.cards import JOBS_SHOWN, benchmark_cards
 from pooling.policies import can_see_benchmarks
@@ -28,6 +30,11 @@ def _is_anybody(user: Any) -> bool:
     return bool(user.is_active)
 
 
+def _only_annotates(request: HttpRequest) -> bool:
+    return annotates_somewhere(request.user) and not can_see_benchmarks(request.user)
+
+
+@partial(translated, when=_only_annotates)
 @only_for(_is_anybody)
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:

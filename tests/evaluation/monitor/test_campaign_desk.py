@@ -565,7 +565,7 @@ def test_pause_and_resume_come_back_here(campaign: Campaign, desk: Client) -> No
     page = text_of(desk.get(here).content)
     assert re.search("Resumed .* by lena .*Paused .* by lena ", page)
     assert re.search("Answers to control pairs before .* UTC are ignored.", page)
-    # Of the campaign's changes researchers read, and they know nobody.
+    # Researchers read the campaign's changes, and annotators are anonymous to them.
     assert ben.pseudonym not in desk.get(f"/campaigns/{campaign.pk}/").content.decode()
 
 
@@ -587,14 +587,14 @@ def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, des
         for one in claim(watched, anna):
             if one.task.gold_id and watched.members.get().state == "active":
                 submit(one, 1)
-    assert membership.reason.startswith("You are paused: of your last 2")
+    assert membership.pause_cause == "accuracy"
     # Which control pairs came, and how many of the last two were right, is drawn.
     answers = Judgment.objects.filter(state=JudgmentState.GOLD).order_by("-pk")
     right = sum(answers.values_list("is_right", flat=True)[:2])
     (row,) = people_page(desk, watched)
     assert row[2] == (
-        f"paused Paused automatically: {right} of their last 2 control pairs right; the campaign "
-        "asks for 2."
+        f"paused Paused automatically: {right} of their last 2 control pairs were correct. The "
+        "campaign requires 2."
     )
 
 
@@ -667,7 +667,7 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     assert "2 answers withdrawn" in page
     assert "Labels per hour no labels" in page
     assert "by lena : guesses" in page or "by lena: guesses" in page
-    assert "Nothing that this person judged counts here." in text_of(desk.get(address).content)
+    assert "None of this annotator's judgments count here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
     assert again.status_code == 409
 

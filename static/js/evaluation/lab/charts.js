@@ -19,7 +19,7 @@ const COLOURS = {
   },
 };
 const ORIGINAL = "Original positives";
-const LABELS = ["By the labels", "With the labels", "From the labels"];
+const LABELS = new Set(["By the labels", "With the labels", "From the labels"]);
 // Room for the axis beside one chart of a facet, in pixels.
 const AXIS = 130;
 // Charts of a facet shrink to this share of their width before a column is dropped.
@@ -79,7 +79,7 @@ function setColours(spec, colours) {
       const number = systems[name] ?? systems[String(name).replace(/^only /, "")];
       if (number !== undefined) return colours.systems[number % colours.systems.length];
       if (name === ORIGINAL || name === "neither") return colours.original;
-      if (LABELS.includes(name)) return colours.labels;
+      if (LABELS.has(name)) return colours.labels;
       return colours.categories[others++ % colours.categories.length];
     });
     encoding.scale = { domain, range, ...encoding.scale };

@@ -1,8 +1,8 @@
-"""The slots of a task: who holds them, who has filled them, and what follows for the task.
+"""The slots of a task, its leases and judgments, and the state that follows from them.
 
-On PostgreSQL the task row is locked first; SQLite's IMMEDIATE transactions let one writer in at a
-time. The unique constraints on (task, slot) and (task, annotator) hold whatever happens in
-between. Leases follow the database's clock.
+On PostgreSQL the task row is locked first. SQLite's IMMEDIATE transactions allow one writer at a
+time. In addition, (task, slot) and (task, annotator) have unique constraints. Leases use the
+database's clock.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TASK_STATES = {
 Int64Array = npt.NDArray[np.int64]
 
 _assignments = Prepared(lambda: Assignment.objects.filter(task=Given("task")))
-_settle = Prepared(
+_update_task = Prepared(
     lambda: JudgmentTask.objects.filter(pk=Given("pk")),
     state=Given("state"),
     label=Given("label"),
@@ -51,8 +51,8 @@ _settle = Prepared(
 )
 
 
-class Seats:
-    """The leases and counted judgments of one locked task: two reads, whatever is asked of them."""
+class TaskSlots:
+    """The leases and counted judgments of one locked task, which takes at most two queries."""
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
@@ -68,28 +68,27 @@ class Seats:
 
 
 def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
-    """In the order of their keys, so that two callers never wait for each other."""
+    """Lock tasks in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
-        # Not the key: gold is leased to others, whose rows refer to it, while one answers it.
+        # The key stays unlocked, because new leases of a gold item refer to it.
         tasks = tasks.select_for_update(of=("self",), no_key=True)
     return tasks
 
 
-def settle_task(task: JudgmentTask, seats: Seats) -> None:
-    """Bring a task's counts, state and label in line with its judgments and leases.
+def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
+    """Compute a task's counts, state and label from its judgments and leases.
 
-    The caller holds the task's lock. A task that a lead has ruled on stays as it is, and so does
-    gold, whose label is known.
+    The caller holds the task's lock. Tasks that a lead has ruled on and gold items do not change.
     """
     if task.state not in SETTLED_BY_LABELS or task.gold_id is not None:
         return
-    counts = _count_labels(task.campaign, [judgment.label for judgment in seats.live.values()])
+    counts = _count_labels(task.campaign, [judgment.label for judgment in slots.live.values()])
     planned = np.array([task.labels_planned])
     carried = np.array([NO_LABEL if task.carried is None else task.carried])
     outcome = outcomes_of(task.campaign, counts, planned, carried)
-    row = _settled_rows(outcome, planned, np.array([seats.held]))[0]
-    _settle.update(pk=task.pk, **settled_columns(*row.tolist()))
+    row = _state_rows(outcome, planned, np.array([slots.held]))[0]
+    _update_task.update(pk=task.pk, **state_columns(*row.tolist()))
 
 
 def outcomes_of(
@@ -136,8 +135,8 @@ def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
 class LockedTasks:
     """Many locked tasks of one campaign, ascending by key.
 
-    ids, pair_ids, planned, carried: int64 [n]. by_labels: bool [n], whether labels may decide the
-    task; a lead has decided the others, or is to.
+    ids, pair_ids, planned, carried: int64 [n]. by_labels: bool [n], whether labels determine the
+    state. A lead determines the state of the others.
     """
 
     ids: Int64Array
@@ -148,7 +147,7 @@ class LockedTasks:
 
 
 def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
-    """Lock tasks in the order of their keys, as all callers do, so that no two of them deadlock."""
+    """Lock many tasks in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
         by_labels=Case(When(state__in=SETTLED_BY_LABELS, then=1), default=0),
@@ -162,10 +161,10 @@ def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
     return LockedTasks(ids, pair_ids, planned, carried, by_labels == 1)
 
 
-def settle_tasks(campaign: Campaign, tasks: LockedTasks) -> None:
-    """Settle many tasks as `settle_task` settles one, with about ten statements.
+def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
+    """Update many tasks as `update_task_state` updates one, with about ten statements.
 
-    If a lead decides or has decided a task, only its number of labels is corrected.
+    If a lead determines the state of a task, only its number of labels is corrected.
     """
     among = Among("task_id", tasks.ids)
     live = Judgment.objects.filter(among, state=JudgmentState.LIVE)
@@ -177,19 +176,19 @@ def settle_tasks(campaign: Campaign, tasks: LockedTasks) -> None:
     (of_task,) = read_columns(leases, "task_id")
     held = np.bincount(np.searchsorted(tasks.ids, of_task), minlength=len(tasks.ids))
     mine = tasks.by_labels
-    rows = _settled_rows(outcomes, tasks.planned, held)[mine]
+    rows = _state_rows(outcomes, tasks.planned, held)[mine]
     for row, of_row in _by_row(rows):
         these = Among("id", tasks.ids[mine][of_row])
-        JudgmentTask.objects.filter(these).update(**settled_columns(*row))
+        JudgmentTask.objects.filter(these).update(**state_columns(*row))
     for row, of_row in _by_row(outcomes.given[~mine][:, None]):
         these = Among("id", tasks.ids[~mine][of_row])
         JudgmentTask.objects.filter(these).update(labels_live=row[0])
 
 
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
-    """Bring the labels that confirmations carry in line with the labels of these pairs elsewhere.
+    """Update the labels that confirmations carry from other campaigns for these pairs.
 
-    A pair whose label was taken back carries none: then the labels of the confirmation decide.
+    A pair whose label was withdrawn carries none. Then only the labels of the confirmation count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)
@@ -200,47 +199,49 @@ def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
         labels = list(elsewhere.values_list("label", flat=True)[:2])
         task.carried = labels[0] if len(labels) == 1 else None
         JudgmentTask.objects.filter(pk=task.pk).update(carried=task.carried)
-        settle_task(task, Seats(task))
+        update_task_state(task, TaskSlots(task))
 
 
-def settled_columns(state: int, label: int, required: int, live: int, seats: int) -> dict[str, Any]:
-    """Return a row of `_settled_rows` as columns of a task."""
+def state_columns(state: int, label: int, required: int, live: int, free: int) -> dict[str, Any]:
+    """Return a row of `_state_rows` as columns of a task."""
     return {
         "state": TASK_STATES[State(state)],
         "label": None if label == NO_LABEL else label,
         "labels_required": required,
         "labels_live": live,
-        "seats_open": seats,
+        "seats_open": free,
     }
 
 
-def _settled_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> Int64Array:
-    """Return state, label, labels required and given, and open seats of each task, [n, 5].
+def _state_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> Int64Array:
+    """Return state, label, required labels, labels and free slots of each task, [n, 5].
 
-    held: [n], the number of seats that annotators hold.
+    held: [n], the number of slots that annotators hold.
     """
     pending = outcomes.states == State.PENDING
-    seats = np.where(pending, outcomes.required - outcomes.given - held, 0)
+    free = np.where(pending, outcomes.required - outcomes.given - held, 0)
     columns = (
         outcomes.states,
         outcomes.labels,
         np.maximum(outcomes.required, planned),
         outcomes.given,
-        np.maximum(seats, 0),
+        np.maximum(free, 0),
     )
     return np.stack(columns, axis=1).astype(np.int64)
 
 
 def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]]]:
-    """Return each different row of [n, k], and the place of each row among them, [n]."""
-    different, which = np.unique(rows, axis=0, return_inverse=True)
-    for place, row in enumerate(different.tolist()):
-        yield row, which.reshape(-1) == place
+    """Yield each distinct row of [n, k] with a mask of the rows that are equal to it, [n]."""
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
+    for place, row in enumerate(distinct.tolist()):
+        yield row, index.reshape(-1) == place
 
 
-def give_up(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:
-    """End those of the leases (assignment, task) that are held, and of which `still` holds, under
-    the lock of their tasks; returns how many."""
+def release_leases(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:
+    """End leases (assignment, task) under the lock of their tasks. Return the number of ended ones.
+
+    Assignments that are no longer held, or that no longer match `still`, do not change.
+    """
     rows = list(leases)
     if not rows:
         return 0
@@ -249,19 +250,19 @@ def give_up(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: 
         pk__in=[pk for pk, _ in rows], state=AssignmentState.HELD, **still
     ).update(state=state, slot=None)
     for task in tasks:
-        settle_task(task, Seats(task))
+        update_task_state(task, TaskSlots(task))
     return freed
 
 
 def leases_of(assignments: QuerySet[Assignment]) -> QuerySet[Assignment, tuple[int, int]]:
-    """Assignments as `give_up` takes them."""
+    """Return the assignments as `release_leases` expects them."""
     return assignments.values_list("pk", "task_id")
 
 
 def lowest_free(slots: Iterable[int | None]) -> int:
-    """The first slot that is not among `slots`: those of a task's assignments, held or filled."""
-    taken = set(slots)
-    return next(slot for slot in range(len(taken) + 1) if slot not in taken)
+    """Return the lowest slot that no assignment of the task holds or has filled."""
+    used = set(slots)
+    return next(slot for slot in range(len(used) + 1) if slot not in used)
 
 
 def lease_end() -> CombinedExpression:
