@@ -456,13 +456,16 @@ def test_what_is_not_there_is_told(judged: Path, fail: Fail) -> None:
     export = ("export_labels", "tiny", "--format", "csv", "--output", out, "--version")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
         (("agreement", "nothing"), "there is no benchmark 'nothing'; the benchmarks are: tiny"),
-        (("evaluate", "tiny", "--labels", "7"), "The benchmark tiny has no label set 7. Its label sets: 1."),
+        (
+            ("evaluate", "tiny", "--labels", "7"),
+            "The benchmark tiny has no label set 7. Its label sets: 1.",
+        ),
         (("evaluate", "tiny", "--run", "T"), "there is no run 'T' in tiny; the runs are: S"),
         (
             ("export_run", "tiny", "T", "--output", out),
             "there is no run 'T' in tiny; the runs are: S",
         ),
-        ((*export, "original"), "original is not a label set; name a version"),
+        ((*export, "original"), "original is not a label set. Choose a version number or latest."),
         ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1."),
         (("open_campaign", "tiny"), "tiny has no pool yet; build one with build_pool"),
         (
