@@ -189,14 +189,14 @@ class Evaluation(models.Model):
         return f"evaluation of run {self.run_id}"
 
 
-class Analysis(models.Model):
-    """One computed analysis: what it was computed from, and what came out.
+class AnalysisResult(models.Model):
+    """The stored result of one question.
 
-    key: hash of `inputs`, which name the analysis, what was chosen, the label set and the runs by
-    their hashes, and the version of the code. The same inputs are computed once.
+    key: SHA-256 of `inputs`, which contain the analysis, its options, the hashes of the label set
+    and the runs, and the code version. Each question is computed once.
     """
 
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analyses")
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analysis_results")
     kind = models.CharField(max_length=50)
     key = models.CharField(max_length=64)
     inputs = models.JSONField()
@@ -206,7 +206,7 @@ class Analysis(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        verbose_name_plural = "analyses"
+        db_table = "evaluation_analysis"
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "key"], name="analysis_key"),
         ]

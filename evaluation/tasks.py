@@ -18,8 +18,8 @@ from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
 from config.shared.words import counted, short_sha
 from evaluation.lab import services as lab
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import JOB_KIND, ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import JOB_KIND, build_question
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST
@@ -97,7 +97,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
         progress=progress,
     )
     scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -152,7 +152,7 @@ def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, An
     """Draft the labels and recompute the results of the previous draft. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
     draft = release.make_draft(benchmark=benchmark, by=_actor(params), progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,
@@ -170,7 +170,7 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     query = urlencode(job.params["given"], doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
-        text=f"The analysis “{get_kind(name).title}” is computed.",
+        text=f"The analysis “{get_analysis(name).title}” is computed.",
         url=f"{page}?{query}" if query else page,
         link="To the analysis",
     )
@@ -178,11 +178,15 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind(JOB_KIND, outcome=analysis_computed)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
-    same with what was filled in), key, question, code_version (of who asked)."""
+    """Compute one analysis.
+
+    params: benchmark (key), analysis (name), given (form data), chosen (options with filled
+    defaults), key, question, code_version (of the request).
+    """
     lab.check_same_code(params["code_version"])
-    asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
-    # What was measured to fill it in may be measured otherwise by now.
-    asked = replace(asked, chosen=params["chosen"])
-    analysis = lab.analyse(asked=asked, progress=progress)
+    benchmark = get_benchmark(params["benchmark"])
+    question = build_question(get_analysis(params["analysis"]), benchmark, params["given"])
+    # Measured defaults may have changed since the request.
+    question = replace(question, options=params["chosen"])
+    analysis = lab.analyse(question=question, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

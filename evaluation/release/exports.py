@@ -18,7 +18,7 @@ from django.conf import settings
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
-from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
+from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet
@@ -140,7 +140,7 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
     return annotations
 
 
-def _outcomes(label_set: LabelSet) -> list[Outcome]:
+def _outcomes(label_set: LabelSet) -> list[FireResult]:
     """Return the outcome of each pair of the label set, ascending by code."""
     benchmark, found = label_set.benchmark, label_set_labels(label_set)
     responses = _responses(label_set, query_numbers(benchmark), video_numbers(benchmark))
@@ -152,7 +152,7 @@ def _outcomes(label_set: LabelSet) -> list[Outcome]:
         strict=True,
     )
     return [
-        Outcome(
+        FireResult(
             label=None if label == NO_LABEL else label,
             ruled=ruled,
             # A lead may rule on a pair without a judgment.

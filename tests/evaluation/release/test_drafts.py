@@ -25,10 +25,10 @@ from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.services import KEPT_OF_DRAFTS, analyse
-from evaluation.models import Analysis, Draft
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import DRAFT_RESULTS_MAX, analyse
+from evaluation.models import AnalysisResult, Draft
 from evaluation.release.selectors import draft_state, label_set_judged
 from evaluation.release.selectors.labels import label_text
 from evaluation.release.services import (
@@ -85,7 +85,7 @@ def test_a_draft_has_the_labels_of_a_label_set(benchmark: Benchmark, tmp_path: P
     by_draft, by_set = label_set_judged(draft), label_set_judged(published)
     assert by_draft.codes.tolist() == by_set.codes.tolist()
     results = [
-        analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": labels}))
+        analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": labels}))
         for labels in ("draft", "2", "1")
     ]
     assert results[0].result == results[1].result
@@ -128,9 +128,9 @@ def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
 def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as question:
         assert labels_moment(other) == [0, 0, 0, 0, 0, 0]
-    assert not [one for one in asked if 'FROM "annotation_judgment"' in one["sql"]]
+    assert not [one for one in question if 'FROM "annotation_judgment"' in one["sql"]]
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:
@@ -191,8 +191,8 @@ def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path:
 
 def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None:
     make_draft(benchmark=benchmark, by=OPERATOR)
-    analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
-    analyse(asked=ask(get_kind("positives"), benchmark, {}))
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
+    analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     label_more(tmp_path, benchmark)
     make_older(SETTLED_FOR)
     renew_drafts()
@@ -203,19 +203,25 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     run_job(renewal.pk)
     newest = Draft.objects.first()
     assert newest is not None
-    found = Analysis.objects.filter(kind="ranks").first()
+    found = AnalysisResult.objects.filter(kind="ranks").first()
     assert found is not None
     assert found.inputs["labels_sha256"] == newest.sha256
 
 
 def test_results_of_drafts_do_not_replace_others(benchmark: Benchmark) -> None:
     make_draft(benchmark=benchmark, by=OPERATOR)
-    published = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
-    for depth in range(1, KEPT_OF_DRAFTS + 3):
-        analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft", "depth": str(depth)}))
-    kept = Analysis.objects.filter(kind="ranks").order_by("pk")
+    published = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    for depth in range(1, DRAFT_RESULTS_MAX + 3):
+        analyse(
+            question=build_question(
+                get_analysis("ranks"), benchmark, {"labels": "draft", "depth": str(depth)}
+            )
+        )
+    kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
     assert kept[0] == published
-    assert [one.inputs["chosen"]["depth"] for one in kept[1:]] == list(range(3, KEPT_OF_DRAFTS + 3))
+    assert [one.inputs["chosen"]["depth"] for one in kept[1:]] == list(
+        range(3, DRAFT_RESULTS_MAX + 3)
+    )
 
 
 def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
@@ -224,32 +230,32 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     client.force_login(make_user("rita", Role.RESEARCHER))
     page = "/benchmarks/tiny/analyses/ranks/?labels=draft"
     make_draft(benchmark=benchmark, by=OPERATOR)
-    analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
-    first = client.get(page).context["analysis"]
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
+    first = client.get(page).context["result"]
     label_more(tmp_path, benchmark)
     make_draft(benchmark=benchmark, by=OPERATOR)
 
     shown = client.get(page)
-    assert shown.context["analysis"] == first
-    assert "Labels have come in since this was computed" in shown.content.decode()
-    assert "Compute it" in shown.content.decode()
+    assert shown.context["result"] == first
+    assert "New labels have arrived since." in shown.content.decode()
+    assert "Compute</button>" in shown.content.decode()
     # Charts and files on the page are those of the result it shows.
     chart = shown.context["charts"][0].name
     address = f"/benchmarks/tiny/analyses/ranks/charts/{chart}/?{shown.context['query']}"
     assert client.get(address).json()["usermeta"]["inputs"] == first.inputs
     assert f"tiny-ranks-draft-{first.key[:12]}-{chart}" in shown.content.decode()
 
-    second = analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
+    second = analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     shown = client.get(page)
-    assert shown.context["analysis"] == second
+    assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
     # A result with other options is no earlier result.
-    assert "analysis" not in client.get(f"{page}&depth=2").context
+    assert "result" not in client.get(f"{page}&depth=2").context
 
 
 def test_a_deleted_result_redirects_to_its_options(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
-    found = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    found = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     address = "/benchmarks/tiny/analyses/ranks/json/?labels=1&result="
     for key in (found.key, "gone", "", "\x00"):
         answer = client.get(address + key)
@@ -263,14 +269,14 @@ def test_first_labels_are_analysed_before_anything_is_published(
     client.force_login(make_user("rita", Role.RESEARCHER))
     benchmark.label_sets.all().delete()
     refused = client.get("/benchmarks/tiny/analyses/labels/").content.decode()
-    assert "needs labels, not the original positives alone" in refused
+    assert "This analysis needs labels." in refused
     assert "Draft the labels" in client.get("/benchmarks/tiny/analyses/").content.decode()
 
     answer = client.post("/benchmarks/tiny/labels/draft/")
     job = Job.objects.get()
     assert answer.url == f"/jobs/{job.pk}/"
     run_job(job.pk)
-    assert ask(get_kind("labels"), benchmark, {}).provenance["labels"] == "draft"
+    assert build_question(get_analysis("labels"), benchmark, {}).provenance["labels"] == "draft"
     page = client.get("/benchmarks/tiny/analyses/?labels=draft").content.decode()
     assert "12 pairs, 6 relevant" in " ".join(page.split())
     assert "/analyses/labels/?labels=draft" in page

@@ -33,8 +33,8 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.shared.errors import Conflict, InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
@@ -290,9 +290,9 @@ def test_publishing_by_page_requires_confirmation(
     client.force_login(lead)
     page = client.get("/benchmarks/tiny/").content.decode()
     assert "1 pair is pending and 1 is in conflict" in page
-    asked = client.post("/benchmarks/tiny/labels/publish/")
-    assert asked.status_code == 200
-    assert "Publish anyway" in asked.content.decode()
+    question = client.post("/benchmarks/tiny/labels/publish/")
+    assert question.status_code == 200
+    assert "Publish anyway" in question.content.decode()
     assert not Job.objects.exists()
     client.post("/benchmarks/tiny/labels/publish/", {"allow_pending": "on"})
     job = Job.objects.get()
@@ -360,7 +360,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     assert (label_set.n_pairs, label_set.n_judgments) == (10, 4)
     result = compute_agreement(benchmark=equal, resamples=10, by=OPERATOR).result
     assert (result["pairs"], result["labels"]) == (10, 4)
-    analysed = analyse(asked=ask(get_kind("labels"), equal, {})).result
+    analysed = analyse(question=build_question(get_analysis("labels"), equal, {})).result
     assert (analysed["pairs"], analysed["labels"]) == (10, 4)
 
 
@@ -372,7 +372,9 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
         submit(one, int(one.task.video.key in ("v0", "v2")))
     publish_label_set(benchmark=equal, by=OPERATOR)
     (scored,) = evaluate_runs(benchmark=equal, measures=["P@2"], by=OPERATOR).runs
-    found = analyse(asked=ask(get_kind("history"), equal, {"measure": "P@2", "moments": 4})).result
+    found = analyse(
+        question=build_question(get_analysis("history"), equal, {"measure": "P@2", "moments": 4})
+    ).result
     last = found["scores"][-1]
     # c2 has v0, which was shown with c0, and v2, which was judged for c2.
     assert (last["labels"], last["score"]) == (4, scored.labelled["P@2"]) == (4, 0.5)
@@ -382,7 +384,9 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     assert (stopping["units"], stopping["seen"], stopping["labels"]) == (3, 3, 4)
     assert stopping["path"][-1]["labels"] == 4
     judged = analyse(
-        asked=ask(get_kind("history"), equal, {"measure": "P@2", "order": "judged"})
+        question=build_question(
+            get_analysis("history"), equal, {"measure": "P@2", "order": "judged"}
+        )
     ).result["stopping"]
     assert judged["path"][-1]["labels"] == 4
 

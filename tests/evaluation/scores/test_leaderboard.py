@@ -14,8 +14,8 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import Asked, ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import Question, build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
 from evaluation.release.services import make_draft, publish_label_set
@@ -206,9 +206,11 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
     # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    asked = ask(get_kind("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"})
-    assert [name for name, _ in asked.chosen["releases"]] == [1, 2]
-    result = analyse(asked=asked).result
+    question = build_question(
+        get_analysis("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"}
+    )
+    assert [name for name, _ in question.options["releases"]] == [1, 2]
+    result = analyse(question=question).result
 
     # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
     # v1, v2; release 1 adds v1 of c0, v0 and v2 of c1, v3 of c2; release 2 takes v1 of c0 back.
@@ -238,12 +240,14 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
         ("B", 2, 2, pytest.approx(2 / 3), [pytest.approx(2 / 3), 1], pytest.approx(2 / 3)),
         ("C", 2, 1, pytest.approx(2 / 3), [pytest.approx(2 / 3)] * 2, 1),
     ]
-    by_ap = ask(get_kind("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"})
+    by_ap = build_question(
+        get_analysis("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"}
+    )
     # AP reads the whole lists. A: 1, 2/3 and 1, whichever v1 of c0 is. B: 1/3 or (1 + 2/3) / 2,
     # 1 and (1 + 2/3) / 2. C does not list v1 for c0; its list of c1 ends after rank 2.
     assert [
         (row["run"], row["bounds"], row["judged_depth"], row["judged"])
-        for row in analyse(asked=by_ap).result["board"]
+        for row in analyse(question=by_ap).result["board"]
     ] == [
         ("A", [pytest.approx(8 / 9)] * 2, 3, pytest.approx(8 / 9)),
         ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
@@ -258,33 +262,33 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
 
 
 def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
-    def asked() -> Asked:
-        return ask(get_kind("leaderboard"), benchmark, {"labels": "1"})
+    def question() -> Question:
+        return build_question(get_analysis("leaderboard"), benchmark, {"labels": "1"})
 
-    before = asked().key
+    before = question().key
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    assert asked().key != before
+    assert question().key != before
     # The draft has a place in it where it is what was asked for. A later one is the same question.
     make_draft(benchmark=benchmark, by=OPERATOR)
-    drafted = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
-    first = analyse(asked=drafted)
-    assert drafted.chosen["releases"] == asked().chosen["releases"]
-    assert [name for name, _ in asked().chosen["releases"]] == [1, 2]
+    drafted = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
+    first = analyse(question=drafted)
+    assert drafted.options["releases"] == question().options["releases"]
+    assert [name for name, _ in question().options["releases"]] == [1, 2]
     names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
     assert names == ["original", 1, 2, "draft"]
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
     make_draft(benchmark=benchmark, by=OPERATOR)
-    again = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
-    assert (again.stored(), again.earlier()) == (None, first)
+    again = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
+    assert (again.stored_result(), again.latest_outdated_result()) == (None, first)
 
 
 def test_a_release_of_the_meantime_is_none_of_those_named(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    asked = ask(get_kind("leaderboard"), benchmark, {})
+    question = build_question(get_analysis("leaderboard"), benchmark, {})
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    found = analyse(asked=asked)
+    found = analyse(question=question)
     assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]
     assert {row["labels"] for row in found.result["releases"]} == {"original", 1}
