@@ -467,7 +467,7 @@ def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
             ("export_run", "tiny", "T", "--output", out),
             "there is no run 'T' in tiny; the runs are: S",
         ),
-        ((*export, "original"), "original is not a label set; name a version"),
+        ((*export, "original"), "original is not a label set. Choose a version number or latest."),
         ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1."),
         (("open_campaign", "tiny"), "tiny has no pool yet; build one with build_pool"),
         (

@@ -1,4 +1,4 @@
-"""Agreement of benchmarks small enough to work by hand."""
+"""Tests of agreement in benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def agreement_of(folder: Path, rows: list[JudgmentRow], **options: Any) -> dict[
     report = compute_agreement(benchmark=benchmark, resamples=50, by=OPERATOR)
     report.refresh_from_db()
     assert report.code_version == code_version()
-    # What is stored is JSON as everybody reads it: no NaN, no Infinity.
+    # The stored result is standard JSON, without NaN and Infinity.
     json.dumps(report.result, allow_nan=False)
     result: dict[str, Any] = report.result
     return result
@@ -108,7 +108,7 @@ ALONE = "no pair has two labels"
     ],
     ids=["nothing", "one annotator", "no overlap", "one class", "one item"],
 )
-def test_agreement_that_is_undefined_says_why(
+def test_undefined_agreement_has_a_reason(
     tmp_path: Path,
     rows: list[JudgmentRow],
     figures: tuple[float | None, ...],
@@ -142,7 +142,7 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
     assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
 
 
-def test_a_person_of_two_campaigns_does_not_agree_with_themself(tmp_path: Path) -> None:
+def test_an_annotator_of_two_campaigns_is_not_compared_with_themself(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])

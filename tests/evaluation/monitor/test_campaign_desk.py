@@ -1,4 +1,4 @@
-"""The desk of a campaign: its figures, its people and each of them, and what leads take away."""
+"""Tests of a campaign's pages for leads: figures, annotators, and files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def desk(client: Client, lead: User) -> Client:
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    """Two people agree about v0 and differ about v1, a third decides; v2 has one label."""
+    """Make a campaign: two labels of v0 agree, those of v1 differ and get a third, v2 has one."""
     made = make_campaign(tmp_path, videos=4, double_share=1, name="First")
     label(made, "anna", {"v0": 1, "v1": 1, "v2": 0})
     label(made, "ben", {"v0": 1, "v1": 0})
@@ -182,7 +182,7 @@ def test_all_figures(campaign: Campaign) -> None:
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
-    # The third label, for which cara was asked because two differed, is not a first label.
+    # The third label, for which cara was assigned because two differed, is not a first label.
     assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
     assert (agreement["asked_later"], first["most"]) == (1, 2)
     # Labels 1 1 and 1 0: observed 2 of expected 2 * 3 * 1 / 3.
@@ -200,7 +200,7 @@ def test_all_figures(campaign: Campaign) -> None:
     assert (cara["counted"], cara["compared"]) == (1, 0)
 
 
-def test_nothing_judged_is_told_and_no_error(tmp_path: Path) -> None:
+def test_figures_without_answers(tmp_path: Path) -> None:
     figures = measure_campaign(make_campaign(tmp_path))
     assert (figures["span"], figures["stretches"], figures["people"]) == (None, [], [])
     assert figures["times"]["quantiles"] is None
@@ -209,8 +209,8 @@ def test_nothing_judged_is_told_and_no_error(tmp_path: Path) -> None:
     assert (first["alpha"], first["undefined"]["alpha"]) == (None, "no pair has two labels")
 
 
-def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> None:
-    """Corrections and answers taken back; a surplus answer stands, and is no label."""
+def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lead: User) -> None:
+    """A surplus answer is current, but it is no label."""
     before = measure_campaign(campaign)
     dora = make_annotator("dora")
     (held,) = [one for one in claim(campaign, dora) if one.task.pair.video.key == "v2"]
@@ -220,7 +220,7 @@ def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> N
     reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     after = measure_campaign(campaign)
     assert (before["answers"], before["labels"]) == (6, 6)
-    # Dora's correction; of ben nothing is left.
+    # Dora's corrected answer counts once, and Ben's answers are withdrawn.
     assert (after["answers"], after["labels"]) == (5, 5)
     assert {row["annotator"] for row in after["people"]} == {
         person(name).pk for name in ("anna", "cara", "dora")
@@ -239,7 +239,7 @@ def test_gold_is_right_or_wrong_or_retired(tmp_path: Path, lead: User) -> None:
     assert gold.count() == 4
     found = measure_campaign(campaign)
     assert (found["answers"], found["labels"]) == (12, 8)
-    # Of even numbers a match, of odd none.
+    # Gold items with even numbers are relevant.
     assert (found["gold"], found["right"]) == (4, 2)
     wrong = gold.filter(is_right=False).select_related("task__gold__benchmark").first()
     assert wrong is not None
@@ -295,7 +295,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         ("-answers", [10, 11, 12]),
         ("answers", [11, 12, 10]),
         ("relevant", [11, 12, 10]),
-        # What has no median comes last both ways.
+        # Periods without a median come last in both directions.
         ("seconds", [10, 12, 11]),
         ("-seconds", [12, 10, 11]),
     ],
@@ -307,7 +307,7 @@ def test_table_over_time(sort: str, order: list[int], campaign: Campaign, desk: 
     assert found == [f"21 Nov, {hour}:00" for hour in order]
 
 
-def test_order_that_there_is_not(campaign: Campaign, desk: Client) -> None:
+def test_an_unknown_order_is_refused(campaign: Campaign, desk: Client) -> None:
     for address in ("", "people/"):
         answer = desk.get(f"/campaigns/{campaign.pk}/{address}?sort=annotator__user__password")
         assert answer.status_code == 400
@@ -325,7 +325,7 @@ def test_over_time_as_csv(campaign: Campaign, desk: Client) -> None:
     )
 
 
-def test_researchers_see_the_figures_and_nobody(campaign: Campaign, client: Client) -> None:
+def test_researchers_see_the_figures_and_no_annotator(campaign: Campaign, client: Client) -> None:
     client.force_login(factories.make_user("rosa", Role.RESEARCHER))
     page = client.get(f"/campaigns/{campaign.pk}/").content.decode()
     assert "Time of an answer" in page
@@ -336,7 +336,7 @@ def test_researchers_see_the_figures_and_nobody(campaign: Campaign, client: Clie
         assert client.get(f"/campaigns/{campaign.pk}/{part}").status_code == 404
 
 
-def test_a_lead_of_another_benchmark_sees_nobody(campaign: Campaign, client: Client) -> None:
+def test_a_lead_of_another_benchmark_sees_no_annotator(campaign: Campaign, client: Client) -> None:
     from config.accounts.services import grant_role
 
     other = factories.make_user("otto")
@@ -359,7 +359,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     escalate_task(assignment_id=held.pk, annotator=person("cara"), kind=EscalationKind.UNSURE)
     membership = Membership.objects.get(annotator=person("ben"))
     pause_member(membership=membership, reason="=ask me", by=lead)
-    # Ben is paused, and so comes first unless another order is asked for.
+    # Ben is paused, so he comes first in the default order.
     assert [row[0].split()[0] for row in people_page(desk, campaign)] == ["ben", "anna", "cara"]
     rows = people_page(desk, campaign, "?sort=name")
     assert [row[:-1] for row in rows] == [
@@ -426,7 +426,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         ("-name", "cara ben anna"),
         ("-fast", None),
         ("-seconds", "cara anna ben"),
-        # What is equal, or has no value, goes by pseudonym.
+        # Annotators with equal or no values are sorted by pseudonym.
         ("rate", None),
         ("-seen", "cara anna ben"),
         ("relevant", "cara ben anna"),
@@ -441,7 +441,7 @@ def test_people_sorted(sort: str, order: str | None, campaign: Campaign, desk: C
     assert found == order.split()
 
 
-def test_the_sorted_column_says_so(campaign: Campaign, desk: Client) -> None:
+def test_the_sorted_column_is_marked(campaign: Campaign, desk: Client) -> None:
     page = desk.get(f"/campaigns/{campaign.pk}/people/?sort=-seconds").content.decode()
     heads = re.findall(r"<th scope=\"col\"(.*?)>\s*<a href=\"\?sort=([^\"]*)\"", page, re.DOTALL)
     assert len(heads) == 14
@@ -480,7 +480,7 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
     assert rows["anna"]["last_answer_utc"] == "2025-11-21T11:00Z"
 
 
-def test_who_stands_out_is_said(desk: Client, tmp_path: Path) -> None:
+def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=30)
     rows = [(f"c{number}", "v0", "=kim", number % 2) for number in range(30)]
     judged = factories.bring_judgments(tmp_path, benchmark, rows).campaign
@@ -492,7 +492,7 @@ def test_who_stands_out_is_said(desk: Client, tmp_path: Path) -> None:
     assert row[0].startswith("=kim ")
 
 
-def test_pages_of_a_campaign_that_nobody_has_come_to(tmp_path: Path, desk: Client) -> None:
+def test_pages_of_a_campaign_without_annotators(tmp_path: Path, desk: Client) -> None:
     empty = make_campaign(tmp_path)
     address = f"/campaigns/{empty.pk}/"
     assert "Speed Computed now No answers yet. Policy" in text_of(desk.get(address).content)
@@ -544,7 +544,7 @@ def test_some_of_the_answers(
     assert [row[2] for row in table_of(page, "table-answers")] == answers
 
 
-def test_answers_that_there_are_not(campaign: Campaign, desk: Client) -> None:
+def test_unknown_filters_and_annotators(campaign: Campaign, desk: Client) -> None:
     address = f"/campaigns/{campaign.pk}/people/{person('anna').pseudonym}/"
     assert desk.get(f"{address}?show=gold__id").status_code == 400
     outside = make_annotator("zoe")
@@ -569,8 +569,8 @@ def test_pause_and_resume_come_back_here(campaign: Campaign, desk: Client) -> No
     assert ben.pseudonym not in desk.get(f"/campaigns/{campaign.pk}/").content.decode()
 
 
-def test_who_is_paused_already_stays_so(campaign: Campaign, lead: User) -> None:
-    """The second lead learns that there was a first, whose reason the person has read."""
+def test_a_paused_annotator_cannot_be_paused_again(campaign: Campaign, lead: User) -> None:
+    """The reason of the first lead stays, because the annotator has read it."""
     pages = [Membership.objects.get(annotator=person("ben")) for _ in "ab"]
     pause_member(membership=pages[0], reason="first", by=lead)
     with pytest.raises(Conflict):
@@ -598,8 +598,8 @@ def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, des
     )
 
 
-def test_who_only_looked_is_none_of_the_people(campaign: Campaign, desk: Client) -> None:
-    """A lead and an admin who have opened the room; an annotator who did is one."""
+def test_leads_who_only_opened_the_room_are_not_listed(campaign: Campaign, desk: Client) -> None:
+    """An annotator who only opened the room is listed."""
     for name, role in (("lou", Role.LEAD), ("ada", Role.ADMIN), ("emil", Role.ANNOTATOR)):
         made = annotator_for(factories.make_user(name, role))
         join_campaign(campaign=campaign, annotator=made)
@@ -609,7 +609,7 @@ def test_who_only_looked_is_none_of_the_people(campaign: Campaign, desk: Client)
     assert person_page(desk, campaign, "lou").count(b"There is no such annotator.") > 0
 
 
-def test_a_gate_that_nobody_can_pass_is_said(campaign: Campaign, desk: Client) -> None:
+def test_an_entry_requirement_that_cannot_be_met_is_shown(campaign: Campaign, desk: Client) -> None:
     Campaign.objects.update(gate_share="0.5", gate_last=4)
     said = "It requires 2 correct training answers, but only 0 training items exist."
     assert said in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
@@ -617,7 +617,7 @@ def test_a_gate_that_nobody_can_pass_is_said(campaign: Campaign, desk: Client) -
     assert "cannot meet" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
 
 
-def test_what_waits_at_the_desk_and_what_was_left_out(
+def test_escalated_and_excluded_pairs_are_shown(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
     kinds = (EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY)
@@ -633,7 +633,7 @@ def test_what_waits_at_the_desk_and_what_was_left_out(
     assert "Excluded 1 the video cannot play" in page
 
 
-def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -> None:
+def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) -> None:
     ben = person("ben")
     address = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/reopen/"
     page = text_of(desk.get(address).content)
@@ -647,7 +647,7 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     job = Job.objects.get()
     assert job.title == f"Take back answers of {ben.pseudonym} in First"
     assert "guesses" not in str(job.params)
-    # Paused at once; the answers go with the job.
+    # The pause is immediate. The job withdraws the answers.
     assert Membership.objects.get(annotator=ben).state == "paused"
     assert campaign.tasks.get(pair__video__key="v0").labels_live == 2
     run_job(job.pk)
@@ -680,7 +680,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign_selectors, "SMALL", 1)
 
 
-def test_figures_of_a_large_campaign_are_kept(
+def test_figures_of_a_large_campaign_are_stored(
     large: None, campaign: Campaign, desk: Client
 ) -> None:
     address = f"/campaigns/{campaign.pk}/"
@@ -688,7 +688,7 @@ def test_figures_of_a_large_campaign_are_kept(
     assert "Counting the labels" in page
     assert 'hx-trigger="load"' in page
     assert "not computed yet" in page
-    # What is fetched at once, and holds for those who come then.
+    # The page requests the count, which is then cached for all viewers.
     assert "6 <small" in desk.get(f"{address}progress/").content.decode()
     assert "Counting the labels" not in desk.get(address).content.decode()
 
@@ -702,26 +702,26 @@ def test_figures_of_a_large_campaign_are_kept(
     assert "1 newer answer" in page
     assert "Relevant labels 50.0 % 3 of 6" in page
     cache.clear()
-    # Nobody has counted lately: what was measured, until the moment's count comes.
+    # Without a cached count, the stored figures are shown until the page has the new count.
     page = desk.get(address).content.decode()
     assert "Labels 6 of 9" in text_of(page)
     assert 'hx-trigger="load"' in page
 
 
-def test_figures_are_renewed_where_something_moved(large: None, campaign: Campaign) -> None:
+def test_outdated_figures_are_recomputed(large: None, campaign: Campaign) -> None:
     assert (renew_figures(), renew_figures()) == (1, 0)
     label(campaign, "dora", {"v3": 1})
     assert (renew_figures(), renew_figures()) == (1, 0)
     assert (CampaignReport.objects.get().answers, CampaignReport.objects.count()) == (7, 1)
 
 
-def test_small_campaigns_are_not_kept(campaign: Campaign, desk: Client) -> None:
+def test_figures_of_small_campaigns_are_not_stored(campaign: Campaign, desk: Client) -> None:
     assert renew_figures() == 0
     desk.post(f"/campaigns/{campaign.pk}/compute/")
     assert (CampaignReport.objects.count(), Job.objects.count()) == (0, 0)
 
 
-def test_compute_twice_keeps_one(campaign: Campaign) -> None:
+def test_computing_twice_stores_one_report(campaign: Campaign) -> None:
     first = compute_figures(campaign=campaign, by=OPERATOR)
     again = compute_figures(campaign=campaign, by=OPERATOR)
     assert (again.pk, CampaignReport.objects.count()) == (first.pk, 1)
@@ -761,7 +761,7 @@ def test_queries_do_not_grow_with_people_and_answers(
 def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     tmp_path: Path, desk: Client, lead: User
 ) -> None:
-    """Relevant from step 2 on: below it everything is 0 in label sets, the step itself is 1."""
+    """The threshold is step 2: lower steps are 0 in label sets, and step 2 is 1."""
     from annotation.services import adjudicate_task
     from evaluation.monitor.services import compute_agreement
     from evaluation.release.services import publish_label_set

@@ -1,4 +1,4 @@
-"""Second labels for the positives that decide a score alone."""
+"""Tests of second labels for sole positives."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def state_of(campaign: Campaign) -> list[Any]:
     return list(campaign.tasks.values_list("state", "label", "labels_live", "seats_open"))
 
 
-def test_which_positives_decide_alone(judged: Campaign) -> None:
+def test_sole_positives(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
     # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
     count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (2, [4])
-    # At 2: c1 has two positives by then.
+    # At 2: c1 has two positives.
     count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (1, [])
     assert [
@@ -81,10 +81,10 @@ def test_which_positives_decide_alone(judged: Campaign) -> None:
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     assert (campaign.n_tasks, campaign.confirms) == (1, True)
-    # The label stands until someone answers.
+    # The first label applies until the second one arrives.
     assert state_of(campaign) == [(TaskState.OPEN, None, 0, 1)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
-    # Not by the same person.
+    # The same annotator cannot confirm the label.
     anna = judged.tasks.earliest("pk").judgments.get().annotator
     assert claim(campaign, anna) == []
     (held,) = claim(campaign, make_annotator("ben"))
@@ -94,13 +94,13 @@ def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
     assert benchmark_outcomes(judged.benchmark).counts == OutcomeCounts(resolved=12)
 
 
-def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
+def test_a_second_label_that_differs_requires_a_third(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
     assert campaign_progress(campaign).outcomes == OutcomeCounts(pending=1)
-    # The pair itself is pending: its label of before does not stand any more.
+    # The pair is pending, so its earlier label no longer applies.
     expected = OutcomeCounts(resolved=11, pending=1)
     assert live_labels(judged.benchmark)[1].outcomes == expected
     assert benchmark_outcomes(judged.benchmark).counts == expected
@@ -126,7 +126,7 @@ def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
     assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
 
 
-def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
+def test_confirming_labels_do_not_count_in_agreement(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
@@ -138,7 +138,9 @@ def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
     assert result["undefined"]["alpha"] == "no pair has two labels"
 
 
-def test_closing_a_confirmation_settles_by_what_there_is(judged: Campaign, lead: User) -> None:
+def test_closing_a_confirmation_settles_by_the_existing_labels(
+    judged: Campaign, lead: User
+) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
@@ -162,7 +164,7 @@ def test_a_correction_of_the_first_label_reaches_the_confirmation(judged: Campai
     assert state_of(campaign) == [(TaskState.RESOLVED, 1, 1, 0)]
     first = Assignment.objects.get(task__campaign=judged, task__pair=held.task.pair)
     submit(first, 0)
-    # Now they differ: a third person decides, and the pair waits.
+    # Now the labels differ, so a third label is needed.
     assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=11, pending=1)
     (third,) = claim(campaign, make_annotator("cara"))
@@ -171,7 +173,7 @@ def test_a_correction_of_the_first_label_reaches_the_confirmation(judged: Campai
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
 
 
-def test_a_first_label_that_is_taken_back_leaves_the_second(judged: Campaign, lead: User) -> None:
+def test_withdrawing_the_first_label_leaves_the_second(judged: Campaign, lead: User) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
@@ -195,7 +197,7 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
     assert "Sole positives" in client.get(address).content.decode()
-    assert "sole positive" not in client.get(address).content.decode()
+    assert "Confirm 1 sole positive" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
     assert "Confirm 1 sole positive<" in client.get(address).content.decode()
@@ -205,7 +207,7 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     assert (job.kind, job.params["codes"]) == ("open_confirmation", [4])
     done = open_confirmation_job(job.params, no_progress)
     assert done["tasks"] == 1
-    # Annotators read the name, so that it names neither the run nor the purpose.
+    # Annotators see the name, so it contains neither the run nor the purpose.
     assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"
 
 

@@ -1,4 +1,4 @@
-"""The labels while they come in: drafts, and what the lab makes of them before publishing."""
+"""Tests of drafts, and of analyses before labels are published."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def label_more(folder: Path, benchmark: Benchmark, annotator: str = "ben") -> None:
-    """Somebody else finds v1 of c0 not relevant, which one had found relevant: a conflict."""
+    """A second annotator contradicts the label of c0 v1, which makes a conflict."""
     bring_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
 
 
 def make_older(by: datetime.timedelta) -> None:
-    """As if all judgments and drafts had come so much earlier."""
+    """Move all judgments and drafts into the past."""
     for model in (Judgment, Draft):
         for one in model._default_manager.all():
             model._default_manager.filter(pk=one.pk).update(created_at=one.created_at - by)
 
 
-def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_draft_has_the_labels_of_a_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     label_more(tmp_path, benchmark)
     draft = make_draft(benchmark=benchmark, by=OPERATOR)
     published = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
@@ -102,13 +102,11 @@ def test_the_same_labels_are_the_same_draft(benchmark: Benchmark, tmp_path: Path
     for name in ("ben", "cleo", "dora"):
         label_more(tmp_path, benchmark, name)
         make_draft(benchmark=benchmark, by=OPERATOR)
-    # The last, and the one before for those who are just computing from it.
+    # The newest draft and the previous one, which analyses may still use.
     assert Draft.objects.count() == 2
 
 
-def test_of_two_at_once_the_later_labels_are_the_draft(
-    benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_the_later_of_two_simultaneous_drafts_stays(benchmark: Benchmark, tmp_path: Path) -> None:
     def overtake(done: int, total: int | None, phase: str) -> None:
         if phase == "writing the draft" and not later:
             later.append(None)
@@ -127,7 +125,7 @@ def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
     assert renew_drafts() == 0
 
 
-def test_judgments_of_others_are_not_looked_through(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
     with CaptureQueriesContext(connection) as question:
@@ -136,13 +134,13 @@ def test_judgments_of_others_are_not_looked_through(benchmark: Benchmark, tmp_pa
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:
-    """As where people are still in training: a job each minute would do nothing but fail."""
+    """While annotators are in training, a job each minute would only fail."""
     Judgment.objects.update(state=JudgmentState.GOLD, slot=None, is_right=True)
     assert not draft_state(benchmark).has_labels
     assert renew_drafts() == 0
 
 
-def test_a_label_that_its_annotator_takes_back_changes_the_moment(tmp_path: Path) -> None:
+def test_an_escalation_of_an_own_label_changes_the_fingerprint(tmp_path: Path) -> None:
     campaign, anna = make_campaign(tmp_path), make_annotator("anna")
     held = claim(campaign, anna)
     for assignment in held:
@@ -156,23 +154,25 @@ def test_a_label_that_its_annotator_takes_back_changes_the_moment(tmp_path: Path
     assert make_draft(benchmark=campaign.benchmark, by=OPERATOR).n_pairs == made.n_pairs - 1
 
 
-def test_whatever_changes_labels_changes_their_moment(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_every_change_of_labels_changes_the_fingerprint(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     campaign, lead = Campaign.objects.get(), make_user("lea", Role.LEAD)
-    moments = [labels_moment(benchmark)]
+    fingerprints = [labels_moment(benchmark)]
     label_more(tmp_path, benchmark)
-    moments.append(labels_moment(benchmark))
+    fingerprints.append(labels_moment(benchmark))
     Adjudication.objects.create(task=JudgmentTask.objects.first(), lead=lead, label=1)
-    moments.append(labels_moment(benchmark))
+    fingerprints.append(labels_moment(benchmark))
     annotator = Annotator.objects.first()
     assert annotator is not None
     Withdrawal.objects.create(campaign=campaign, annotator=annotator, lead=lead, judgments=3)
-    moments.append(labels_moment(benchmark))
-    assert len({tuple(moment) for moment in moments}) == 4
+    fingerprints.append(labels_moment(benchmark))
+    assert len({tuple(moment) for moment in fingerprints}) == 4
 
 
 def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path: Path) -> None:
     assert (renew_drafts(), renew_drafts()) == (1, 1)
-    # The same job is found while it waits.
+    # An unfinished job is returned again.
     job = Job.objects.get(kind="draft_labels")
     run_job(job.pk)
     assert renew_drafts() == 0
@@ -197,7 +197,7 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     make_older(SETTLED_FOR)
     renew_drafts()
     run_job(Job.objects.get().pk)
-    # The other one was not looked at by the draft.
+    # The other analysis was never computed from a draft.
     renewal = Job.objects.get(kind="analyse")
     assert renewal.params["given"] == {"labels": "draft"}
     run_job(renewal.pk)
@@ -208,7 +208,7 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     assert found.inputs["labels_sha256"] == newest.sha256
 
 
-def test_results_of_drafts_do_not_push_out_others(benchmark: Benchmark) -> None:
+def test_results_of_drafts_do_not_replace_others(benchmark: Benchmark) -> None:
     make_draft(benchmark=benchmark, by=OPERATOR)
     published = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     for depth in range(1, DRAFT_RESULTS_MAX + 3):
@@ -224,7 +224,7 @@ def test_results_of_drafts_do_not_push_out_others(benchmark: Benchmark) -> None:
     )
 
 
-def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
+def test_the_page_shows_the_earlier_result_until_the_new_one_exists(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
@@ -239,7 +239,7 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
     assert shown.context["result"] == first
     assert "New labels have arrived since." in shown.content.decode()
     assert "Compute</button>" in shown.content.decode()
-    # Charts and files on the page are of what it shows, not of what comes next.
+    # Charts and files on the page are those of the result it shows.
     chart = shown.context["charts"][0].name
     address = f"/benchmarks/tiny/analyses/ranks/charts/{chart}/?{shown.context['query']}"
     assert client.get(address).json()["usermeta"]["inputs"] == first.inputs
@@ -249,13 +249,11 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
     shown = client.get(page)
     assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
-    # Something else that was chosen is no earlier result.
+    # A result with other options is no earlier result.
     assert "result" not in client.get(f"{page}&depth=2").context
 
 
-def test_a_result_that_is_gone_gives_way_to_what_was_chosen(
-    benchmark: Benchmark, client: Client
-) -> None:
+def test_a_deleted_result_redirects_to_its_options(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     found = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     address = "/benchmarks/tiny/analyses/ranks/json/?labels=1&result="
@@ -293,11 +291,11 @@ def test_by_command(
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert (found["pairs"], found["labels"], found["undecided"]) == (12, 13, 1)
     assert found["inputs"]["labels"] == "draft"
-    # It is made anew each time.
+    # The draft is updated each time.
     label_more(tmp_path, benchmark, "cleo")
     call_command("analyse", "tiny", "labels", "--labels", "draft", "--json")
     assert json.loads(capsys.readouterr().out)["labels"] == 14
-    # So it is where nothing is published and it is the newest there is.
+    # It is also updated if nothing is published, because it is then the newest.
     benchmark.label_sets.all().delete()
     label_more(tmp_path, benchmark, "dora")
     call_command("analyse", "tiny", "labels", "--json")

@@ -1,4 +1,4 @@
-"""A label set in the formats that others read."""
+"""Tests of label sets in the export formats."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def check_list(values: Any, kind: type, length: int) -> None:
 
 
 def check_entry(entry: dict[str, Any], *, agreed: bool) -> None:
-    """What the published loader's types and enumerations ask for, and Hearth's own keys."""
+    """Check the types and values that the published loader requires, and Hearth's own keys."""
     fields = {"annotator_ids", "video_id", "query", "annotator_labels", "response_ids"}
     fields |= {"queue_ids", "models", "pooled_by", "dataset"}
     assert set(entry) == fields | ({"label"} if agreed else set())
@@ -134,7 +134,7 @@ def test_fire_file_has_the_published_shape(label_set: LabelSet) -> None:
         check_entry(entry, agreed=False)
 
 
-def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
+def test_fire_file_has_the_labels_of_the_label_set(label_set: LabelSet) -> None:
     found = json.loads(export(label_set, "fire"))
     annotations = [
         (entry["query"], entry["video_id"], entry["label"], entry["models"])
@@ -164,7 +164,7 @@ def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
 
 
 def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
-    """Read the annotations in the manner of the published loader: by text and video, once each."""
+    """Read the annotations as the published loader does: by text and video, once each."""
     found: dict[tuple[str, str], bool] = {}
     for entry in json.loads(text)["annotations"]:
         check_entry(entry, agreed=True)
@@ -209,7 +209,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
     found = json.loads(text)
     entry = found["annotations"][0]
     assert (entry["annotator_labels"], entry["models"]) == (["relevant"] * 2, ["CE"] * 2)
-    # Captions that contradict each other: the loader is given no label.
+    # The captions contradict each other, so the file has no label.
     (disputed,) = found["disagreements"]
     assert (disputed["query"], disputed["video_id"]) == ("a dog", "v2")
     assert (disputed["annotator_labels"], disputed["models"]) == (
@@ -225,7 +225,7 @@ def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
 
 
 def test_only_runs_of_pools_are_named(tmp_path: Path) -> None:
-    """A run that no pool has, and ranks below the pool's depth, bring no pair."""
+    """Runs outside pools, and ranks below the depth of the pool, add no pair."""
     benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     make_run(tmp_path, benchmark, {"q0": ["v0", "v1"]}, system="CE")
     make_run(tmp_path, benchmark, {"q0": ["v1", "v0"]}, system="SSB")
@@ -246,7 +246,7 @@ def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
     }
 
 
-def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path) -> None:
+def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet, tmp_path: Path) -> None:
     def licence(**options: str) -> str:
         path = tmp_path / "fire.json"
         write_export(label_set, "fire", path, **options)
@@ -277,7 +277,7 @@ def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
 
 
 def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> None:
-    # q1 v0 is in conflict, which is unjudged; q0 v0 was judged not relevant but is original.
+    # q1 v0 is in conflict and so unjudged. q0 v0 was judged not relevant but is original.
     assert export(label_set, "qrels").decode() == (
         "q0 0 v0 1\nq0 0 v1 1\nq1 0 v1 1\nq1 0 v2 0\nq2 0 v2 1\n"
     )
@@ -308,7 +308,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     assert (done.judgments, done.pairs) == (7, 4)
     again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256
-    # Its own pseudonyms: the two cannot be linked but by what was judged.
+    # The pseudonyms differ, so the two can only be linked by the judgments themselves.
     assert again.judgments_sha256 != label_set.judgments_sha256
 
 

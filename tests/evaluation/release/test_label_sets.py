@@ -1,4 +1,4 @@
-"""Published label sets of benchmarks small enough to work by hand."""
+"""Tests of label sets of benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
     known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
     assert not known & (pseudonyms[0] | pseudonyms[1])
     assert "Al, B." not in first + second
-    # The labels are those that were given, whoever gave them.
+    # The labels do not depend on who gave them.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
@@ -146,7 +146,7 @@ def test_a_label_set_is_frozen(tmp_path: Path) -> None:
     assert later.sha256 != label_set.sha256
 
 
-def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
+def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1, labels_max=2)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
     judge(campaign, make_annotator("ben"), {"v0": 0, "v1": 0})
@@ -158,7 +158,7 @@ def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
         .splitlines()[1:]
     )
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
-    # Further labels from elsewhere do not outvote the ruling.
+    # Further labels of other campaigns do not outvote the ruling.
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
     after = (
         content(publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).file)
@@ -189,7 +189,7 @@ def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
     assert publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == 4
 
 
-def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
+def test_publishing_without_judgments_is_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     with pytest.raises(InvalidInput) as refused:
         publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)

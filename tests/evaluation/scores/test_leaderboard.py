@@ -183,7 +183,7 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     job.refresh_from_db()
     assert (job.result["pairs"], job.result["new_pairs"]) == (4, 1)
     page = client.get(address).content.decode()
-    assert "A lead opens a campaign" in page
+    assert "A lead can open a campaign" in page
     assert "Pool the unjudged pairs" not in page
     client.force_login(make_user("lea", Role.LEAD))
     assert "/benchmarks/tiny/campaigns/new/" in client.get(address).content.decode()

@@ -1,4 +1,4 @@
-"""Scores of benchmarks small enough to work by hand."""
+"""Tests of scores of benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scored(tmp_path: Path) -> EvaluatedRuns:
-    """Three captions and four videos; caption i belongs to video i.
+    """Make three captions and four videos; caption i belongs to video i.
 
     c0: v1 v0 v2 | judged: v1 relevant, v0 (original) NOT relevant, v2 not
     c1: v0 v2 v3 | judged: v2 relevant, v0 in conflict, v3 never judged
@@ -63,7 +63,7 @@ def only(evaluated: EvaluatedRuns) -> RunEvaluation:
 
 
 def test_scores_by_the_original_positives(scored: EvaluatedRuns) -> None:
-    # Only c0 finds its video, at rank 2 of 3.
+    # Only the list of c0 contains its video, at rank 2 of 3.
     expected = {
         "C@1": 0,
         "C@5": 1 / 3,
@@ -110,7 +110,7 @@ def test_scores_by_the_labels_count_original_positives_as_positive(scored: Evalu
     assert (reads["C@1"], reads["C@5"], reads["AP"], reads["MedR"]) == (1, 3, 3, 3)
 
 
-def test_scores_by_the_judgments_alone(scored: EvaluatedRuns) -> None:
+def test_scores_by_the_judgments_only(scored: EvaluatedRuns) -> None:
     benchmark = Benchmark.objects.get()
     alone = only(evaluate_runs(benchmark=benchmark, labels_only=True, by=OPERATOR)).labelled
     assert alone is not None
@@ -120,7 +120,7 @@ def test_scores_by_the_judgments_alone(scored: EvaluatedRuns) -> None:
 
 
 def with_reasons(scores: Any) -> dict[str, Any]:
-    """Scores as they are stored: where there is none, with the reason in its place."""
+    """Return scores as they are stored, with the reason in place of an undefined score."""
     return {**scores, "MedR": {"undefined": MEDIAN_BEYOND_DEPTH}} if not scores["MedR"] else scores
 
 
@@ -177,7 +177,7 @@ def test_a_score_that_is_undefined_is_null_with_its_reason(tmp_path: Path) -> No
     "options",
     [{"run_names": ["nobody"]}, {"measures": ["C"]}, {"measures": ["MAP"]}, {"labels": "latest"}],
 )
-def test_scores_are_asked_for_in_order(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_invalid_requests_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     benchmark = make_benchmark(tmp_path)
     make_run(tmp_path, benchmark, {"c0": ["v0"]})
     with pytest.raises(InvalidInput):
