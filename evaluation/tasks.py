@@ -26,7 +26,7 @@ from pooling.selectors import get_benchmark
 
 
 def agreement_computed(job: Job) -> Outcome:
-    url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
+    url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
 
 

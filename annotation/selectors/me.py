@@ -151,7 +151,7 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     """As many questions however many queues there are."""
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     right = training_of(annotator, benchmarks)
-    counts = _counts(annotator, campaigns)
+    counts = item_counts(annotator, campaigns)
     gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
     gates = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
     return [
@@ -165,8 +165,11 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     ]
 
 
-def _counts(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:
-    """How many items a person can answer in each training queue, and how many they have."""
+def item_counts(
+    annotator: Annotator | None, campaigns: Iterable[Campaign]
+) -> dict[int, tuple[int, int]]:
+    """Return the number of items that a person can answer in each training queue, and the number
+    that they have answered. Queues without items are missing."""
     mine = Judgment.objects.filter(
         task=OuterRef("pk"), annotator=annotator, state=JudgmentState.GOLD
     )

@@ -80,12 +80,6 @@ def training_items(campaign: Campaign) -> int:
     ).count()
 
 
-def answered_items(campaign: Campaign, annotator: Annotator) -> int:
-    """How many of these the person has answered."""
-    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=campaign, annotator=annotator)
-    return answers.filter(task__state=TaskState.OPEN).count()
-
-
 def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     """Everybody (or one, by primary key) who has come to train for the benchmark, who was there
     last first.

@@ -63,4 +63,4 @@ def test_a_deactivated_person_who_signs_in_is_told_so() -> None:
     # Only with the right password: nobody else learns that there is such an account.
     assert "Your account is deactivated" in sign_in(factories.PASSWORD)
     assert "Your account is deactivated" not in sign_in("wrong")
-    assert client.get("/").status_code == 302
+    assert client.get("/jobs/").status_code == 302

@@ -118,7 +118,7 @@ def test_the_page_shows_own_work_only(
     pause_member(membership=member, reason="Call <b>me</b>", by=lead)
     body = page.get("/me/").content.decode()
     assert "Call &lt;b&gt;me&lt;/b&gt;" in body
-    assert "Go on judging" not in body
+    assert "Continue judging" not in body
     Campaign.objects.update(state=CampaignState.CLOSED)
     (mine,) = page.get("/me/").context["campaigns"]
     assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)

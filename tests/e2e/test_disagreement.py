@@ -37,7 +37,7 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 
 
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
-    page.goto(f"/benchmarks/{benchmark.key}/")
+    page.goto(f"/benchmarks/{benchmark.key}/labels/")
     page.get_by_text("Publish labels", exact=True).click()
     follow(page.get_by_role("button", name="Publish now"))
     if confirm:

@@ -108,7 +108,7 @@ def test_training_opens_the_gate(
     wrong = Judgment.objects.get(is_right=False)
     comment_on_judgment(judgment=wrong, text="Look at the left edge.", by=lead)
     page.goto(f"/campaigns/{training.pk}/judge/")
-    follow(page.get_by_role("link", name="read it"))
+    follow(page.get_by_role("link", name="Read the comments"))
     assert "Look at the left edge." in page.inner_text(".comments")
     assert page.locator(".comments .state").count() == 1
     follow(page.get_by_role("button", name="I have read them"))

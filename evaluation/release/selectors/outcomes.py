@@ -34,6 +34,10 @@ class BenchmarkOutcomes:
     pairs: int
 
     @property
+    def has_labels(self) -> bool:
+        return self.counts.settled + self.counts.unsettled > 0
+
+    @property
     def settled_percent(self) -> str:
         """Return %, rounded down, so that only all pairs are 100; below 1 % with one more digit."""
         if not self.pairs:

@@ -277,20 +277,21 @@ def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annota
     training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
     assert training_at < campaign_at
     assert (
-        "0 of 6 Round 1 opens with 2 right among your last 3 answers. Train tiny training" in page
-    )
-    assert "Train first: it opens with 2 right among your last 3 answers." in page
+        "0 of 6 Round 1 : opens when 2 of your last 3 training answers are correct. "
+        "Start training tiny training"
+    ) in page
+    assert "The campaign opens when 2 of your last 3 training answers are correct." in page
     assert "Start judging" not in page
 
     train(training, anna, "rw")
     page = read(client, "/")
-    assert "2 of 6 Round 1 opens with 2 right among your last 3 answers; so far 1 of 2." in page
-    assert "Go on training tiny training" in page
+    assert "2 of your last 3 training answers are correct. So far: 1 of 2." in page
+    assert "Continue training tiny training" in page
 
     train(training, anna, "r")
     page = read(client, "/")
     assert page.index("Start judging Round 1") < page.index("tiny training tiny · training")
-    assert "3 of 6 Round 1 is open to you. Go on training" in page
+    assert "3 of 6 Round 1 : open to you. Continue training" in page
     # Training is not judging.
     assert "You have judged" not in page
 
@@ -300,8 +301,8 @@ def test_who_has_answered_all_of_it_waits_for_a_lead(
 ) -> None:
     train(training, anna, "rrwwww")
     page = read(client_of(anna.user), "/")
-    assert "You have answered all of it. A lead looks at your answers" in page
-    assert "Go on training" not in page
+    assert "You have answered all items. A lead can review your answers" in page
+    assert "Continue training" not in page
 
 
 def test_a_gate_without_training_and_a_pause_are_told(
@@ -309,7 +310,7 @@ def test_a_gate_without_training_and_a_pause_are_told(
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")
     page = read(client_of(anna.user), "/")
-    assert "It opens after training, which a lead has not opened." in page
+    assert "It opens after training, but a lead has not opened the training yet." in page
     address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
     lead.post(address, {"action": "let-in"})
     lead.post(address, {"action": "pause", "reason": "Let us <i>talk</i>."})

@@ -287,7 +287,7 @@ def test_publishing_by_page_asks_for_confirmation(
     unsettled: Benchmark, client: Client, lead: User
 ) -> None:
     client.force_login(lead)
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/labels/").content.decode()
     assert "1 pair is pending and 1 is in conflict" in page
     asked = client.post("/benchmarks/tiny/labels/publish/")
     assert asked.status_code == 200
