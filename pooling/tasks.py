@@ -135,7 +135,7 @@ def pool_built(job: Job) -> Outcome:
             " Captions with equal texts are judged once, so the pool makes "
             f"{counted(made['tasks'], 'task')}."
         )
-    url = reverse("benchmark", args=[job.benchmark_key]) + "#pools"
+    url = reverse("benchmark-campaigns", args=[job.benchmark_key]) + "#pools"
     return Outcome(text=text, url=url, link="To the pools")
 
 
