@@ -27,16 +27,15 @@ def expire_leases_task() -> None:
     services.settle_lately_closed()
 
 
-def _to_campaign(job: Job, text: str) -> Outcome:
-    url = reverse("campaign", args=[job.result["campaign"]])
+def _to_campaign(made: dict[str, Any], text: str) -> Outcome:
+    url = reverse("campaign", args=[made["campaign"]])
     return Outcome(text=text, url=url, link="To the campaign")
 
 
-def judgments_imported(job: Job) -> Outcome:
-    made = job.result
+def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, pairs = counted(made["judgments"], "judgment"), counted(made["pairs"], "pair")
     verb = "is" if made["judgments"] == 1 else "are"
-    return _to_campaign(job, f"{judgments} of {pairs} {verb} stored.")
+    return _to_campaign(made, f"{judgments} of {pairs} {verb} stored.")
 
 
 @job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
@@ -54,8 +53,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
 
 
-def gold_imported(job: Job) -> Outcome:
-    made = job.result
+def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
     use = "training" if made["use"] == GoldUse.TRAINING else "control"
     verb = "is" if made["gold"] == 1 else "are"
     return Outcome(
@@ -80,10 +78,10 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
     return {"gold": count, "use": params["use"]}
 
 
-def campaign_opened(job: Job) -> Outcome:
-    tasks = counted(job.result["tasks"], "task")
+def campaign_opened(job: Job, made: dict[str, Any]) -> Outcome:
+    tasks = counted(made["tasks"], "task")
     return _to_campaign(
-        job, f"The campaign has {tasks} to judge. Captions with equal texts share a task."
+        made, f"The campaign has {tasks} to judge. Captions with equal texts share a task."
     )
 
 
@@ -111,14 +109,13 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
 
-def judgments_reopened(job: Job) -> Outcome:
-    made = job.result
+def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
     text = "{} of <code>{}</code> {} withdrawn; {} {} settled again{}."
     ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
     verbs = ["is" if made[name] == 1 else "are" for name in ("judgments", "tasks")]
     return _to_campaign(
-        job, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
+        made, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
     )
 
 

@@ -1,4 +1,4 @@
-"""What follows for scores when something new comes."""
+"""Reactions to signals of the apps below."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from config.accounts.models import User
+from config.accounts.actors import Actor
 from config.jobs.models import Job
 from evaluation.scores import services
 from pooling.models import Run
@@ -14,6 +14,6 @@ from pooling.signals import run_imported
 
 
 @receiver(run_imported)
-def score_new_run(run: Run, by: User | None, **_: Any) -> Job:
+def score_new_run(run: Run, by: Actor, **_: Any) -> Job:
     """Queue the scoring of a run in the transaction that stores it."""
-    return services.begin_scoring(run=run, created_by=by)
+    return services.begin_scoring(run=run, by=by)

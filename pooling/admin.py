@@ -9,23 +9,31 @@ from pooling.models import Benchmark, Pool, Run, System, Tag, TrainSplit, Video
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(admin.ModelAdmin):
+class BenchmarkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "name", "n_queries", "n_videos", "licence"]
-    readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos"]
+    readonly_fields = ["key", "captions_sha256", "n_queries", "n_videos", "created_by"]
 
     def has_add_permission(self, request: object) -> bool:
         return False
 
 
 @admin.register(System)
-class SystemAdmin(admin.ModelAdmin):
+class SystemAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "name", "paper"]
 
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    list_display = ["name", "benchmark", "system", "depth", "n_queries", "created_at"]
-    list_select_related = ["benchmark", "system"]
+    list_display = [
+        "name",
+        "benchmark",
+        "system",
+        "depth",
+        "n_queries",
+        "created_by",
+        "created_at",
+    ]
+    list_select_related = ["benchmark", "system", "created_by"]
     list_filter = ["benchmark"]
 
 
@@ -51,12 +59,12 @@ class TagAdmin(ReadOnlyAdmin):
 
 @admin.register(Pool)
 class PoolAdmin(ReadOnlyAdmin):
-    list_display = ["id", "benchmark", "strategy", "depth", "n_pairs", "n_new_pairs"]
-    list_select_related = ["benchmark"]
+    list_display = ["id", "benchmark", "strategy", "depth", "n_pairs", "n_new_pairs", "created_by"]
+    list_select_related = ["benchmark", "created_by"]
 
 
 @admin.register(Video)
-class VideoAdmin(admin.ModelAdmin):
+class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     list_display = ["key", "benchmark", "state", "duration"]
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]

@@ -1,4 +1,4 @@
-"""Benchmarks, runs, train splits, tags and pools over the API."""
+"""The API of benchmarks, runs, train splits, tags and pools."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class BenchmarkDetail(generics.RetrieveAPIView[Benchmark]):
 
 
 class OfBenchmark(generics.GenericAPIView[Any]):
-    """Views under /benchmarks/KEY/."""
+    """A view below /benchmarks/KEY/."""
 
     permission_classes: list[type[BasePermission]] = [IsResearcher]
 
@@ -161,7 +161,10 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
 
     @extend_schema(request=RunUploadSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Upload a run; a job reads it, and refuses it whole or stores it whole."""
+        """Upload a run.
+
+        A job checks the whole file and then stores it. If the file has an error, nothing is stored.
+        """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         values = dict(shape.validated_data)
@@ -171,14 +174,14 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         return self.enqueue(request, "import_run", f"Run {file.name}", params)
 
 
-class ReadByResearchers(OfBenchmark):
-    """What researchers read and leads bring."""
+class MetadataView(OfBenchmark):
+    """A view that researchers read and leads write."""
 
     def get_permissions(self) -> list[BasePermission]:
         return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
 
 
-class TrainSplits(ReadByResearchers, generics.ListAPIView[TrainSplit]):
+class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
     serializer_class = TrainSplitSerializer
 
     def get_queryset(self) -> QuerySet[TrainSplit]:
@@ -186,7 +189,10 @@ class TrainSplits(ReadByResearchers, generics.ListAPIView[TrainSplit]):
 
     @extend_schema(request=TrainCaptionsUploadSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Upload the captions that systems were trained on; a job reads and stores them."""
+        """Upload the captions that systems were trained on.
+
+        A job checks the whole file and then stores it. If the file has an error, nothing is stored.
+        """
         shape = TrainCaptionsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file, name = shape.validated_data["file"], shape.validated_data["name"]
@@ -195,7 +201,7 @@ class TrainSplits(ReadByResearchers, generics.ListAPIView[TrainSplit]):
         return self.enqueue(request, "import_train_captions", title, params)
 
 
-class Tags(ReadByResearchers, generics.ListAPIView[Tag]):
+class Tags(MetadataView, generics.ListAPIView[Tag]):
     serializer_class = TagSerializer
 
     def get_queryset(self) -> QuerySet[Tag]:
@@ -203,7 +209,11 @@ class Tags(ReadByResearchers, generics.ListAPIView[Tag]):
 
     @extend_schema(request=TagsUploadSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Upload tags; a job reads them, and those of the file replace those of their names."""
+        """Upload tags.
+
+        A job checks the whole file and then stores its tags. A tag replaces the stored tag of the
+        same name.
+        """
         shape = TagsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file = shape.validated_data["file"]
@@ -219,11 +229,18 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
 
     @extend_schema(request=PoolRequestSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Pool the top k of runs (all where none is named) as a job. Researchers pool one run, as
-        deep as pools usually are."""
+        """Start a job that pools the top k of the named runs, or of all runs if none is named.
+
+        Leads may build any pool. Researchers may pool the top 10 of a single run.
+        """
         shape = PoolRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
-        wanted = shape.validated_data
-        chosen = {name: wanted[name] for name in ("runs", "depth", "sample")}
-        check_can_pool(request.user, self.benchmark, **chosen)
-        return self.enqueue(request, "build_pool", f"Pool of depth {wanted['depth']}", wanted)
+        options = shape.validated_data
+        check_can_pool(
+            request.user,
+            self.benchmark,
+            runs=options["runs"],
+            depth=options["depth"],
+            sample=options["sample"],
+        )
+        return self.enqueue(request, "build_pool", f"Pool of depth {options['depth']}", options)

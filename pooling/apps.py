@@ -7,5 +7,5 @@ class PoolingConfig(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        # Whoever asks for a job must know its kind, not only the worker that does it.
+        # Web processes, too, need the kinds of jobs in order to start one.
         from pooling import tasks  # noqa: F401

@@ -1,4 +1,4 @@
-"""Closed vocabularies of the pooling app."""
+"""The enumerations of the pooling app."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class MediaState(models.TextChoices):
 
 class PoolStrategy(models.TextChoices):
     DEPTH_K = "depth-k", "Top k of each run"
-    JUDGED = "judged", "Pairs of an imported file of judgments"
+    JUDGED = "judged", "Pairs of imported judgments"
 
 
 class EqualTexts(models.TextChoices):
-    """When two captions count as the same text, so that a video is judged once for both.
+    """The rules for when two captions count as the same text and share their judgments.
 
     The values are the rules of `pooling.core.equal_texts`.
     """

@@ -1,4 +1,4 @@
-"""The shape of what comes in for runs and pools. What it means is checked by the services."""
+"""Forms for runs, pools and metadata. They check the form of the input, services its meaning."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from pooling.selectors import find_runs
 from pooling.services.metadata import TRAIN
 from pooling.services.names import NAME_LENGTH
 
-FORMAT_CHOICES = [("auto", "Told by the content")] + [
+FORMAT_CHOICES = [("auto", "Detect from the content")] + [
     (name, {"trec": "TREC run", "json": "JSON", "npy": "NumPy matrix (.npy)"}.get(name, name))
     for name in FORMATS
 ]
 
+CSV_HELP = "A CSV file, which can be compressed with gzip."
+
 
 class RunUploadForm(forms.Form):
-    file = forms.FileField(label="File", help_text="Text may be gzipped.")
+    file = forms.FileField(label="File", help_text="A text file can be compressed with gzip.")
     system = forms.CharField(
         label="System",
         max_length=NAME_LENGTH,
-        help_text="The retrieval model that made the run.",
+        help_text="The retrieval model that produced the run.",
         widget=forms.TextInput(attrs={"list": "known-systems", "autocomplete": "off"}),
     )
     name = forms.CharField(
         label="Name of the run",
         max_length=NAME_LENGTH,
         required=False,
-        help_text="The system's name, unless it has several runs here.",
+        help_text="Needed only if the system has several runs. Default: the name of the system.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
     depth = forms.IntegerField(
-        label="Keep the top",
+        label="Maximum depth",
         min_value=1,
         max_value=DEPTH_MAX,
         required=False,
-        help_text="Videos per caption. Empty: all of a list, the top 100 of a matrix.",
+        help_text="Videos kept per caption. Default: the whole list, or the top 100 of a matrix.",
     )
 
     def clean_system(self) -> str:
@@ -52,12 +54,12 @@ class RunUploadForm(forms.Form):
 
 
 class TrainCaptionsForm(forms.Form):
-    file = forms.FileField(label="File", help_text="CSV, may be gzipped.")
+    file = forms.FileField(label="File", help_text=CSV_HELP)
     name = forms.CharField(
         label="Name of the split",
         max_length=NAME_LENGTH,
         required=False,
-        help_text=f"Such as 7k, where systems were trained on several. Empty: {TRAIN}.",
+        help_text=f"Needed only if there are several splits, for example 7k. Default: {TRAIN}.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -66,7 +68,7 @@ class TrainCaptionsForm(forms.Form):
 
 
 class TagsForm(forms.Form):
-    file = forms.FileField(label="File", help_text="CSV, may be gzipped.")
+    file = forms.FileField(label="File", help_text=CSV_HELP)
 
 
 class EqualTextsForm(forms.Form):
@@ -83,19 +85,19 @@ class PoolForm(forms.Form):
         min_value=1,
         max_value=DEPTH_MAX,
         initial=10,
-        help_text="So many videos of each run's list are to be judged.",
+        help_text="The number of videos that each run adds per caption.",
     )
     runs = forms.MultipleChoiceField(
         label="Runs",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all of them.",
+        help_text="Default: all runs.",
     )
     sample = forms.IntegerField(
         label="Sample of captions",
         min_value=1,
         required=False,
-        help_text="Pool only so many captions, drawn by the seed. Empty: all.",
+        help_text="Number of captions to pool, drawn with the seed. Default: all captions.",
     )
     seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=SEED_MAX)
 
@@ -110,13 +112,15 @@ class PoolForm(forms.Form):
 
     def clean_sample(self) -> int | None:
         sample: int | None = self.cleaned_data["sample"]
-        most = self.fields["sample"].max_value  # type: ignore[attr-defined]
-        if sample is not None and sample > most:
-            raise forms.ValidationError(f"The benchmark has {most:,} captions.")
+        maximum = self.fields["sample"].max_value  # type: ignore[attr-defined]
+        if sample is not None and sample > maximum:
+            raise forms.ValidationError(
+                f"The sample must not exceed the {maximum:,} captions of the benchmark."
+            )
         return sample
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise forms.ValidationError("Only printable characters.")
+        raise forms.ValidationError("Use only printable characters.")
     return text

@@ -1,24 +1,27 @@
-"""What can be judged: benchmarks, their queries and videos, the runs, the pools."""
+"""What can be judged: benchmarks, their queries and videos, runs and pools."""
 
 from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from pooling.core.pair_space import PairSpace
 from pooling.core.tag_file import MAX_TAG
 from pooling.enums import EqualTexts, MediaState, PoolStrategy
 
 KEY_LENGTH = 255
 BENCHMARK_KEY = RegexValidator(
-    r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z", "Letters, digits, dot, dash and underscore."
+    r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z",
+    "Use only letters, digits, dots, hyphens and underscores, and begin with a letter or digit.",
 )
 
 
 class Benchmark(models.Model):
-    """Captions, videos, and the pairs of them that the captioning data set calls right."""
+    """Captions, videos, and the original positives that pair them."""
 
     key = models.CharField(max_length=100, unique=True, validators=[BENCHMARK_KEY])
     name = models.CharField(max_length=200)
@@ -28,11 +31,14 @@ class Benchmark(models.Model):
         max_length=6,
         choices=EqualTexts,
         default=EqualTexts.FOLDED,
-        help_text="when captions count as the same text, so that a video is judged once for them",
+        help_text="when captions count as the same text, so that a video is judged once for all",
     )
     captions_sha256 = models.CharField(max_length=64, editable=False)
     n_queries = models.PositiveIntegerField(editable=False)
     n_videos = models.PositiveIntegerField(editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+"
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -41,23 +47,29 @@ class Benchmark(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def pair_space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
+
 
 def video_path(video: Video, filename: str) -> str:
-    """Names of our own making: a file name of the user's never reaches the disk."""
+    """Return a generated path. The uploaded file name is never used."""
     suffix = ".jpg" if filename.endswith(".jpg") else ".mp4"
     return f"{video.benchmark.key}/{video.public_id}{suffix}"
 
 
 def sheet_path(video: Video, filename: str) -> str:
-    """Beside the poster, which is a JPEG file of the same video too."""
+    """Return a path that differs from the poster's, which is also a JPEG file of the video."""
     return f"{video.benchmark.key}/{video.public_id}-sheet.jpg"
 
 
 class Video(models.Model):
+    """One video that systems retrieve."""
+
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="videos")
-    number = models.PositiveIntegerField(help_text="dense, 0..n-1, so that arrays index by it")
+    number = models.PositiveIntegerField(help_text="dense index 0..n-1, used in arrays")
     key = models.CharField(max_length=KEY_LENGTH)
-    # What annotators' browsers see: the key may name the caption that the video came with.
+    # Annotators' browsers get this id, because the key may contain the caption of the video.
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     file = models.FileField(upload_to=video_path, max_length=255, blank=True)
     url = models.URLField(max_length=1000, blank=True)
@@ -65,7 +77,7 @@ class Video(models.Model):
     sheet = models.FileField(upload_to=sheet_path, max_length=255, blank=True)
     duration = models.FloatField(null=True, blank=True, help_text="seconds")
     state = models.CharField(max_length=10, choices=MediaState, default=MediaState.MISSING)
-    sha256 = models.CharField(max_length=64, blank=True, help_text="of the file as it was given")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
 
     class Meta:
         ordering = ["benchmark", "number"]
@@ -82,7 +94,7 @@ class Query(models.Model):
     """One caption to retrieve videos for."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="queries", db_index=False)
-    number = models.PositiveIntegerField(help_text="dense, 0..n-1, so that arrays index by it")
+    number = models.PositiveIntegerField(help_text="dense index 0..n-1, used in arrays")
     key = models.CharField(max_length=KEY_LENGTH)
     text = models.TextField()
 
@@ -99,7 +111,7 @@ class Query(models.Model):
 
 
 class OriginalPositive(models.Model):
-    """A pair that the captioning data set came with."""
+    """A pair that came with the captioning data set."""
 
     query = models.ForeignKey(Query, models.CASCADE, db_index=False)
     video = models.ForeignKey(Video, models.CASCADE)
@@ -114,10 +126,10 @@ class OriginalPositive(models.Model):
 
 
 class TrainSplit(models.Model):
-    """Captions that systems were trained on. Written once, never changed.
+    """Captions that systems were trained on. A split never changes.
 
-    Beside the benchmark's own captions, which are for testing. One value holds all of them: nobody
-    asks for a single one.
+    The benchmark's own captions are the test split. All captions of a train split are stored in one
+    value, because no code reads a single one.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="train_splits")
@@ -139,7 +151,7 @@ class TrainSplit(models.Model):
 
 
 class Tag(models.Model):
-    """A word of the benchmark's metadata, with the captions that it holds for."""
+    """A word of the metadata, with the captions that have it."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="tags")
     name = models.CharField(max_length=MAX_TAG)
@@ -172,7 +184,7 @@ class System(models.Model):
 
 
 class Run(models.Model):
-    """The ranked lists of one system for one benchmark. Written once, never changed."""
+    """The ranked lists of one system for one benchmark. A run never changes."""
 
     system = models.ForeignKey(System, models.PROTECT, related_name="runs")
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="runs")
@@ -180,10 +192,13 @@ class Run(models.Model):
     sha256 = models.CharField(max_length=64, help_text="of the file's content")
     format = models.CharField(max_length=10)
     depth = models.PositiveIntegerField(help_text="length of the longest list")
-    # A run cut to another depth is another run of the same file.
-    depth_limit = models.PositiveIntegerField(default=0, help_text="0: the file as it is")
+    # The same file cut to another depth is another run.
+    depth_limit = models.PositiveIntegerField(default=0, help_text="0: the whole lists of the file")
     n_queries = models.PositiveIntegerField(help_text="queries that have a list")
     warnings = models.JSONField(default=list)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -200,9 +215,9 @@ class Run(models.Model):
 
 
 class RankedList(models.Model):
-    """The videos of one query, best first, packed in two columns of equal length.
+    """The videos of one query in one run, best first, packed into two columns of equal length.
 
-    One row per query and not per prediction: an MSVD run of any depth is 27,763 rows.
+    There is one row per query, not per prediction, so an MSVD run of any depth has 27,763 rows.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="ranked_lists", db_index=False)
@@ -227,9 +242,12 @@ class Pool(models.Model):
     sample_size = models.PositiveIntegerField(null=True, help_text="queries drawn; empty: all")
     seed = models.BigIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(help_text="pairs in the union")
-    n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool had")
+    n_new_pairs = models.PositiveIntegerField(help_text="pairs that no earlier pool contains")
     n_tasks = models.PositiveIntegerField(
-        null=True, help_text="different texts and videos among the pairs; empty: an older pool"
+        null=True, help_text="different text pairs among the pairs; empty: not counted"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -237,14 +255,14 @@ class Pool(models.Model):
         ordering = ["benchmark", "-pk"]
 
     def __str__(self) -> str:
-        what = f"top {self.depth}" if self.depth else self.get_strategy_display().lower()
-        return f"Pool {self.pk}: {what}"
+        content = f"top {self.depth}" if self.depth else self.get_strategy_display().lower()
+        return f"Pool {self.pk}: {content}"
 
 
 class Pair(models.Model):
-    """A query and a video to judge together, under the pool that first brought them.
+    """A query and a video to judge together, with the first pool that contains them.
 
-    Which runs found the pair, and at which rank, is derived from the ranked lists.
+    The runs that rank the pair, and its ranks, can be computed from the ranked lists.
     """
 
     query = models.ForeignKey(Query, models.PROTECT, db_index=False)

@@ -1,89 +1,122 @@
 """Who may do what with benchmarks, runs, pools and videos.
 
-A benchmark that is not for somebody is to them as if it were not there: what they see is found
-among `benchmarks_seen_by`.
+`benchmarks_seen_by` filters what a person sees. A benchmark outside it gets the same answer as one
+that does not exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import QuerySet
 
+from config.accounts.actors import Actor
 from config.accounts.roles import (
     Role,
     Scopes,
     is_lead,
+    is_researcher,
     researches_somewhere,
     scopes_of,
 )
 from config.shared.errors import NotPermitted
 from pooling.models import Benchmark, System, Video
 
-# As deep as pools usually are: what researchers may ask for.
+Person: TypeAlias = Actor | AbstractBaseUser | AnonymousUser
+
+# The depth of most pools, and the greatest depth that researchers may request.
 POOLED_DEPTH = 10
 
 
-def can_see_benchmarks(user: Any) -> bool:
-    """Some. Not annotators: what a system found at which rank must not sway them."""
+def can_see_benchmarks(user: Person) -> bool:
+    """Whether the person sees any benchmark.
+
+    Annotators do not, because the rank that a system gave a pair must not influence them.
+    """
     return researches_somewhere(user)
 
 
-def benchmarks_seen_by(user: Any) -> QuerySet[Benchmark]:
+def benchmarks_seen_by(user: Person) -> QuerySet[Benchmark]:
     return scopes_of(user, Role.RESEARCHER).limit(Benchmark.objects.all(), "key")
 
 
-def systems_seen_by(user: Any) -> QuerySet[System]:
-    """Systems with a run in a benchmark that the person sees."""
+def systems_seen_by(user: Person) -> QuerySet[System]:
+    """Return the systems with a run in a benchmark that the person sees."""
     scopes = scopes_of(user, Role.RESEARCHER)
     return scopes.limit(System.objects.all(), "runs__benchmark__key").distinct()
 
 
-def can_upload_run(user: Any) -> bool:
-    """To some benchmark: to any that they see."""
+def check_can_import_benchmark(by: Actor, key: str) -> None:
+    """Require the role of lead in the benchmark of this key, which may not exist yet."""
+    if not is_lead(by, key):
+        raise NotPermitted("Only leads and admins may import a benchmark.")
+
+
+def can_upload_run(user: Person) -> bool:
+    """Whether the person may import a run into some benchmark."""
     return researches_somewhere(user)
 
 
-def can_build_pool(user: Any, benchmark: Benchmark) -> bool:
+def check_can_import_run(by: Actor, benchmark: Benchmark) -> None:
+    if not is_researcher(by, benchmark.key):
+        raise NotPermitted("Only researchers, leads and admins may import a run.")
+
+
+def can_build_pool(user: Person, benchmark: Benchmark) -> bool:
     return is_lead(user, benchmark.key)
 
 
-def check_can_build_pool(user: Any, benchmark: Benchmark) -> None:
-    if not can_build_pool(user, benchmark):
-        raise NotPermitted("Only leads and admins build pools.")
+def check_can_build_pool(by: Person, benchmark: Benchmark) -> None:
+    if not can_build_pool(by, benchmark):
+        raise NotPermitted("Only leads and admins may build pools.")
 
 
 def check_can_pool(
-    user: Any, benchmark: Benchmark, *, runs: Sequence[str], depth: int, sample: int | None
+    by: Person, benchmark: Benchmark, *, runs: Sequence[str], depth: int, sample: int | None
 ) -> None:
-    """Of a single run whoever may upload it may pool the top (DECISIONS 38)."""
+    """Require the right to build this pool.
+
+    Anyone who may import a run may also pool its top k (DECISIONS 38).
+    """
     is_small = len(runs) == 1 and depth <= POOLED_DEPTH and sample is None
-    if not is_small and not can_build_pool(user, benchmark):
+    if is_small and is_researcher(by, benchmark.key):
+        return
+    if not can_build_pool(by, benchmark):
         raise NotPermitted(
-            f"Only leads and admins pool more than the top {POOLED_DEPTH} of one run."
+            f"Only leads and admins may pool more than the top {POOLED_DEPTH} of one run."
         )
 
 
-def can_bring_metadata(user: Any, benchmark: Benchmark) -> bool:
-    """Train captions and tags."""
+def can_set_equal_texts(user: Person, benchmark: Benchmark) -> bool:
     return is_lead(user, benchmark.key)
 
 
-def check_can_bring_metadata(user: Any, benchmark: Benchmark) -> None:
-    if not can_bring_metadata(user, benchmark):
-        raise NotPermitted("Only leads and admins bring train captions and tags.")
+def check_can_set_equal_texts(by: Actor, benchmark: Benchmark) -> None:
+    if not can_set_equal_texts(by, benchmark):
+        raise NotPermitted("Only leads and admins may change the rule for equal texts.")
 
 
-def can_watch_videos(user: Any) -> bool:
-    """Some: whoever is signed in."""
+def can_import_metadata(user: Person, benchmark: Benchmark) -> bool:
+    """Whether the person may import train captions and tags."""
+    return is_lead(user, benchmark.key)
+
+
+def check_can_import_metadata(by: Person, benchmark: Benchmark) -> None:
+    if not can_import_metadata(by, benchmark):
+        raise NotPermitted("Only leads and admins may import train captions and tags.")
+
+
+def can_watch_videos(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Whether the person may watch any video: everyone who is signed in may."""
     return bool(user.is_authenticated and user.is_active)
 
 
-def videos_watched_by(user: Any) -> QuerySet[Video]:
-    """Of the benchmarks in which they have a role; the address of a video tells nothing of it."""
-    return _known(user).limit(Video.objects.all(), "benchmark__key")
+def videos_watched_by(user: Person) -> QuerySet[Video]:
+    """Return the videos of the benchmarks in which the person has a role."""
+    return _scopes_with_role(user).limit(Video.objects.all(), "benchmark__key")
 
 
-def _known(user: Any) -> Scopes:
+def _scopes_with_role(user: Person) -> Scopes:
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)

@@ -1,4 +1,4 @@
-"""Reading benchmarks, runs and pools; whole columns come as numpy arrays."""
+"""Reading benchmarks, runs and pools. Whole columns are returned as numpy arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
-from pooling.core.equal_texts import first_equal, unit_codes
+from pooling.core.equal_texts import first_equal, text_pair_codes
 from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
@@ -40,25 +40,27 @@ def get_benchmark(key: str) -> Benchmark:
         return Benchmark.objects.get(key=key)
     except Benchmark.DoesNotExist:
         known = ", ".join(Benchmark.objects.values_list("key", flat=True)) or "none"
-        raise InvalidInput(f"no benchmark {key!r}; there are: {known}") from None
+        raise InvalidInput(f"there is no benchmark {key!r}; the benchmarks are: {known}") from None
 
 
 def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
-    """The benchmark's runs in the order of their names, or those named, in the order given."""
+    """Return the named runs in the order of `names`, or all runs in the order of their names."""
     runs = {run.name: run for run in benchmark.runs.select_related("system")}
     if not names:
         return [runs[name] for name in sorted(runs)]
     unknown = [name for name in names if name not in runs]
     if unknown:
         known = ", ".join(sorted(runs)) or "none"
-        raise InvalidInput(f"no run {unknown[0]!r} in {benchmark.key}; there are: {known}")
+        raise InvalidInput(
+            f"there is no run {unknown[0]!r} in {benchmark.key}; the runs are: {known}"
+        )
     return [runs[name] for name in names]
 
 
 def get_latest_pool(benchmark: Benchmark) -> Pool:
     pool = benchmark.pools.filter(depth__isnull=False).first()
     if pool is None:
-        raise InvalidInput(f"{benchmark.key} has no pool yet; build_pool makes one")
+        raise InvalidInput(f"{benchmark.key} has no pool yet; build one with build_pool")
     return pool
 
 
@@ -68,81 +70,81 @@ def get_run(benchmark: Benchmark, name: str) -> Run:
 
 
 def train_splits_of(benchmark: Benchmark) -> QuerySet[TrainSplit]:
-    """Without their texts, in the order of their names."""
+    """Return the train splits in the order of their names. Their texts are loaded on access."""
     return TrainSplit.objects.filter(benchmark=benchmark).defer("texts")
 
 
 def get_train_split(benchmark: Benchmark, name: str) -> TrainSplit:
-    """One that is there; its texts are read when they are asked for."""
+    """Return the train split of this name. Raises `TrainSplit.DoesNotExist` if there is none."""
     return train_splits_of(benchmark).get(name=name)
 
 
 def train_texts(split: TrainSplit) -> list[str]:
-    """The captions of a split, in the order of its file."""
+    """Return the captions of a split in the order of its file."""
     return unpack_texts(bytes(split.texts))
 
 
 def tags_of(benchmark: Benchmark) -> QuerySet[Tag]:
-    """Without their captions' numbers, those of most captions first."""
+    """Return the tags, the most frequent first. Their captions are loaded on access."""
     return Tag.objects.filter(benchmark=benchmark).defer("queries")
 
 
 def tagged_queries(benchmark: Benchmark) -> dict[str, Int32Array]:
-    """Query numbers by tag, ascending."""
+    """Return the query numbers of each tag by its name, int32 [n], ascending."""
     rows = Tag.objects.filter(benchmark=benchmark).values_list("name", "queries")
     return {name: unpack_numbers(bytes(packed)) for name, packed in rows.iterator(100)}
 
 
 def tags_sha256(benchmark: Benchmark) -> str:
-    """A hash of all tags with their captions: the same on every database."""
+    """Return a hash of all tags with their captions. It does not depend on primary keys."""
     rows = Tag.objects.filter(benchmark=benchmark).values_list("name", "sha256")
     lines = sorted(f"{sha256} {name}\n" for name, sha256 in rows)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def query_ids(benchmark: Benchmark) -> Int64Array:
-    """Primary keys of the queries, int64 [n_queries], indexed by query number."""
+    """Return the primary keys of the queries, int64 [n_queries], indexed by query number."""
     (ids,) = read_columns(Query.objects.filter(benchmark=benchmark).order_by("number"), "pk")
     return ids
 
 
 def video_ids(benchmark: Benchmark) -> Int64Array:
-    """Primary keys of the videos, int64 [n_videos], indexed by video number."""
+    """Return the primary keys of the videos, int64 [n_videos], indexed by video number."""
     (ids,) = read_columns(Video.objects.filter(benchmark=benchmark).order_by("number"), "pk")
     return ids
 
 
 def numbers_of(ids: Int64Array, wanted: Int64Array) -> Int64Array:
-    """The numbers of primary keys: the place of each of `wanted` in `ids`."""
+    """Return the number of each primary key in `wanted`, which is its index in `ids`; int64 [n]."""
     order = np.argsort(ids, kind="stable")
     return order[np.searchsorted(ids, wanted, sorter=order)]
 
 
 def query_numbers(benchmark: Benchmark) -> dict[str, int]:
-    """Query key to number."""
+    """Return the query numbers by key."""
     return dict(Query.objects.filter(benchmark=benchmark).values_list("key", "number"))
 
 
 def video_numbers(benchmark: Benchmark) -> dict[str, int]:
-    """Video key to number."""
+    """Return the video numbers by key."""
     return dict(Video.objects.filter(benchmark=benchmark).values_list("key", "number"))
 
 
 def query_keys(benchmark: Benchmark) -> list[str]:
-    """Query keys, indexed by number."""
+    """Return the query keys in the order of their numbers."""
     return list(benchmark.queries.order_by("number").values_list("key", flat=True))
 
 
 def query_texts(benchmark: Benchmark) -> list[str]:
-    """Captions, indexed by number."""
+    """Return the captions in the order of their numbers."""
     return list(benchmark.queries.order_by("number").values_list("text", flat=True))
 
 
 def first_equal_captions(benchmark: Benchmark) -> Int64Array:
-    """Return for each caption the number of the first one with an equal text, int64 [n_queries].
+    """Return the number of the first caption with an equal text for each caption.
 
-    The benchmark's rule decides which texts are equal. Captions never change, so the process keeps
-    the result.
+    The benchmark's rule decides which texts are equal. The result, int64 [n_queries], is cached,
+    because captions never change.
     """
     return _first_equal(benchmark.pk, benchmark.captions_sha256, benchmark.equal_texts)
 
@@ -157,7 +159,7 @@ def _first_equal(benchmark_id: int, captions_sha256: str, rule: str) -> Int64Arr
 
 @dataclass(frozen=True, slots=True)
 class EqualTextCount:
-    """Numbers of different texts and of tasks for the pooled pairs, under a rule of equal texts."""
+    """The numbers of different texts, pooled pairs and tasks under one rule for equal texts."""
 
     rule: EqualTexts
     texts: int
@@ -171,24 +173,27 @@ class EqualTextCount:
 
 
 def equal_text_counts(benchmark: Benchmark) -> list[EqualTextCount]:
-    """Return one row for each rule, for all pooled pairs."""
+    """Return one row per rule. Pairs and tasks are those of all pools."""
     codes = pair_arrays(benchmark).codes
     rows = []
     for rule in EqualTexts:
         first = _first_equal(benchmark.pk, benchmark.captions_sha256, rule)
         texts = int((first == np.arange(len(first))).sum())
-        tasks = len(union_codes([unit_codes(codes, first, benchmark.n_videos)]))
+        tasks = len(union_codes([text_pair_codes(codes, first, benchmark.pair_space)]))
         rows.append(EqualTextCount(rule, texts, len(codes), tasks, rule == benchmark.equal_texts))
     return rows
 
 
 def video_keys(benchmark: Benchmark) -> list[str]:
-    """Video keys, indexed by number."""
+    """Return the video keys in the order of their numbers."""
     return list(benchmark.videos.order_by("number").values_list("key", flat=True))
 
 
 def original_positives(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
-    """Query numbers and video numbers of the original positives, in the order of the queries."""
+    """Return the query numbers and video numbers of the original positives, int64 [n] each.
+
+    The pairs are in the order of their queries and then of their videos.
+    """
     queries, videos = read_columns(
         OriginalPositive.objects.filter(query__benchmark=benchmark).order_by(
             "query__number", "video__number"
@@ -200,10 +205,10 @@ def original_positives(benchmark: Benchmark) -> tuple[Int64Array, Int64Array]:
 
 
 def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
-    """The run's video numbers, int32 [n_queries, depth], best first, padded with -1.
+    """Return the run's video numbers, int32 [n_queries, width], best first, padded with -1.
 
-    A query without a list is a row of -1. Reading is linear in the stored predictions;
-    the width is that of the run, or `depth` where that is less.
+    A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
+    less. The time is linear in the number of stored predictions.
     """
     rows = list(
         RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(10_000)
@@ -218,8 +223,10 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
 
 
 def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:
-    """The numbers of the first `depth` videos of one query, best first, by the primary key of the
-    run; a run without a list for it is left out."""
+    """Return the numbers of the top `depth` videos of one query by the primary key of the run.
+
+    A run without a list for the query is not in the result.
+    """
     rows = RankedList.objects.filter(run__in=runs, query__number=number)
     return {
         run: unpack_list(bytes(videos), b"")[0][:depth].tolist()
@@ -229,14 +236,14 @@ def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[i
 
 @dataclass(frozen=True, slots=True)
 class PairArrays:
-    """Pairs of a benchmark, ascending by code = query number * n_videos + video number."""
+    """The primary keys and codes of pairs of a benchmark, int64 [n] each, ascending by code."""
 
     ids: Int64Array
     codes: Int64Array
 
 
 def pair_arrays(benchmark: Benchmark) -> PairArrays:
-    """All pairs that any pool of the benchmark brought; linear in their number."""
+    """Return the pairs of all pools of the benchmark. The time is linear in their number."""
     ids, queries, videos = read_columns(
         Pair.objects.filter(query__benchmark=benchmark), "pk", "query_id", "video_id"
     )
@@ -246,13 +253,14 @@ def pair_arrays(benchmark: Benchmark) -> PairArrays:
 
 
 def codes_of(benchmark: Benchmark, queries: Int64Array, videos: Int64Array) -> Int64Array:
-    """Codes of pairs, query number * n_videos + video number, from primary keys; int64 [n] each."""
-    query = numbers_of(query_ids(benchmark), queries)
-    return query * benchmark.n_videos + numbers_of(video_ids(benchmark), videos)
+    """Return the codes of pairs from the primary keys of queries and videos; int64 [n] each."""
+    return benchmark.pair_space.encode(
+        numbers_of(query_ids(benchmark), queries), numbers_of(video_ids(benchmark), videos)
+    )
 
 
 def playable_address(video: Video) -> str | None:
-    """Where the browser finds the video: our own address of the file, or the URL it came with."""
+    """Return the address of the stored file, or the URL of the video, or None without either."""
     if video.file:
         return reverse("video-file", args=[video.public_id])
     return video.url or None

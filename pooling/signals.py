@@ -1,14 +1,14 @@
-"""Signals about benchmarks for the apps above."""
+"""Signals about benchmarks, for the apps that build on this one."""
 
 from __future__ import annotations
 
 from django.dispatch import Signal
 
 # Sent in the transaction that stores a new run, from a page, the API or a command. Arguments:
-# `run`, and `by`, the person who imported it, or None. A receiver that queues a job for the run
-# returns the `Job`.
+# `run`, and `by`, the actor who imported it. A receiver that queues a job for the run returns the
+# `Job`.
 run_imported = Signal()
 
-# Sent with `benchmark` before its rule of equal texts changes. A receiver whose data depend on the
-# rule raises `Conflict`.
+# Sent with `benchmark` before its rule for equal texts changes. A receiver raises `Conflict` if its
+# data depend on the rule.
 equal_texts_changing = Signal()

@@ -1,8 +1,9 @@
-"""Pages of runs, pools, train captions and tags, and the videos themselves."""
+"""Pages that import runs, train captions and tags and build pools; the files of videos."""
 
 from __future__ import annotations
 
 import uuid
+from typing import cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -12,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from config.accounts.models import User
 from config.jobs.views import start_job, upload_page
 from config.shared.errors import Conflict
 from config.shared.pages import CONFLICT, form_data, form_status, only_for
@@ -21,12 +23,12 @@ from pooling.enums import EqualTexts
 from pooling.forms import EqualTextsForm, PoolForm, RunUploadForm, TagsForm, TrainCaptionsForm
 from pooling.policies import (
     benchmarks_seen_by,
-    can_build_pool,
     can_see_benchmarks,
+    can_set_equal_texts,
     can_upload_run,
     can_watch_videos,
-    check_can_bring_metadata,
     check_can_build_pool,
+    check_can_import_metadata,
     systems_seen_by,
     videos_watched_by,
 )
@@ -59,12 +61,12 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
     check_can_build_pool(request.user, benchmark)
     form = PoolForm(**form_data(request), benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
+        options = form.cleaned_data
         return start_job(
             request,
             kind="build_pool",
-            title=f"Pool the top {given['depth']} of {benchmark.name}",
-            params={"benchmark": benchmark.key, **given},
+            title=f"Pool the top {options['depth']} of {benchmark.name}",
+            params={"benchmark": benchmark.key, **options},
             benchmark_key=benchmark.key,
         )
     context = {"benchmark": benchmark, "form": form}
@@ -74,15 +76,15 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_benchmarks)
 @require_http_methods(["GET", "HEAD", "POST"])
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the effect of each rule of equal texts and the benchmark's rule."""
+    """Show the benchmark's rule for equal texts and the effect of each rule; change the rule."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    may_change = can_build_pool(request.user, benchmark)
+    may_change = can_set_equal_texts(request.user, benchmark)
     form = EqualTextsForm(request.POST or None, initial={"rule": benchmark.equal_texts})
     status = form_status(request)
     if request.method == "POST" and form.is_valid():
         rule = EqualTexts(form.cleaned_data["rule"])
         try:
-            services.set_equal_texts(benchmark=benchmark, rule=rule, by=request.user)
+            services.set_equal_texts(benchmark=benchmark, rule=rule, by=cast(User, request.user))
         except Conflict as error:
             form.add_error(None, str(error))
             status = CONFLICT
@@ -102,14 +104,14 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_bring_metadata(request.user, benchmark)
+    check_can_import_metadata(request.user, benchmark)
     return upload_page(
         request,
         "pooling/train_captions_upload.html",
-        {"benchmark": benchmark, "heading": "Bring train captions"},
+        {"benchmark": benchmark, "heading": "Import train captions"},
         form=TrainCaptionsForm(**form_data(request)),
         kind="import_train_captions",
-        title=f"Bring train captions into {benchmark.name}",
+        title=f"Import train captions into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
 
@@ -118,20 +120,20 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_bring_metadata(request.user, benchmark)
+    check_can_import_metadata(request.user, benchmark)
     return upload_page(
         request,
         "pooling/tags_upload.html",
-        {"benchmark": benchmark, "heading": "Bring tags"},
+        {"benchmark": benchmark, "heading": "Import tags"},
         form=TagsForm(**form_data(request)),
         kind="import_tags",
-        title=f"Bring tags into {benchmark.name}",
+        title=f"Import tags into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
 
 
 def _known_systems(request: HttpRequest) -> list[str]:
-    """Names to complete what is typed."""
+    """Return the suggestions for the name of the system."""
     return list(systems_seen_by(request.user).values_list("key", flat=True)[:SYSTEMS_OFFERED])
 
 
@@ -153,7 +155,7 @@ def video_sheet(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
 def _media(
     request: HttpRequest, public_id: uuid.UUID, field: str, content_type: str
 ) -> HttpResponseBase:
-    # Not to the sign-in page: a player could do nothing with it.
+    # No redirect to the sign-in page, because a video player cannot show it.
     if not can_watch_videos(request.user):
         raise PermissionDenied
     video = get_object_or_404(

@@ -1,4 +1,4 @@
-"""The API as a whole: who gets in where, what it answers, and its description."""
+"""The API as a whole: access, answers and description."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -23,12 +24,12 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Run
-from pooling.services import build_pool
 from tests.accounts.world import make_member
 from tests.conftest import ROOT
 from tests.factories import (
     PASSWORD,
     bring_judgments,
+    build_pool,
     make_benchmark,
     make_run,
     make_user,
@@ -36,7 +37,7 @@ from tests.factories import (
 )
 
 API = "/api/v1/"
-EVERYBODY = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
+ALL_ROLES = [None, Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD, Role.ADMIN]
 
 
 def client_for(*roles: Role, name: str = "") -> APIClient:
@@ -57,19 +58,19 @@ def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
-# --- Who may ----------------------------------------------------------------------------------
+# --- Access -----------------------------------------------------------------------------------
 
 NOT_THERE = "00000000-0000-0000-0000-000000000000"
 
-# Path, method, the roles that get in, and what they are answered. Others get 403, strangers 401.
+# Path, method, the roles with access, and the status for them. Others get 403, visitors 401.
 RESEARCH: set[Role | None] = {Role.RESEARCHER, Role.LEAD, Role.ADMIN}
 LEADS: set[Role | None] = {Role.LEAD, Role.ADMIN}
 JUDGES: set[Role | None] = {Role.ANNOTATOR, Role.LEAD, Role.ADMIN}
-DOORS: list[tuple[str, str, set[Role | None], int]] = [
+OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("benchmarks/", "get", RESEARCH, 200),
     ("benchmarks/tiny/", "get", RESEARCH, 200),
     ("benchmarks/tiny/runs/", "get", RESEARCH, 200),
@@ -104,23 +105,23 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
     ("jobs/", "get", RESEARCH, 200),
     (f"jobs/{NOT_THERE}/", "get", RESEARCH, 404),
     (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
-    ("schema/", "get", set(EVERYBODY), 200),
+    ("schema/", "get", set(ALL_ROLES), 200),
 ]
 
 
-def test_every_door_has_its_line_above() -> None:
-    doors = {
+def test_every_operation_is_listed_above() -> None:
+    operations = {
         pattern.name
         for pattern in get_resolver("config.api_urls").url_patterns  # type: ignore[attr-defined]
     }
-    assert {resolve(API + path).url_name for path, *_ in DOORS} == doors
+    assert {resolve(API + path).url_name for path, *_ in OPERATIONS} == operations
 
 
-@pytest.mark.parametrize("role", EVERYBODY)
-def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None) -> None:
+@pytest.mark.parametrize("role", ALL_ROLES)
+def test_each_role_has_its_access(benchmark: Benchmark, role: Role | None) -> None:
     client = client_for(*([role] if role else []))
-    for path, method, roles, status in DOORS:
-        # A campaign that is not there is not there for anybody.
+    for path, method, roles, status in OPERATIONS:
+        # An unknown campaign is answered with 404 for everyone.
         expected = status if role in roles or (status == 404 and "campaigns" in path) else 403
         answer = getattr(client, method)(
             API + path, {}, format="json" if method == "post" else None
@@ -129,15 +130,13 @@ def test_each_role_gets_in_where_it_may(benchmark: Benchmark, role: Role | None)
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD])
-def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
-    benchmark: Benchmark, role: Role
-) -> None:
+def test_other_benchmarks_seem_not_to_exist(benchmark: Benchmark, role: Role) -> None:
     make_member("stranger", role, of="elsewhere")
     client = signed_in("stranger")
     job = Job.objects.create(kind="import_run", title="secret", benchmark_key="tiny")
     campaign = Campaign.objects.get()
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in OPERATIONS:
         there = path.replace(NOT_THERE, str(job.pk))
         there = there.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
         not_there = path.replace("/tiny/", "/nothing/")
@@ -153,7 +152,7 @@ def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
     assert row_counts() == before
 
 
-def test_lists_hold_what_is_of_ones_own_benchmark(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_lists_contain_only_visible_benchmarks(benchmark: Benchmark, tmp_path: Path) -> None:
     make_benchmark(tmp_path, key="elsewhere")
     for key in ("tiny", "elsewhere", ""):
         Job.objects.create(kind="import_run", title=key, benchmark_key=key)
@@ -178,9 +177,9 @@ def benchmark_with_a_pool(folder: Path, key: str) -> Benchmark:
     return found
 
 
-def test_nobody_gets_in_unless_signed_in(benchmark: Benchmark) -> None:
+def test_visitors_have_no_access(benchmark: Benchmark) -> None:
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in OPERATIONS:
         answer = getattr(APIClient(), method)(API + path)
         assert (path, method, answer.status_code) == (path, method, 401)
         assert answer.data == {"detail": "Authentication credentials were not provided."}
@@ -191,7 +190,7 @@ def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None
     client = client_for(Role.ADMIN)
     client.credentials()
     before = row_counts()
-    for path, method, *_ in DOORS:
+    for path, method, *_ in OPERATIONS:
         if method == "post":
             answer = client.post(API + path, {}, format="json")
             assert (path, answer.status_code) == (path, 403)
@@ -199,7 +198,7 @@ def test_a_session_needs_its_csrf_token_everywhere(benchmark: Benchmark) -> None
     assert row_counts() == before
 
 
-# --- What it answers --------------------------------------------------------------------------
+# --- Answers ----------------------------------------------------------------------------------
 
 
 def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
@@ -242,12 +241,12 @@ def test_a_benchmark_with_its_runs(benchmark: Benchmark) -> None:
         assert client.get(f"{API}benchmarks/nothing/{path}").status_code == 404
 
 
-def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -> None:
+def test_stored_scores_and_agreement_are_returned(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     nothing = client.get(API + "benchmarks/tiny/scores/").json()
     assert nothing["runs"]["A"]["original"] is None
-    evaluated = evaluate_runs(benchmark=benchmark)
-    report = compute_agreement(benchmark=benchmark, resamples=10)
+    evaluated = evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    report = compute_agreement(benchmark=benchmark, resamples=10, by=OPERATOR)
 
     scores = client.get(API + "benchmarks/tiny/scores/").json()
     (result,) = evaluated.runs
@@ -273,7 +272,7 @@ def test_scores_and_agreement_are_those_that_were_stored(benchmark: Benchmark) -
     assert agreement["undefined"] == report.result["undefined"]
 
 
-def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
+def test_scores_by_unknown_labels_are_refused(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     for labels in ("2", "-1", "x", "1.0", "9" * 30, "9" * 5000, "١"):
         answer = client.get(API + "benchmarks/tiny/scores/", {"labels": labels})
@@ -283,7 +282,7 @@ def test_scores_by_what_is_not_there_are_refused(benchmark: Benchmark) -> None:
     assert Job.objects.count() == 0
 
 
-def test_pages_are_of_a_bounded_size(db: None) -> None:
+def test_the_size_of_a_page_is_limited(db: None) -> None:
     Job.objects.bulk_create(Job(kind="import_run", title=str(n)) for n in range(1001))
     client = client_for(Role.RESEARCHER)
     sizes = {"": 100, "limit=1": 1, "limit=1000000000": 1000, "offset=1000": 1, "limit=x": 100}
@@ -347,7 +346,7 @@ def test_a_bad_upload_fails_with_file_line_and_reason(benchmark: Benchmark) -> N
         {"file": "not a file"},
     ],
 )
-def test_an_upload_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+def test_an_invalid_upload_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
     assert upload(client_for(Role.RESEARCHER), b"x", **values).status_code == 400
     assert Job.objects.count() == 0
 
@@ -355,7 +354,7 @@ def test_an_upload_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[st
 @pytest.mark.parametrize(
     "name", ["x" * 300 + ".run", "../../etc/passwd", "a\nb.run", "ü🐈\u202e.run", 'q"u;o.run']
 )
-def test_an_upload_may_be_called_anything(benchmark: Benchmark, name: str) -> None:
+def test_an_upload_can_have_any_name(benchmark: Benchmark, name: str) -> None:
     answer = upload(client_for(Role.RESEARCHER), b"c0 Q0 v2 1 1.0 t\n", name)
     assert answer.status_code == 202
     job = Job.objects.get()
@@ -376,7 +375,7 @@ def test_an_upload_may_be_called_anything(benchmark: Benchmark, name: str) -> No
         {"depth": 2, "runs": "A"},
     ],
 )
-def test_a_pool_of_a_wrong_shape_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
+def test_an_invalid_pool_is_400(benchmark: Benchmark, values: dict[str, Any]) -> None:
     client = client_for(Role.LEAD)
     answer = client.post(API + "benchmarks/tiny/pools/", values, format="json")
     assert answer.status_code == 400
@@ -403,7 +402,7 @@ def test_researchers_pool_one_run(
     assert [answer.status_code for answer in asked] == [status, 202]
 
 
-def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:
+def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
     client = client_for(Role.LEAD)
     asked: list[tuple[str, dict[str, Any]]] = [
         ("pools", {"depth": 1}),
@@ -421,7 +420,7 @@ def test_work_is_asked_for_and_done_through_jobs(benchmark: Benchmark) -> None:
         results.append(job["result"])
 
     pooled, agreement, scored, published = results
-    # Caption 0 with video 1 was brought by the judgments.
+    # The import of the judgments added caption 0 with video 1.
     assert (pooled["pairs"], pooled["new_pairs"]) == (2, 1)
     assert agreement["alpha"] is None
     assert scored == {"labels": "original", "runs": ["A"]}
@@ -457,7 +456,7 @@ def test_a_label_set_is_downloaded_as_it_was_frozen(benchmark: Benchmark) -> Non
         assert client.get(f"{API}benchmarks/tiny/label-sets/{path}").status_code == 404
 
 
-# --- Its description --------------------------------------------------------------------------
+# --- Description ------------------------------------------------------------------------------
 
 
 def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
@@ -476,8 +475,8 @@ def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
         for url, methods in json.loads(path.read_text())["paths"].items()
         for method in methods
     }
-    doors = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
-    assert len(described) == len(doors)
+    operations = {(resolve(API + path).url_name, method) for path, method, *_ in OPERATIONS}
+    assert len(described) == len(operations)
 
 
 def test_every_operation_of_jobs_and_the_api_itself_are_described(db: None) -> None:

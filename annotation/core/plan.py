@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pooling.core.hashing import lowest, mix
+from pooling.core.pair_space import PairSpace
 
 # A caption is read once for several videos, but never for so many in a row that the
 # answers to it begin to anchor each other.
@@ -17,7 +18,7 @@ Int64Array = npt.NDArray[np.int64]
 
 def plan_positions(
     codes: Int64Array,
-    n_videos: int,
+    space: PairSpace,
     seed: int,
     *,
     grouped: bool = True,
@@ -28,7 +29,7 @@ def plan_positions(
     Grouped: pairs of one caption come together in shuffled order, at most `RUN_OF_ONE_CAPTION` of
     them; these blocks are shuffled among each other, and two of one caption meet only where no
     other caption is left. Else all are shuffled. Follows from the seed alone.
-    codes: int64 [n], query number * n_videos + video number, ascending.
+    codes: int64 [n], ascending codes of pairs in `space`.
     tiers: int64 [n]; pairs of a lower tier come before all of a higher one, each tier in an order
     of its own.
     """
@@ -39,17 +40,17 @@ def plan_positions(
     for tier in np.unique(tiers):
         chosen = tiers == tier
         order = _grouped if grouped else _shuffled
-        positions[chosen] = start + order(codes[chosen], n_videos, seed)
+        positions[chosen] = start + order(codes[chosen], space, seed)
         start += int(chosen.sum())
     return positions
 
 
-def _shuffled(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
+def _shuffled(codes: Int64Array, space: PairSpace, seed: int) -> Int64Array:
     return _places(np.argsort(mix(codes, seed)))
 
 
-def _grouped(codes: Int64Array, n_videos: int, seed: int) -> Int64Array:
-    queries = codes // n_videos
+def _grouped(codes: Int64Array, space: PairSpace, seed: int) -> Int64Array:
+    queries = space.queries(codes)
     shuffled = np.lexsort((mix(codes, seed), queries))
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
     within = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))

@@ -35,7 +35,7 @@ class JudgmentArrays:
     is_first: bool [n_judgments], one of the planned labels of its task, and not asked for because
     others differed; in imported files, the first two labels of a pair.
     waits: bool [n_judgments], whether the task waits for a further label or for a lead.
-    units: the text and video of its task, as `pooling.core.equal_texts.unit_codes` returns them, or
+    units: the text pair of its task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
     `OWN_CAPTION` if the label holds for no other caption.
     n_grades: the number of grades on the longest scale of the campaigns that have judgments.
     """

@@ -27,12 +27,26 @@ OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
-    """Answers since midnight, and the seconds that they took, each up to `SECONDS_EACH`."""
+# Answers that count as pairs judged, on the start page and on My work: those in judging campaigns,
+# control pairs included, that are neither corrected nor withdrawn. Training is counted separately.
+IS_VALID = ~Q(state__in=[JudgmentState.SUPERSEDED, JudgmentState.WITHDRAWN])
+IS_PAIR_JUDGED = IS_VALID & Q(task__campaign__kind=CampaignKind.JUDGING)
+IS_TRAINING_ANSWER = IS_VALID & Q(task__campaign__kind=CampaignKind.TRAINING)
 
-    answers: int
-    seconds: float
+
+@dataclass(frozen=True, slots=True)
+class OwnWork:
+    """The work of one annotator.
+
+    pairs: number of pairs judged, in total. pairs_today, training_today: pairs judged and training
+    answers since midnight. seconds_today: time of all answers since midnight, each up to
+    `SECONDS_EACH`.
+    """
+
+    pairs: int
+    pairs_today: int
+    training_today: int
+    seconds_today: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +83,28 @@ class Training:
         return sum(self.recent)
 
 
-def work_today(annotator: Annotator, midnight: datetime.datetime) -> Today:
-    """Corrected answers count once, and their time counts: it was spent."""
+def own_work(annotator: Annotator, midnight: datetime.datetime) -> OwnWork:
+    """Return the work of an annotator. The time of corrected and withdrawn answers counts."""
+    members = Membership.objects.filter(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
+    pairs = members.aggregate(n=Sum(F("judged") + F("gold_judged"), default=0))["n"]
     capped = Case(When(seconds__gt=SECONDS_EACH, then=Value(SECONDS_EACH)), default=F("seconds"))
-    work = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
-        answers=Count("pk", filter=~Q(state=JudgmentState.SUPERSEDED)),
-        seconds=Sum(capped, default=0.0),
+    today = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
+        pairs_today=Count("pk", filter=IS_PAIR_JUDGED),
+        training_today=Count("pk", filter=IS_TRAINING_ANSWER),
+        seconds_today=Sum(capped, default=0.0),
     )
-    return Today(**work)
+    return OwnWork(pairs=pairs, **today)
 
 
-def answers_per_day(
+def pairs_per_day(
     annotator: Annotator, midnight: datetime.datetime
 ) -> list[tuple[datetime.date, int]]:
-    """The last days, the oldest first: one pass over the person's judgments of these days."""
+    """Return the number of pairs judged on each of the last days, the oldest first."""
     days = [midnight - datetime.timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
     ends = [*days[1:], midnight + datetime.timedelta(days=1)]
     mine = Judgment.objects.filter(annotator=annotator, created_at__gte=days[0])
-    # One count with a condition each: to cut the days out of the time stamps takes SQLite longer.
-    counts = mine.exclude(state=JudgmentState.SUPERSEDED).aggregate(
+    # One count per day, because extracting the days from the time stamps takes SQLite longer.
+    counts = mine.filter(IS_PAIR_JUDGED).aggregate(
         **{
             f"day_{place}": Count("pk", filter=Q(created_at__gte=start, created_at__lt=end))
             for place, (start, end) in enumerate(zip(days, ends, strict=True))

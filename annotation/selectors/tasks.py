@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
 from config.shared.bulk import read_columns
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool
 from pooling.selectors import codes_of, first_equal_captions, pair_arrays
@@ -56,11 +56,11 @@ def new_tasks(benchmark: Benchmark) -> NewTasks:
 
     A pair is held by a task of its own, or by a task for an equal caption and the same video.
     """
-    n_videos, first_equal = benchmark.n_videos, first_equal_captions(benchmark)
+    space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     pairs = pair_arrays(benchmark)
     taken = taken_pairs(benchmark).annotate(held=Coalesce("unit", Value(OWN_CAPTION)))
     taken_ids, taken_units = read_columns(taken, "pair_id", "held")
-    units = unit_codes(pairs.codes, first_equal, n_videos)
+    units = text_pair_codes(pairs.codes, first_equal, space)
     is_new = ~(np.isin(pairs.ids, taken_ids) | np.isin(units, taken_units))
     codes, units = pairs.codes[is_new], units[is_new]
     order = np.argsort(units, kind="stable")
@@ -81,16 +81,16 @@ def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
 
     This is one for each caption with the text, without those that have a task for their caption
     alone.
-    units: int64 [n], as `unit_codes` returns them.
+    units: int64 [n], as `text_pair_codes` returns them.
     """
-    n_videos, first_equal = benchmark.n_videos, first_equal_captions(benchmark)
+    space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
     alone = taken_pairs(benchmark).filter(unit=None)
     queries, videos = read_columns(alone, "pair__query_id", "pair__video_id")
     codes = union_codes([codes_of(benchmark, queries, videos)])
-    held = np.sort(unit_codes(codes, first_equal, n_videos))
+    held = np.sort(text_pair_codes(codes, first_equal, space))
     n_held = np.searchsorted(held, units, "right") - np.searchsorted(held, units)
-    return sizes[units // n_videos] - n_held
+    return sizes[space.queries(units)] - n_held
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def open_campaign(
                 "n_pairs": tasks.n_pairs,
                 "position": plan_positions(
                     tasks.units,
-                    benchmark.n_videos,
+                    benchmark.pair_space,
                     seed,
                     grouped=policy.order == Order.GROUPED,
                     tiers=_tiers(pool, tasks) if policy.priority == Priority.RANK else None,
@@ -102,7 +102,7 @@ def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
     codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
     for run in pool.runs.all():
-        ranks = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, pool.benchmark.n_videos)
+        ranks = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, pool.benchmark.pair_space)
         best = np.where(ranks == NOT_RANKED, best, np.minimum(best, ranks + 1))
     best_of_task = np.full(len(tasks.codes), np.iinfo(np.int32).max, np.int64)
     np.minimum.at(best_of_task, tasks.pair_task, best)

@@ -17,7 +17,7 @@ from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.enums import MediaState
 from pooling.models import Benchmark
 from pooling.selectors import codes_of, first_equal_captions, get_latest_pool
@@ -83,7 +83,7 @@ def open_confirmation(
                 ],
                 "n_pairs": found.n_pairs,
                 "carried": found.labels,
-                "position": plan_positions(found.keys, benchmark.n_videos, seed),
+                "position": plan_positions(found.keys, benchmark.pair_space, seed),
             },
         )
     return campaign
@@ -111,7 +111,7 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
     )
     pair_ids, units = columns[:2]
     own = codes_of(benchmark, queries, videos)
-    wanted_units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
+    wanted_units = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
     is_shared = units != OWN_CAPTION
     is_wanted = np.where(is_shared, np.isin(units, wanted_units), np.isin(own, codes))
     is_wanted[is_wanted] = ~np.isin(pair_ids[is_wanted], _with_more(pair_ids[is_wanted]))

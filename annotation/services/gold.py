@@ -20,7 +20,7 @@ from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.hashing import mix
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Query, Video
@@ -171,7 +171,7 @@ def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
 
     def units_of(queries: Int64Array, videos: Int64Array) -> Int64Array:
         codes = codes_of(benchmark, queries, videos)
-        return unit_codes(codes, first_equal, benchmark.n_videos)
+        return text_pair_codes(codes, first_equal, benchmark.pair_space)
 
     here = JudgmentTask.objects.filter(campaign=campaign)
     items = GoldItem.objects.filter(Among("id", ids)).order_by("pk")

@@ -16,10 +16,11 @@ from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.seats import TASK_STATES, outcomes_of
+from config.accounts.actors import OPERATOR
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors import first_equal_captions, query_numbers, video_numbers
@@ -89,7 +90,7 @@ def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
 
 
 def _codes(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
-    return file.queries.astype(np.int64) * benchmark.n_videos + file.videos
+    return benchmark.pair_space.encode(file.queries, file.videos)
 
 
 def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool) -> Campaign:
@@ -103,7 +104,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: 
     most = int(counts.sum(axis=1).max(initial=1))
     if most > SLOTS_MAX:
         raise InvalidInput(f"a pair has {most} labels; the maximum is {SLOTS_MAX}")
-    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs)
+    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=OPERATOR)
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,
@@ -141,7 +142,7 @@ def _keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int64Arr
     """Return what identifies the task of each pair, int64 [n]: text and video, or the pair."""
     if not pool_equal:
         return codes
-    return unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
+    return text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
 
 
 def _repeats(task_of: Int64Array, annotators: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:

@@ -17,12 +17,12 @@ from annotation.forms.me import HabitsForm, KeysForm
 from annotation.models import Annotator, Judgment
 from annotation.selectors.me import (
     COMMENTS_SHOWN,
-    answers_per_day,
     comments_for,
     midnight_now,
     open_trainings,
     own_campaigns,
-    work_today,
+    own_work,
+    pairs_per_day,
 )
 from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User
@@ -81,12 +81,12 @@ def _page(
     habits_form: HabitsForm | None = None,
 ) -> HttpResponse:
     scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
-    today = work_today(annotator, midnight)
-    days = answers_per_day(annotator, midnight)
+    work = own_work(annotator, midnight)
+    days = pairs_per_day(annotator, midnight)
     comments = list(comments_for(annotator)[:COMMENTS_SHOWN])
     context = {
-        "today": today,
-        "time_today": spent(today.seconds),
+        "work": work,
+        "time_today": spent(work.seconds_today),
         "days": _bars(days),
         "most": max(count for _, count in days),
         "campaigns": own_campaigns(annotator, scopes),

@@ -1,4 +1,4 @@
-"""How requests to the API are authenticated, beside REST framework's own sessions."""
+"""Ways to authenticate requests to the API, in addition to REST framework's sessions."""
 
 from __future__ import annotations
 

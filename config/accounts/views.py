@@ -36,7 +36,7 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 MAKE, WITHDRAW = "make", "withdraw"
 # The session's key for the hash of the link that was opened.
 INVITATION = "invitation"
-SIGN_IN_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 
 
 @never_cache
@@ -125,12 +125,12 @@ def consent(request: HttpRequest) -> HttpResponse:
     """Ask for consent to the text, and then redirect to `next`."""
     person = cast(User, request.user)
     text = newest_consent_text()
-    asked = text if text is not None and needs_consent(person) else None
+    unaccepted = text if text is not None and needs_consent(person) else None
     goal = _own_address(request)
-    form = ConsentForm(**form_data(request), text=asked)
+    form = ConsentForm(**form_data(request), text=unaccepted)
     if request.method == "POST" and form.is_valid():
         try:
-            if asked is not None:
+            if unaccepted is not None:
                 services.give_consent(by=person, version=form.agreed_version or 0)
         except Conflict as changed:
             messages.warning(request, str(changed))
@@ -138,8 +138,8 @@ def consent(request: HttpRequest) -> HttpResponse:
         return redirect(goal)
     context = {
         "text": text,
-        "asked": asked,
-        "given": person.consents.filter(text=text).first(),
+        "unaccepted": unaccepted,
+        "consent": person.consents.filter(text=text).first(),
         "goal": goal,
         "form": form,
     }
@@ -167,7 +167,7 @@ def consent_write(request: HttpRequest) -> HttpResponse:
         "form": form,
         "newest": newest,
         "versions": ConsentText.objects.select_related("written_by").annotate(
-            given=Count("consents")
+            n_consents=Count("consents")
         ),
     }
     return render(request, "people/consent_write.html", context, status=form_status(request))

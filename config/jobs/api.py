@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from config.accounts.models import User
 from config.accounts.permissions import IsResearcher
 from config.jobs.models import Job
 from config.jobs.policies import jobs_seen_by
@@ -84,7 +85,7 @@ class JobCancel(APIView):
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         job = generics.get_object_or_404(jobs_seen_by(request.user), pk=pk)
-        cancel_job(job=job, by=request.user)
+        cancel_job(job=job, by=cast(User, request.user))
         job.refresh_from_db()
         return Response(JobSerializer(job).data)
 

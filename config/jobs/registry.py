@@ -35,6 +35,10 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
+# Takes a finished job and its result.
+OutcomeFunction = Callable[["Job", dict[str, Any]], Outcome]
+
+
 @dataclass(frozen=True, slots=True)
 class JobKind:
     """`retry` names the page with the form that starts such a job; it takes a benchmark's key.
@@ -43,7 +47,7 @@ class JobKind:
     """
 
     run: JobFunction
-    outcome: Callable[[Job], Outcome]
+    outcome: OutcomeFunction
     retry: str = ""
     keeps_parts: bool = False
 
@@ -52,7 +56,7 @@ _kinds: dict[str, JobKind] = {}
 
 
 def job_kind(
-    name: str, *, outcome: Callable[[Job], Outcome], retry: str = "", keeps_parts: bool = False
+    name: str, *, outcome: OutcomeFunction, retry: str = "", keeps_parts: bool = False
 ) -> Callable[[JobFunction], JobFunction]:
     """Register the decorated function as the one that does jobs of this kind."""
 
@@ -74,7 +78,7 @@ def find_outcome(job: Job) -> Outcome | None:
     """Return what the job produced, or None if it is not done or its kind no longer exists."""
     if job.result is None or job.kind not in _kinds:
         return None
-    return _kinds[job.kind].outcome(job)
+    return _kinds[job.kind].outcome(job, job.result)
 
 
 def retry_url(job: Job) -> str:

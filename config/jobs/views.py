@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urldefrag
 
 from django.contrib import messages
@@ -20,6 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, reswap, retarget
 
+from config.accounts.models import User
 from config.jobs import services
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
@@ -50,7 +51,7 @@ def start_job(
             title=title[:300],
             params=params,
             benchmark_key=benchmark_key,
-            by=request.user,  # type: ignore[arg-type]  # these pages require a signed-in user
+            by=cast(User, request.user),
         )
     return show_job(request, job)
 
@@ -174,7 +175,7 @@ def _finished_in_place(request: HttpRequest, found: Job) -> HttpResponse:
 def job_cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = get_object_or_404(jobs_seen_by(request.user), pk=pk)
     try:
-        services.cancel_job(job=found, by=request.user)  # type: ignore[arg-type]
+        services.cancel_job(job=found, by=cast(User, request.user))
     except Conflict as ended:
         messages.info(request, str(ended))
     if request.htmx:  # type: ignore[attr-defined]

@@ -17,10 +17,10 @@ def check_commit(**_: Any) -> list[CheckMessage]:
     """Fail if the commit of the code is unknown, because every published number names it."""
     if not code_version().endswith(f"+{UNKNOWN}"):
         return []
-    given = settings.HEARTH_COMMIT
+    setting = settings.HEARTH_COMMIT
     reason = (
-        f"HEARTH_COMMIT is {given!r}, which is not the hash of a commit."
-        if given
+        f"HEARTH_COMMIT is {setting!r}, which is not the hash of a commit."
+        if setting
         else "HEARTH_COMMIT is not set, and the code is not in a git checkout."
     )
     return [

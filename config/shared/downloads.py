@@ -11,12 +11,17 @@ CSV = "text/csv; charset=utf-8"
 JSON = "application/json"
 
 
-def download(body: str | bytes, name: str, content_type: str) -> HttpResponse:
-    """Return a response that browsers save as a file.
+def attachment(name: str) -> str:
+    """Return the header `Content-Disposition` with which browsers save a response as a file.
 
-    name: letters, digits, dots, hyphens and underscores, so that no header needs quoting.
+    name: letters, digits, dots, hyphens and underscores, which need no quoting.
     """
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return f'attachment; filename="{name}"'
+
+
+def download(body: str | bytes, name: str, content_type: str) -> HttpResponse:
+    """Return a response that browsers save as a file. name: as in `attachment`."""
+    headers = {"Content-Disposition": attachment(name)}
     return HttpResponse(body, content_type=content_type, headers=headers)
 
 

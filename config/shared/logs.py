@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 
-# These links let in whoever has them. nginx masks them as well (config/deploy/nginx.conf).
+# Anyone with such a link gets access. nginx masks them as well (config/deploy/nginx.conf).
 SECRET_PATHS = re.compile(r"(/invitations/|/accounts/password/reset/key/)[^/\s]+")
 
 

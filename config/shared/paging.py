@@ -1,4 +1,4 @@
-"""Lists of the API come in pages of a bounded size, whatever is asked for."""
+"""Pages of the API's lists, whose size is limited."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ def code_version() -> str:
     return f"{VERSION}+{find_commit(settings.HEARTH_COMMIT, ROOT) or UNKNOWN}"
 
 
-def find_commit(given: str, root: Path) -> str:
+def find_commit(setting: str, root: Path) -> str:
     """Return the commit of the code below `root`: 12 digits of its hash, perhaps `-dirty`.
 
-    `given` is the value of HEARTH_COMMIT and takes precedence. Return an empty text if the
+    `setting` is the value of HEARTH_COMMIT and takes precedence. Return an empty text if the
     value is not a commit, or if it is empty and `root` is not a checkout.
     """
-    if given:
-        return parse_commit(given)
+    if setting:
+        return parse_commit(setting)
     if not (root / ".git").exists():
         return ""
     return parse_commit(_described(root)) or parse_commit(_head(root))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Case, Count, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 
 from annotation.enums import CampaignKind, CampaignState, MembershipState, TaskState
 from annotation.models import IS_AT_DESK, Campaign, JudgmentTask, Membership
@@ -77,11 +78,12 @@ def unscored_runs(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) 
 
 
 def recent_runs(
-    benchmarks: Iterable[Benchmark], newest: dict[int, LabelSet], limit: int
+    benchmarks: Iterable[Benchmark], newest: dict[int, LabelSet], limit: int, *, by: Any
 ) -> list[RunScore]:
-    """Return the runs that were imported last, newest first."""
-    runs = Run.objects.filter(benchmark__in=benchmarks).select_related("benchmark", "system")
-    found = list(runs.order_by("-created_at", "-pk")[:limit])
+    """Return the runs that were imported last: those of the person `by` first, newest first."""
+    runs = Run.objects.filter(benchmark__in=benchmarks).select_related("benchmark", "created_by")
+    is_other = Case(When(created_by=by, then=0), default=1)
+    found = list(runs.order_by(is_other, "-created_at", "-pk")[:limit])
     evaluations = {
         (one.run_id, one.label_set_id): one
         for one in _newest_evaluations(newest).filter(run__in=found)

@@ -1,4 +1,4 @@
-"""A label set in the formats that others read. Made from its frozen files, never from live rows."""
+"""Label sets in formats that other programs read, made from the frozen files only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.conf import settings
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
-from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
+from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet
@@ -43,7 +43,7 @@ FIRE = "fire"
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """`suffix` is what a file of this format is called after its stem."""
+    """An export format. `suffix`: the end of its file names. `pieces`: yields the file."""
 
     title: str
     suffix: str
@@ -58,16 +58,16 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     `InvalidInput` for an unknown format, and for a licence in any other format.
     """
     if format not in FORMATS:
-        raise InvalidInput(f"no export format {format!r}; there are: {', '.join(FORMATS)}")
+        raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
     if not licence:
         return FORMATS[format].pieces(label_set)
     if format != FIRE:
-        raise InvalidInput(f"the format {format} states no licence; only {FIRE} does")
+        raise InvalidInput(f"The format {format} cannot contain a licence. Only {FIRE} can.")
     return _fire(label_set, licence)
 
 
 def write_export(label_set: LabelSet, format: str, path: Path, *, licence: str = "") -> int:
-    """Write the export to `path`, whole or not at all; returns its bytes."""
+    """Write the export to `path` atomically and return the number of bytes."""
     pieces = open_export(label_set, format, licence=licence)
     with write_atomically(path) as out:
         return sum(out.write(piece) for piece in pieces)
@@ -78,24 +78,24 @@ def file_stem(label_set: LabelSet) -> str:
 
 
 def _csv(label_set: LabelSet) -> Iterator[bytes]:
-    """The frozen file itself, unpacked: its SHA-256 is that of the label set."""
+    """Yield the frozen file, uncompressed. Its SHA-256 is that of the label set."""
     yield _content(label_set.file)
 
 
 def _judgments(label_set: LabelSet) -> Iterator[bytes]:
-    """The single judgments under the pseudonyms of this release; import_judgments reads it."""
+    """Yield the single judgments with the pseudonyms of this label set, for import_judgments."""
     yield _content(label_set.judgments_file)
 
 
 def _qrels(label_set: LabelSet) -> Iterator[bytes]:
-    """TREC qrels that give the labelled scores of `evaluate`: with the original positives.
+    """Yield TREC qrels with the original positives, which reproduce the scores of `evaluate`.
 
-    A pair in conflict is left out, which TREC tools read as unjudged.
+    Pairs in conflict are left out. TREC tools read them as unjudged.
     """
     benchmark = label_set.benchmark
     judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))
     queries, videos = query_keys(benchmark), video_keys(benchmark)
-    query, video = (a.tolist() for a in np.divmod(judged.codes, benchmark.n_videos))
+    query, video = (a.tolist() for a in judged.space.decode(judged.codes))
     gains = judged.gains.tolist()
     for start in range(0, len(gains), LINES_PER_PIECE):
         piece = slice(start, start + LINES_PER_PIECE)
@@ -104,10 +104,10 @@ def _qrels(label_set: LabelSet) -> Iterator[bytes]:
 
 
 def _fire(label_set: LabelSet, licence: str = "") -> Iterator[bytes]:
-    """Yield what the published FIRE code loads; the benchmark's key is its `dataset`.
+    """Yield the JSON that the published FIRE code loads. The benchmark's key is the `dataset`.
 
-    licence: the licence of the labels. If it is empty, the benchmark's licence is used, which may
-    be empty, too.
+    licence: the licence of the labels, or empty for the licence of the benchmark, which may be
+    empty, too.
     """
     benchmark = label_set.benchmark
     published = label_set.created_at.date().isoformat()
@@ -134,13 +134,13 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
     # FIRE's loader compares texts character by character, so the benchmark's rule is not used.
     first = first_equal(texts, EXACT).tolist()
     annotations = []
-    for places in by_text(first, codes, benchmark.n_videos):
-        query, video = divmod(codes[places[0]], benchmark.n_videos)
+    for places in by_text(first, codes, benchmark.pair_space):
+        query, video = benchmark.pair_space.decode(codes[places[0]])
         annotations.append(merge(texts[query], keys[video], [outcomes[one] for one in places]))
     return annotations
 
 
-def _outcomes(label_set: LabelSet) -> list[Outcome]:
+def _outcomes(label_set: LabelSet) -> list[FireResult]:
     """Return the outcome of each pair of the label set, ascending by code."""
     benchmark, found = label_set.benchmark, label_set_labels(label_set)
     responses = _responses(label_set, query_numbers(benchmark), video_numbers(benchmark))
@@ -152,7 +152,7 @@ def _outcomes(label_set: LabelSet) -> list[Outcome]:
         strict=True,
     )
     return [
-        Outcome(
+        FireResult(
             label=None if label == NO_LABEL else label,
             ruled=ruled,
             # A lead may rule on a pair without a judgment.
@@ -166,13 +166,13 @@ def _outcomes(label_set: LabelSet) -> list[Outcome]:
 def _responses(
     label_set: LabelSet, queries: dict[str, int], videos: dict[str, int]
 ) -> dict[int, list[Response]]:
-    """The single judgments by the code of their pair."""
+    """Return the single judgments by pair code."""
     rows = csv.reader(io.StringIO(_content(label_set.judgments_file).decode(), newline=""))
     next(rows)
     responses: dict[int, list[Response]] = {}
-    for number, (query, video, pseudonym, given, queue) in enumerate(rows, start=1):
+    for number, (query, video, pseudonym, label, queue) in enumerate(rows, start=1):
         code = queries[query] * len(videos) + videos[video]
-        response = Response(number, int(pseudonym, 16), int(given), int(queue))
+        response = Response(number, int(pseudonym, 16), int(label), int(queue))
         responses.setdefault(code, []).append(response)
     return responses
 
@@ -190,9 +190,9 @@ def _systems_of_pairs(label_set: LabelSet, codes: IntArray) -> list[list[str]]:
     ).prefetch_related("runs__system")
     ranks: dict[Run, Int32s] = {}
     for pool in pools:
-        is_drawn = _is_drawn(pool)[codes // benchmark.n_videos]
+        is_drawn = _is_drawn(pool)[benchmark.pair_space.queries(codes)]
         for run in pool.runs.all():
-            found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.n_videos)
+            found = ranks_of_pairs(ranked_matrix(run, pool.depth), codes, benchmark.pair_space)
             found[~is_drawn] = NOT_RANKED
             ranks[run] = np.minimum(ranks.get(run, found), found)
     if not ranks:

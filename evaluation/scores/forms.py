@@ -18,10 +18,10 @@ DEFAULT_SORT = "-C@1"
 
 
 class ResultsForm(forms.Form):
-    """`labels`: a version, `latest` or `original`; `only`: without the original positives."""
+    """`labels`: a version or `original`. `only`: without the original positives."""
 
     labels = forms.ChoiceField(label="Labels", required=False)
-    only = forms.BooleanField(label="Labels alone, without the original positives", required=False)
+    only = forms.BooleanField(label="Labels only, without the original positives", required=False)
     sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Names for the array types that the core passes about."""
+"""Array types of the core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two files that make a benchmark: captions with their original positives, and videos."""
+"""The two files of a benchmark: captions with their original positives, and videos."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ MAX_URL = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaptionsFile:
-    """Captions and videos numbered 0.. in order of first appearance, and the positives.
+    """The captions, the videos they name, and the original positives.
 
-    `positive_queries` and `positive_videos` are int32 [n_positives], pair by pair in file order.
+    Captions and videos are numbered 0, 1, 2 … in order of first appearance. `positive_queries` and
+    `positive_videos` are int32 [n_positives]: the numbers of each pair, in the order of the file.
     """
 
     query_keys: tuple[str, ...]
@@ -38,7 +39,7 @@ class CaptionsFile:
 
 @dataclass(frozen=True, slots=True)
 class VideoRow:
-    """One row of videos.csv; what the file leaves empty is None. `duration` is in seconds."""
+    """One row of videos.csv. Empty columns are None. `duration` is in seconds."""
 
     key: str
     file: str | None
@@ -48,6 +49,8 @@ class VideoRow:
 
 @dataclass(frozen=True, slots=True)
 class VideosFile:
+    """The rows of videos.csv in the order of the file."""
+
     videos: tuple[VideoRow, ...]
     sha256: str
     notes: tuple[str, ...]
@@ -56,10 +59,10 @@ class VideosFile:
 def parse_captions(
     path: Path, *, progress: Progress | None = None, source: str | None = None
 ) -> CaptionsFile:
-    """Read `caption_id,caption,video_id`; a caption has a row more for each further positive.
+    """Read `caption_id,caption,video_id`, with one row for each original positive of a caption.
 
-    Raises `InvalidInput` for a bad key or text, a caption_id whose rows differ in text, and a row
-    that is there twice.
+    Raises `InvalidInput` for a bad key or text, for different texts under one caption_id, and for a
+    repeated row.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress), ("caption_id", "caption", "video_id")
@@ -73,7 +76,7 @@ def parse_captions(
 
 
 class _Captions:
-    """What the rows read so far amount to."""
+    """The captions, videos and positives of the rows that have been read."""
 
     def __init__(self, table: CsvTable) -> None:
         self.table = table
@@ -89,7 +92,7 @@ class _Captions:
             query = self._add_query(line, query_key, text)
         elif text != self.texts[query]:
             first = self.first_lines[query]
-            reason = f"caption {shown(query_key)} has another text here than in line {first}"
+            reason = f"caption {shown(query_key)} has a different text in line {first}"
             self.table.refuse(reason, line)
         video = self.video_numbers.get(video_key)
         if video is None:
@@ -125,10 +128,10 @@ class _Captions:
 def parse_videos(
     path: Path, *, progress: Progress | None = None, source: str | None = None
 ) -> VideosFile:
-    """Read `video_id` with any of `file,url,duration`, all of which may be left empty.
+    """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    Raises `InvalidInput` for a bad or repeated key, a file name that leaves the media folder, a
-    URL that is not plain http(s), and a duration that is not a number of seconds above 0.
+    Raises `InvalidInput` for a bad or repeated key, a file name that leads out of the media folder,
+    a URL that is not plain http(s), and a duration that is not a number of seconds above 0.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress),
@@ -163,7 +166,7 @@ def _file_fault(name: str) -> str | None:
     parts: Sequence[str] = PurePosixPath(name).parts
     if len(name) > MAX_FILE_NAME or not name.isprintable():
         return f"the file name {shown(name)} is too long or has unprintable characters"
-    # Backslash and colon are separators and drives on Windows, where the media may lie.
+    # On Windows a backslash separates folders and a colon ends the name of a drive.
     if name.startswith("/") or ".." in parts or "\\" in name or ":" in name:
         return f"the file name {shown(name)} does not stay inside the media folder"
     return None

@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pooling.core.arrays import Int64s
+from pooling.core.pair_space import PairSpace
 
 FOLDED, EXACT, OFF = "folded", "exact", "off"
-"""The rules; `pooling.enums.EqualTexts` describes them."""
+"""The rules, which `pooling.enums.EqualTexts` describes."""
 
 
 def first_equal(texts: Sequence[str], rule: str) -> Int64s:
-    """Return for each text the number of the first text that equals it, int64 [n].
+    """Return the number of the first text that equals each text, int64 [n].
 
-    A text without an earlier equal text gets its own number. With the rule `OFF` every text does.
+    A text without an earlier equal text has its own number. With the rule `OFF` all texts have.
     """
     if rule == OFF:
         return np.arange(len(texts), dtype=np.int64)
@@ -27,34 +28,32 @@ def first_equal(texts: Sequence[str], rule: str) -> Int64s:
     return np.fromiter(numbers, np.int64, len(texts))
 
 
-def unit_codes(codes: Int64s, first_equal: Int64s, n_videos: int) -> Int64s:
-    """Return the code of the text and the video of each pair, int64 [n].
+def text_pair_codes(codes: Int64s, first_equal: Int64s, space: PairSpace) -> Int64s:
+    """Return the code of the text pair of each pair, int64 [n].
 
-    Pairs whose captions have equal texts, and that have the same video, get the same code: that of
-    the pair of the first such caption. codes: int64 [n]; first_equal: int64 [n_queries].
+    Pairs of the same video whose captions have equal texts have the same text pair. Its code is the
+    code of the pair of the first such caption. codes: int64 [n]; first_equal: int64 [n_queries].
     """
-    queries, videos = np.divmod(codes, n_videos)
-    units: Int64s = first_equal[queries] * n_videos + videos
-    return units
+    queries, videos = space.decode(codes)
+    return space.encode(first_equal[queries], videos)
 
 
-def pairs_of_units(
-    units: Int64s, first_equal: Int64s, n_videos: int
+def expand_text_pairs(
+    text_pairs: Int64s, first_equal: Int64s, space: PairSpace
 ) -> tuple[npt.NDArray[np.intp], Int64s]:
-    """Return all pairs that share a text and a video with the given ones.
+    """Return the pairs of each text pair: one for each caption with the text.
 
-    units: int64 [n], as `unit_codes` returns them. Returns the place in `units` of each pair,
-    ascending, and its code, [m] each: one pair for each caption with the text.
+    text_pairs: int64 [n], as `text_pair_codes` returns them. Returns for each pair the index of its
+    text pair, ascending, and the code of the pair, [m] each.
     """
     captions = np.argsort(first_equal, kind="stable")
     sizes = np.bincount(first_equal, minlength=len(first_equal))
     starts = np.cumsum(sizes) - sizes
-    firsts, videos = np.divmod(units, n_videos)
+    firsts, videos = space.decode(text_pairs)
     times = sizes[firsts]
-    place = np.repeat(np.arange(len(units)), times)
-    within = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
-    codes = captions[starts[firsts][place] + within] * n_videos + videos[place]
-    return place, codes.astype(np.int64, copy=False)
+    index = np.repeat(np.arange(len(text_pairs)), times)
+    within = np.arange(len(index)) - np.repeat(np.cumsum(times) - times, times)
+    return index, space.encode(captions[starts[firsts][index] + within], videos[index])
 
 
 def folded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs written out again."""
+"""Runs as TREC files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pooling.core.arrays import Float32s, Int32s
 def trec_lines(
     lists: Iterable[tuple[str, Int32s, Float32s]], video_keys: Sequence[str], tag: str
 ) -> Iterator[str]:
-    """Yield the TREC lines of each (caption key, videos best first, scores) as one string.
+    """Yield the TREC lines of each list as one string.
 
-    Importing them gives the same lists in the same order: a score is the shortest decimal that
-    reads back as the same float32, and where float32 made scores equal, the rank column decides.
-    White space in the tag, which would make columns, becomes "_".
+    lists: caption key, video numbers (best first) and scores. Importing the lines gives the same
+    lists in the same order. A score is the shortest decimal that reads back as the same float32,
+    and the rank column orders equal scores. White space in the tag becomes "_", because it would
+    separate columns.
     """
     tag = re.sub(r"\s+", "_", tag.strip()) or "run"
     for key, videos, scores in lists:

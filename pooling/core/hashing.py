@@ -1,6 +1,6 @@
-"""Choices that anybody can repeat: which tenth is judged twice, which captions are sampled.
+"""Reproducible selections by a seeded hash, such as a sample of captions.
 
-numpy's generators may change their streams between versions; this hash is fixed for ever.
+The streams of numpy's generators may change between versions. This hash never changes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _MASK = (1 << 64) - 1
 
 
 def mix(codes: Int64s | UInt64s, seed: int) -> UInt64s:
-    """uint64 [n]: hash of each code under a seed, `seed` counting modulo 2**64.
+    """Return the hash of each code under a seed, uint64 [n]. Seeds are equal modulo 2**64.
 
-    It is output number `code` (from 0) of SplitMix64 started at `seed`: Steele, Lea & Flood, "Fast
-    splittable pseudorandom number generators", OOPSLA 2014, with the finaliser constants of
-    Vigna's splitmix64.c. For one seed it is a bijection, so distinct codes never collide.
+    The hash is output number `code`, counted from 0, of SplitMix64 started at `seed`: Steele, Lea &
+    Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the finaliser
+    constants of Vigna's splitmix64.c. It is a bijection for each seed, so codes never collide.
     """
-    with np.errstate(over="ignore"):  # arithmetic is modulo 2**64 by design
+    with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
         z = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
         z += np.uint64(seed & _MASK)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -30,14 +30,14 @@ def mix(codes: Int64s | UInt64s, seed: int) -> UInt64s:
 
 
 def lowest(codes: Int64s | UInt64s, count: int, seed: int) -> Bools:
-    """bool [n]: the `count` codes with the smallest hash; codes must be distinct.
+    """Select the `count` codes with the smallest hashes. Return flags, bool [n].
 
-    Which are chosen depends on the set of codes and the seed, not on their order. Raises
-    ValueError if there are fewer than `count` codes.
+    The codes must be distinct. The selection depends on the set of codes and on the seed, not on
+    the order of the codes. Raises `ValueError` if there are fewer than `count` codes.
     """
     if not 0 <= count <= len(codes):
-        raise ValueError(f"{count} of {len(codes)} codes cannot be chosen")
-    chosen: npt.NDArray[np.bool_] = np.zeros(len(codes), dtype=np.bool_)
+        raise ValueError(f"cannot select {count} of {len(codes)} codes")
+    selected: npt.NDArray[np.bool_] = np.zeros(len(codes), dtype=np.bool_)
     if count:
-        chosen[np.argpartition(mix(codes, seed), count - 1)[:count]] = True
-    return chosen
+        selected[np.argpartition(mix(codes, seed), count - 1)[:count]] = True
+    return selected

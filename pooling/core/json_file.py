@@ -1,11 +1,12 @@
-"""Runs in JSON: plain ranked lists by caption, and the predictions file of the FIRE code.
+"""Runs in JSON: ranked lists by caption, and the predictions files of the FIRE code.
 
-Layouts, told apart by the first value of the outermost object:
-- `{caption key or text: [video, ...]}`, with `[video, score]` pairs or `{video: score}` for a list;
+There are three layouts. The first value of the outermost object decides which one a file has.
+- `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs or be an object
+  `{video: score}`.
 - `{"0": {"caption": text, "gold": video, "preds": [video, ...], ...}, ...}` (MSR-VTT), or a list of
-  such entries;
-- `{video: {"0": {"caption": ..., "preds": ...}, ...}, ...}` (MSVD), the outer key being the gold.
-The last two are what `MsrvttEvaluation` and `MsvdEvaluation` of the published code write.
+  such entries.
+- `{video: {"0": {"caption": ..., "preds": ...}, ...}, ...}` (MSVD), with the gold video as key.
+`MsrvttEvaluation` and `MsvdEvaluation` of the published code write the last two.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from pooling.core.lines import TextBlocks
 from pooling.core.ordering import ListBuilder, Predictions, RunData, key_ranks
 from pooling.core.trec_file import FLOAT32_MAX
 
-MAX_JSON_BYTES = 256 << 20  # Python's objects take several times this; larger runs come as TREC
+# The parsed objects take several times as much memory. Larger runs can be imported as TREC.
+MAX_JSON_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One list of the FIRE layouts: `place` is its path of keys, `gold` the videos it names."""
+    """One list of the FIRE layouts. `place` names it in messages, `gold` holds video keys."""
 
     place: str
     text: str
@@ -39,11 +41,11 @@ class _Entry:
 
 
 class JsonReader:
-    """Reads one JSON file against the keys, texts and original positives of a benchmark.
+    """A reader of JSON files for the keys, texts and original positives of a benchmark.
 
-    `texts[number]` is the caption's text; `original` maps a query number to its positive videos'
-    numbers. JSON has no line per entry, so `InvalidInput` names the caption; the line is given for
-    what is not JSON at all.
+    `texts[number]` is the text of a caption. `original` maps a query number to the numbers of its
+    original positives. `InvalidInput` names the caption, because an entry has no line number in
+    JSON. It names the line only if the file is not valid JSON.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class JsonReader:
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         self._source = blocks.source
-        # Without the newline that ends every block, a cut file is missed on its own last line.
+        # Without the final newline, an error at the end of the file is reported for its last line.
         text = b"".join(blocks).decode().rstrip("\n")
         data = _load(text, self._source)
         builder = ListBuilder(
@@ -82,7 +84,9 @@ class JsonReader:
             videos, ranks, scores = self._ranked(place, value)
             for number in numbers:
                 if number in reached:
-                    self._refuse(f"{place} is a caption that {reached[number]} has a list for")
+                    self._refuse(
+                        f"{place} is the same caption as {reached[number]}, which has a list"
+                    )
                 reached[number] = place
                 query.extend([number] * len(videos))
                 video.extend(videos)
@@ -97,7 +101,7 @@ class JsonReader:
         )
 
     def _lists(self, data: object) -> Iterator[tuple[str, Sequence[int], object]]:
-        """Yield (what to call it, query numbers, ranked list) of whichever layout `data` is."""
+        """Yield the name, the query numbers and the ranked list of each list, in any layout."""
         if isinstance(data, list):
             entries = [self._entry(f"entry {at}", entry, ()) for at, entry in enumerate(data)]
             return self._entry_lists(entries)
@@ -146,7 +150,7 @@ class JsonReader:
         return _Entry(place, text, tuple(gold), value["preds"])
 
     def _entry_lists(self, entries: list[_Entry]) -> Iterator[tuple[str, Sequence[int], object]]:
-        """Match entries to captions by text, and where several have it, by gold and then order."""
+        """Match entries to captions by text. Gold and order decide among equal captions."""
         times = Counter(entry.text for entry in entries)
         taken: set[int] = set()
         for entry in entries:
@@ -161,7 +165,7 @@ class JsonReader:
     def _next_caption(self, entry: _Entry, numbers: Sequence[int], taken: set[int]) -> int:
         free = [n for n in numbers if n not in taken]
         gold = {self._videos[video] for video in entry.gold}
-        # With a caption for each gold video, the text alone would shift lists between videos.
+        # If captions with equal texts have different videos, only gold assigns each its own list.
         if gold and any(n in self._original for n in numbers):
             free = [n for n in free if gold.intersection(self._original.get(n, ()))]
         if not free:
@@ -169,10 +173,13 @@ class JsonReader:
         return free[0]
 
     def _ranked(self, place: str, value: object) -> tuple[list[int], list[int], list[float]]:
-        """Video numbers, ranks and scores of one list. Without scores, minus the rank is one."""
+        """Return the video numbers, ranks and scores of one list.
+
+        The score is minus the rank if the list has no scores.
+        """
         if isinstance(value, dict):
             pairs: list[Any] = list(value.items())
-            ranks = [0] * len(pairs)  # an object has no order of its own
+            ranks = [0] * len(pairs)  # an object has no order
         elif isinstance(value, list):
             pairs = value
             ranks = list(range(1, len(pairs) + 1))
@@ -193,7 +200,7 @@ class JsonReader:
 
     def _video(self, place: str, key: object) -> int:
         if not isinstance(key, str):
-            self._refuse(f"{place} has something that is not a video key")
+            self._refuse(f"{place} has an entry that is not a video key")
         number = self._videos.get(key)
         if number is None:
             self._refuse(f"{place}: unknown video {shown(key)}")
@@ -202,7 +209,7 @@ class JsonReader:
     def _score(self, place: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._refuse(f"{place} has a score that is not a number")
-        # Compared before float(), which fails for an integer beyond its range.
+        # The comparison comes first, because float() fails for very large integers.
         if not -FLOAT32_MAX <= value <= FLOAT32_MAX:
             self._refuse(f"{place} has a score beyond the range of 32-bit numbers")
         return float(value)
@@ -212,13 +219,13 @@ class JsonReader:
 
 
 def _load(text: str, source: str) -> object:
-    """`json.loads` without its leniencies: no repeated key, NaN, Infinity or bottomless nesting."""
+    """Parse strict JSON: without repeated keys, NaN, Infinity or very deep nesting."""
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
             key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-            raise InvalidInput(f"the key {shown(key)} is twice in one object", source=source)
+            raise InvalidInput(f"the key {shown(key)} occurs twice in one object", source=source)
         return found
 
     def constant(name: str) -> NoReturn:

@@ -1,8 +1,8 @@
-"""What a key and a number may look like, and how a bad one is shown to a person.
+"""Rules for keys, names, texts and numbers in files, and how messages quote them.
 
-A key is the external identifier of a caption or a video. It is stored as it is written (no
-normalising, so NFC and NFD twins are two keys) and has to survive a TREC file, whose columns are
-separated by blanks and whose lines end at a newline.
+A key is the external identifier of a caption or a video. It is stored unchanged, without Unicode
+normalisation. It must be valid in a TREC file, in which blanks separate columns and a newline ends
+a line.
 """
 
 from __future__ import annotations
@@ -12,44 +12,44 @@ import re
 MAX_KEY = 255
 SHOWN = 60
 
-# Cc (C0, DEL, C1 with NEL) and the two separators at which some readers end a line.
+# Control characters, and the two Unicode separators at which some programs end a line.
 _BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# ASCII only: float() and int() would also take "nan", "1_0", other scripts' digits and blanks.
+# Stricter than float() and int(), which accept "nan", "1_0", blanks and digits of other scripts.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def shown(value: str | bytes) -> str:
-    """`value` in quotes for a message: cut short, and nothing in it can act on a terminal."""
+    """Return `value` in quotes for a message, shortened and without control characters."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
     return repr(text) if len(text) <= SHOWN else repr(text[:SHOWN]) + "…"
 
 
-def text_fault(text: str, what: str, *, longest: int) -> str | None:
-    """Why `text` cannot be stored as a `what`, or None."""
+def text_fault(text: str, noun: str, *, longest: int) -> str | None:
+    """Return why `text` cannot be stored, or None. `noun` names it in the message."""
     if not text or text.isspace():
-        return f"the {what} is empty"
+        return f"the {noun} is empty"
     if len(text) > longest:
-        return f"the {what} has {len(text):,} characters, {longest:,} are allowed"
+        return f"the {noun} has {len(text):,} characters; the maximum is {longest:,}"
     if "\0" in text:
-        return f"the {what} has a NUL character"
+        return f"the {noun} has a NUL character"
     if _SURROGATE.search(text):
-        return f"the {what} {shown(text)} has a lone surrogate"
+        return f"the {noun} {shown(text)} has a lone surrogate"
     return None
 
 
-def name_fault(name: str, what: str, *, longest: int = MAX_KEY) -> str | None:
-    """Why `name` cannot be a name in one line of text, or None. Blanks inside are allowed."""
-    fault = text_fault(name, what, longest=longest)
+def name_fault(name: str, noun: str, *, longest: int = MAX_KEY) -> str | None:
+    """Return why `name` cannot be a name in one line of text, or None. Blanks are allowed."""
+    fault = text_fault(name, noun, longest=longest)
     if fault is None and _BREAKING.search(name):
-        return f"the {what} {shown(name)} has a control character or line separator"
+        return f"the {noun} {shown(name)} has a control character or line separator"
     return fault
 
 
-def key_fault(key: str, what: str) -> str | None:
-    """Why `key` cannot be the key of a `what` (caption, video), or None."""
-    fault = name_fault(key, f"{what} key")
+def key_fault(key: str, noun: str) -> str | None:
+    """Return why `key` cannot be the key of a `noun` (caption or video), or None."""
+    fault = name_fault(key, f"{noun} key")
     if fault is None and " " in key:
-        return f"the {what} key {shown(key)} has a blank, which separates columns in a TREC file"
+        return f"the {noun} key {shown(key)} has a blank, which separates columns in a TREC file"
     return fault

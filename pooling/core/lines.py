@@ -1,8 +1,8 @@
-"""Text files from strangers, read as checked blocks of whole lines in bounded memory.
+"""Untrusted text files, read as checked blocks of whole lines in bounded memory.
 
-Every file that a person gives Hearth as text comes through `TextBlocks`: it unpacks gzip, refuses
-what is not UTF-8 by its name and line, and hashes the content on the way, so that the same content
-in another wrapping (gzip or not, BOM, CRLF, last newline) has the same SHA-256.
+`TextBlocks` reads every text file that a person imports. It unpacks gzip, refuses bytes that are
+not UTF-8, and computes the SHA-256 of the content. The hash does not depend on compression, a byte
+order mark, the kind of line ends or a missing final newline.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from config.shared.errors import InvalidInput
 from config.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes of the file read so far and its size; may raise to cancel."""
+"""Called with the number of bytes read and the size of the file. It may raise to cancel."""
 
 BLOCK_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 20
 MAX_CONTENT_BYTES = 4 << 30
-MAX_GZIP_MEMBERS = (
-    100_000  # bgzip writes one per 64 KiB, so 6 GB; a million empty ones are an attack
-)
+# bgzip writes one member per 64 KiB, so this suffices for 6 GB. More members are an attack.
+MAX_GZIP_MEMBERS = 100_000
 
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
@@ -49,15 +48,16 @@ _NOT_TEXT = (
 
 
 class TextBlocks:
-    """Iterates over a file's content in blocks of bytes that hold whole lines.
+    """An iterable over the content of a file in blocks of bytes with whole lines.
 
-    A block is valid UTF-8 without BOM, NUL or carriage return, ends with a newline, and its first
-    line is number `lines_before + 1`. After the last block `sha256` is that of all blocks.
+    A block is valid UTF-8 without byte order mark, NUL or carriage return, and ends with a newline.
+    Its first line has the number `lines_before + 1`. After the last block, `sha256` is the hash of
+    all blocks.
 
     Raises `InvalidInput` with the line for: an unreadable or empty file; UTF-16, UTF-32, Latin-1
     and other bytes that are not UTF-8; NUL; a lone carriage return; a line over `max_line` bytes
-    (None: no limit); content over `max_bytes` (counted while unpacking, so that a gzip bomb is
-    stopped whatever its header says); a gzip stream that is cut, damaged or of too many members.
+    (None: no limit); content over `max_bytes`, counted while unpacking to stop a gzip bomb; a gzip
+    stream that is incomplete, damaged or has too many members.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class TextBlocks:
         self.lines_before = 0
         self._hash = hashlib.sha256()
         self._buffer = bytearray()
-        self._line_end = 0  # in the buffer: just behind its last newline
+        self._line_end = 0  # the position after the last newline in the buffer
         self._lines_out = 0
         self._at_start = True
 
@@ -96,14 +96,17 @@ class TextBlocks:
             for piece in self._pieces(file):
                 content_bytes += len(piece)
                 if content_bytes > self._max_bytes:
-                    self._refuse(f"more than {self._max_bytes:,} bytes of text", self._read_lines())
+                    self._refuse(
+                        f"the file has more than {self._max_bytes:,} bytes of text",
+                        self._read_lines(),
+                    )
                 yield from self._whole_lines(piece)
                 if self._progress:
                     self._progress(file.tell(), size)
         yield from self._rest()
 
     def text_lines(self) -> Iterator[str]:
-        """The same content line by line, each with its newline; only "\\n" ends a line."""
+        """Yield the content line by line, each with its newline. Only "\\n" ends a line."""
         for block in self:
             yield from io.StringIO(block.decode(), newline="\n")
 
@@ -124,13 +127,13 @@ class TextBlocks:
             self._refuse(reason, self._read_lines())
 
     def _whole_lines(self, piece: bytes) -> Iterator[bytes]:
-        """The buffer up to its last newline, once there is enough of it."""
+        """Add a piece to the buffer. Yield the whole lines in it once there are enough."""
         searched = len(self._buffer)
         self._buffer += piece
-        # Only the new part is searched, or a line of many pieces would be searched many times.
+        # Only the new part is searched, so that a very long line is not searched many times.
         self._line_end = self._buffer.rfind(b"\n", searched) + 1 or self._line_end
         if self._max_line is not None and len(self._buffer) - self._line_end > self._max_line:
-            self._refuse(f"longer than {self._max_line:,} bytes", self._read_lines())
+            self._refuse(f"the line is longer than {self._max_line:,} bytes", self._read_lines())
         if self._line_end and len(self._buffer) >= BLOCK_BYTES // 2:
             yield self._take(self._line_end)
 
@@ -176,7 +179,7 @@ class TextBlocks:
         for magic, reason in _NOT_TEXT:
             if block.startswith(magic):
                 self._refuse(reason, 1)
-        if b"\0" in block[:2]:  # an ASCII letter with its other byte
+        if b"\0" in block[:2]:  # an ASCII letter in two bytes
             self._refuse("the text is UTF-16; save it as UTF-8", 1)
         if not block.startswith(_BOM):
             return block
@@ -198,13 +201,13 @@ class TextBlocks:
     def _check_lengths(self, block: bytes, longest: int) -> None:
         for number, line in enumerate(block.split(b"\n"), start=self.lines_before + 1):
             if len(line) > longest:
-                self._refuse(f"longer than {longest:,} bytes", number)
+                self._refuse(f"the line is longer than {longest:,} bytes", number)
 
     def _line_at(self, block: bytes, offset: int) -> int:
         return self.lines_before + block.count(b"\n", 0, offset) + 1
 
     def _read_lines(self) -> int:
-        """The number of the line at which reading stopped."""
+        """Return the number of the line at which reading stopped."""
         return self._lines_out + self._buffer.count(b"\n") + 1
 
     def _refuse(self, reason: str, line: int | None = None) -> NoReturn:
@@ -221,11 +224,11 @@ def open_binary(path: Path, source: str) -> BufferedReader:
 
 
 def gunzip(file: BufferedReader) -> Iterator[bytes]:
-    """The content of a gzip file of one or more members, in pieces of at most `BLOCK_BYTES`.
+    """Yield the content of a gzip file in pieces of at most `BLOCK_BYTES`.
 
-    Unlike `gzip.open` it bounds the members, and never holds more than a piece however well the
-    bytes were packed. Raises `zlib.error` where bytes or checksum are wrong, `EOFError` where the
-    stream ends early, goes on as something else, or has too many members.
+    Unlike `gzip.open`, this limits the number of members and never holds more than one piece in
+    memory. Raises `zlib.error` for wrong bytes or a wrong checksum. Raises `EOFError` if the stream
+    ends early, is followed by other bytes, or has too many members.
     """
     packed = file.read(BLOCK_BYTES // 16)
     for _ in range(MAX_GZIP_MEMBERS):
@@ -257,6 +260,6 @@ def peek(path: Path, source: str, size: int = 1 << 16) -> bytes:
 
 
 def sha256_of_file(path: Path, source: str | None = None) -> str:
-    """SHA-256 of the bytes as they lie on disk."""
+    """Return the SHA-256 of the bytes of a file."""
     with open_binary(path, source or str(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Runs as a `.npy` similarity matrix of captions x videos, both in the benchmark's order."""
+"""Runs as a `.npy` similarity matrix: captions x videos, both in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -22,26 +22,31 @@ from pooling.core.trec_file import FLOAT32_MAX
 MAGIC = b"\x93NUMPY"
 DEFAULT_DEPTH = 100
 MAX_HEADER_BYTES = 10_000
-BAND_SCORES = 1 << 21  # scores handled at a time: 8 to 16 MiB, and a few times this in between
+# Scores that are processed together. They take 8 to 16 MiB, and a few times that meanwhile.
+BAND_SCORES = 1 << 21
 
-_LENGTH_BYTES = {b"\x01\0": 2, b"\x02\0": 4, b"\x03\0": 4}  # by version
+_LENGTH_BYTES = {
+    b"\x01\0": 2,
+    b"\x02\0": 4,
+    b"\x03\0": 4,
+}  # bytes of the header's length, by version
 _DTYPES = frozenset(order + kind for order in "<>" for kind in ("f2", "f4", "f8"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
     dtype: np.dtype[Any]
-    order: Any  # "C" or "F"
+    order: Literal["C", "F"]
     shape: tuple[int, int]
     data_start: int
 
 
 class MatrixReader:
-    """Reads one .npy matrix against the keys of a benchmark, a band of rows at a time.
+    """A reader of .npy matrices for the keys of a benchmark. It reads a band of rows at a time.
 
-    The header is checked here before numpy sees the file, because numpy would load pickles and
-    archives, and allocate whatever shape a header claims. Taken are float16, 32 and 64 of either
-    byte order, and Fortran order too, which is what `np.save(path, matrix.T)` writes.
+    This code parses the header itself, because numpy would also load pickles and archives, and
+    would allocate any shape that a header claims. It accepts float16, float32 and float64 of either
+    byte order, in C order and in Fortran order, which `np.save(path, matrix.T)` writes.
     """
 
     def __init__(
@@ -49,15 +54,15 @@ class MatrixReader:
     ) -> None:
         self._query_keys = sorted(query_numbers, key=query_numbers.__getitem__)
         self._video_keys = sorted(video_numbers)
-        # Columns are put in key order, so that "lower key first" becomes "further left first".
+        # Columns are sorted by key, so that of two equal scores the left one has the lower key.
         self._columns = np.array([video_numbers[key] for key in self._video_keys], dtype=np.int64)
         self._source = source
 
     def read(self, path: Path, depth: int, progress: Progress | None) -> RunData:
-        """The best `depth` videos of every caption.
+        """Return the best `depth` videos of every caption.
 
-        Raises `InvalidInput` for a header that is not as described, a shape that is not captions x
-        videos, a file of another size than its shape needs, and NaN or infinity.
+        Raises `InvalidInput` for a bad header, a shape other than captions x videos, a file size
+        that does not fit the shape, and NaN or infinity.
         """
         header, size = self._header(path)
         matrix: npt.NDArray[Any] = np.memmap(
@@ -85,23 +90,28 @@ class MatrixReader:
         )
 
     def _band(self, matrix: npt.NDArray[Any], band: slice) -> npt.NDArray[np.floating[Any]]:
-        """Rows of the matrix in native float32 or float64, columns in key order, all finite."""
+        """Return rows of the matrix as native float32 or float64, with columns in key order.
+
+        Raises `InvalidInput` for a score that is not finite or beyond float32.
+        """
         wide: np.dtype[np.floating[Any]] = np.dtype("f8" if matrix.dtype.itemsize == 8 else "f4")
         rows = matrix[band].astype(wide)[:, self._columns]
-        good = np.abs(rows) <= FLOAT32_MAX  # also False for NaN
+        good = np.abs(rows) <= FLOAT32_MAX  # False for NaN as well
         if not good.all():
             row, column = (int(at[0]) for at in np.nonzero(~good))
             self._refuse_score(float(rows[row, column]), band.start + row, column)
         return rows
 
     def _refuse_score(self, value: float, row: int, column: int) -> NoReturn:
-        beyond = "is beyond the range of 32-bit numbers" if math.isfinite(value) else "is no score"
+        beyond = (
+            "is beyond the range of 32-bit numbers" if math.isfinite(value) else "is not a score"
+        )
         caption, video = self._query_keys[row], self._video_keys[column]
         place = f"row {row}, column {self._columns[column]}, counted from 0"
         self._refuse(f"{value} {beyond}: caption {shown(caption)}, video {shown(video)} ({place})")
 
     def _header(self, path: Path) -> tuple[_Header, int]:
-        """The checked header and the size of the file."""
+        """Return the checked header and the size of the file."""
         with open_binary(path, self._source) as file:
             start = file.read(8)
             if not start.startswith(MAGIC):
@@ -111,7 +121,9 @@ class MatrixReader:
                 self._refuse("not a .npy file of version 1, 2 or 3")
             length = int.from_bytes(file.read(width), "little")
             if length > MAX_HEADER_BYTES:
-                self._refuse(f"the .npy header has {length:,} bytes, {MAX_HEADER_BYTES:,} allowed")
+                self._refuse(
+                    f"the .npy header has {length:,} bytes; the maximum is {MAX_HEADER_BYTES:,}"
+                )
             text = file.read(length)
             data_start = file.tell()
             size = file.seek(0, 2)
@@ -121,7 +133,7 @@ class MatrixReader:
         n_rows, n_columns = header.shape
         expected = data_start + n_rows * n_columns * header.dtype.itemsize
         if size != expected:
-            self._refuse(f"the file has {size:,} bytes, its header asks for {expected:,}")
+            self._refuse(f"the file has {size:,} bytes, but its header requires {expected:,}")
         return header, size
 
     def _parsed(self, text: bytes, data_start: int) -> _Header:
@@ -133,7 +145,9 @@ class MatrixReader:
             self._refuse("the .npy header cannot be read")
         descr, fortran, shape = fields["descr"], fields["fortran_order"], fields["shape"]
         if not isinstance(descr, str) or descr not in _DTYPES:
-            self._refuse(f"scores of type {shown(str(descr))}; float16, 32 or 64 are needed")
+            self._refuse(
+                f"the scores have the type {shown(str(descr))}; use float16, float32 or float64"
+            )
         if not isinstance(fortran, bool) or not isinstance(shape, tuple):
             self._refuse("the .npy header cannot be read")
         self._check_shape(shape)
@@ -141,14 +155,15 @@ class MatrixReader:
 
     def _check_shape(self, shape: tuple[object, ...]) -> None:
         n_queries, n_videos = len(self._query_keys), len(self._video_keys)
-        whole = all(type(n) is int for n in shape)  # 3.0 and True would be equal to a number, too
+        # `type` is compared because 3.0 and True also equal an integer.
+        whole = all(type(n) is int for n in shape)
         if whole and shape == (n_queries, n_videos):
             return
-        given = " x ".join(str(n)[:20] for n in shape[:8])
-        wanted = f"{n_queries} captions x {n_videos} videos"
+        actual = " x ".join(str(n)[:20] for n in shape[:8])
+        required = f"{n_queries} captions x {n_videos} videos"
         if whole and shape == (n_videos, n_queries):
-            self._refuse(f"the matrix is {given}, videos x captions: transpose it to {wanted}")
-        self._refuse(f"the shape of the matrix is ({given}), the benchmark has {wanted}")
+            self._refuse(f"the matrix is {actual}, videos x captions; transpose it to {required}")
+        self._refuse(f"the shape of the matrix is ({actual}), but the benchmark has {required}")
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InvalidInput(reason, source=self._source)
@@ -157,9 +172,10 @@ class MatrixReader:
 def best_columns(
     rows: npt.NDArray[np.floating[Any]], k: int
 ) -> tuple[Int64s, npt.NDArray[np.floating[Any]]]:
-    """Columns and scores [n, k] of the k largest of each row, best first, ties further left first.
+    """Return the columns and scores of the k largest values of each row, [n, k] each, best first.
 
-    `rows` is [n, m] with k <= m. A partition alone would settle ties at the k-th place by whim.
+    `rows` is [n, m] with k <= m. Of equal values the left one comes first. A partition alone would
+    select arbitrary columns among values equal to the k-th.
     """
     kth = np.partition(rows, rows.shape[1] - k, axis=1)[:, rows.shape[1] - k, None]
     take = rows >= kth

@@ -1,8 +1,8 @@
 """The order of a run, and ranked lists in their packed form.
 
-The one rule, whatever a run came as: score descending, then the run's own rank ascending, then
-video key ascending (by code point). Scores are compared as they were given, in float64, and stored
-in float32 after that, so that rounding breaks no order.
+The order is the same for all formats: score descending, then the rank in the file ascending, then
+video key ascending by code point. Scores are compared in float64 and stored in float32 afterwards,
+so that rounding does not change the order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from config.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
+from pooling.core.pair_space import PairSpace
 
 RANGE_LINES = 1 << 20
 
@@ -22,10 +23,10 @@ RANGE_LINES = 1 << 20
 class RunData:
     """A run's ranked lists, best first, packed end to end (CSR).
 
-    The list of the caption `query_numbers[i]` is `videos[offsets[i]:offsets[i + 1]]`, its scores
-    lie at the same places. `query_numbers` int32 [n] ascending, `offsets` int64 [n + 1], `videos`
-    int32 and `scores` float32 [total]. `depth` is the longest list, `sha256` that of the content,
-    `format` one of trec, json, npy; `tag` the TREC run tag.
+    The list of the caption `query_numbers[i]` is `videos[offsets[i]:offsets[i + 1]]`, with its
+    scores at the same positions of `scores`. `query_numbers` is int32 [n], ascending; `offsets`
+    int64 [n + 1]; `videos` int32 and `scores` float32 [total]. `depth` is the length of the longest
+    list, `sha256` the hash of the content, `format` trec, json or npy, and `tag` the TREC run tag.
     """
 
     query_numbers: Int32s
@@ -41,7 +42,7 @@ class RunData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """Scored videos in the order of the file: arrays [n], `line` 0 where a format has none."""
+    """Scored videos in the order of the file, arrays [n]. `line` is 0 in formats without lines."""
 
     query: Int32s
     video: Int32s
@@ -64,11 +65,14 @@ class Predictions:
 
 
 class NotGroupedError(Exception):
-    """Predictions for a caption whose list was already closed: the file is not grouped by it."""
+    """Raised for a further prediction of a caption whose list was complete.
+
+    The lines of the file are not grouped by caption.
+    """
 
 
 def key_ranks(numbers: Mapping[str, int]) -> Int32s:
-    """int32 [n]: the place of each number in the ascending order of the keys."""
+    """Return the rank of each number in the ascending order of the keys, int32 [n], from 0."""
     ranks = np.empty(len(numbers), dtype=np.int32)
     for rank, key in enumerate(sorted(numbers)):
         ranks[numbers[key]] = rank
@@ -80,7 +84,7 @@ def no_list_warning(missing: int, n_queries: int) -> tuple[str, ...]:
 
 
 class ListBuilder:
-    """Orders predictions part by part, so that only the lists as stored are ever held whole."""
+    """A builder of ranked lists that orders predictions part by part, to save memory."""
 
     def __init__(
         self,
@@ -91,6 +95,7 @@ class ListBuilder:
         source: str,
     ) -> None:
         self._key_ranks = video_key_ranks
+        self._space = PairSpace(n_queries, len(video_key_ranks))
         self._depth = depth
         self._source = source
         self._seen = np.zeros(n_queries, dtype=np.bool_)
@@ -99,9 +104,10 @@ class ListBuilder:
         self._rank_twice = 0
 
     def add(self, part: Predictions) -> None:
-        """Take the complete lists of some captions.
+        """Add the complete lists of some captions.
 
-        Raises `InvalidInput` for a pair given twice, `NotGroupedError` for a caption added before.
+        Raises `InvalidInput` for a repeated pair, and `NotGroupedError` for a caption that was
+        added before.
         """
         if not len(part):
             return
@@ -121,19 +127,20 @@ class ListBuilder:
         self._parts.append((queries, lengths, part.video, part.score.astype(np.float32)))
 
     def add_scattered(self, parts: list[Predictions]) -> None:
-        """Take predictions in any order of captions, emptying `parts` as they are put in order.
+        """Add predictions in any order of captions. Empties `parts` meanwhile.
 
-        Captions are taken a range at a time, because sorting all at once needs twice the memory.
+        Captions are added one range at a time, because sorting everything would need twice the
+        memory.
         """
         ranges = 1 + sum(map(len, parts)) // RANGE_LINES
         for end in np.linspace(0, len(self._seen), ranges + 1).astype(int)[1:]:
             self.add(Predictions.join([part[part.query < end] for part in parts]))
-            for at, part in enumerate(parts):  # one by one, or all would be held twice
+            for at, part in enumerate(parts):  # replaced one by one, to save memory
                 parts[at] = part[part.query >= end]
 
     def refuse_twice(self, part: Predictions) -> None:
-        """Raise for the first line that repeats a caption-video pair, if there is one."""
-        codes = part.query.astype(np.int64) * len(self._key_ranks) + part.video
+        """Raise `InvalidInput` for the first line that repeats a caption-video pair."""
+        codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
         if not (in_order[1:] == in_order[:-1]).any():
             return
@@ -145,7 +152,7 @@ class ListBuilder:
         raise InvalidInput(reason, source=self._source, line=int(second))
 
     def _count_contradictions(self, part: Predictions) -> None:
-        """Count captions whose rank column goes back, or stands still, down the ordered list."""
+        """Count the captions whose ranks decrease or repeat down the ordered list."""
         step = np.diff(part.rank)
         step[part.query[1:] != part.query[:-1]] = 1
         self._contradicted += _distinct(part.query[1:][step < 0])
@@ -156,13 +163,13 @@ class ListBuilder:
         if n := self._contradicted:
             warnings.append(f"the rank column contradicts the scores in {n:,} captions")
         if n := self._rank_twice:
-            warnings.append(f"a rank is given more than once in {n:,} captions")
+            warnings.append(f"a rank occurs more than once in {n:,} captions")
         return tuple(warnings)
 
     def finish(
         self, *, sha256: str, format: str, tag: str | None = None, warnings: tuple[str, ...] = ()
     ) -> RunData:
-        """All lists in order of query number. Raises `InvalidInput` if there is none."""
+        """Return all lists in the order of query numbers. Raises `InvalidInput` without any."""
         if not self._parts:
             raise InvalidInput("the run has no ranked list", source=self._source)
         queries, lengths, videos, scores = (
@@ -191,12 +198,12 @@ class ListBuilder:
 
 
 def _places(starts: Int64s, lengths: Int64s) -> Int64s:
-    """The indices `starts[i] .. starts[i] + lengths[i] - 1` of all i, one after the other."""
+    """Return the indices `starts[i]` to `starts[i] + lengths[i] - 1` for each i in turn."""
     ends = np.cumsum(lengths)
     places: Int64s = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
     return places
 
 
 def _distinct(ascending: Int32s) -> int:
-    """How many different numbers there are, all 0 or more."""
+    """Return the number of different values. All values must be 0 or more."""
     return int(np.count_nonzero(np.diff(ascending, prepend=-1)))

@@ -1,4 +1,4 @@
-"""Ranked lists, numbers and texts as bytes, many in one binary value, alike on every machine."""
+"""Ranked lists, numbers and texts packed into bytes, with the same result on every machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SCORE = np.dtype("<f4")
 
 
 def pack_list(videos: Int32s, scores: Float32s) -> tuple[bytes, bytes]:
-    """One list's video numbers (int32) and scores (float32), four bytes each."""
+    """Pack the video numbers (int32) and scores (float32) of one list, four bytes per value."""
     return videos.astype(_VIDEO).tobytes(), scores.astype(_SCORE).tobytes()
 
 
 def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
-    """What `pack_list` packed. Raises ValueError where the bytes are not whole numbers."""
+    """Reverse `pack_list`. Raises `ValueError` if the bytes end within a value."""
     return (
         np.frombuffer(videos, _VIDEO).astype(np.int32),
         np.frombuffer(scores, _SCORE).astype(np.float32),
@@ -37,16 +37,16 @@ def packed_lists(run: RunData) -> Iterator[tuple[int, bytes, bytes]]:
 def unpack_many(
     blobs: Sequence[bytes], query_numbers: Int32s | Int64s, n_queries: int, depth: int
 ) -> Int32s:
-    """int32 [n_queries, depth]: the first `depth` videos of each list, padded with -1.
+    """Return the first `depth` videos of each list, int32 [n_queries, depth], padded with -1.
 
-    `blobs[i]` are the packed videos of the caption `query_numbers[i]`; captions without a list are
-    rows of -1. Raises ValueError where the bytes are not whole numbers.
+    `blobs[i]` holds the packed videos of the caption `query_numbers[i]`. Captions without a list
+    have a row of -1. Raises `ValueError` if the bytes end within a value.
     """
     ranked = np.full((n_queries, depth), -1, dtype=np.int32)
     videos = np.frombuffer(b"".join(blobs), _VIDEO)
     sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
     if (sizes % _VIDEO.itemsize).any():
-        raise ValueError("a packed list is not a whole number of videos")
+        raise ValueError("a packed list ends within a value")
     lengths = sizes // _VIDEO.itemsize
     place = np.arange(len(videos)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     kept = place < depth
@@ -55,7 +55,7 @@ def unpack_many(
 
 
 def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
-    """`unpack_many` for a run that is still in memory."""
+    """Return the same matrix as `unpack_many` for a run in memory."""
     ranked = np.full((n_queries, depth), -1, dtype=np.int32)
     lengths = np.diff(run.offsets)
     place = np.arange(len(run.videos)) - np.repeat(run.offsets[:-1], lengths)
@@ -65,20 +65,20 @@ def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
 
 
 def pack_numbers(numbers: Int32s) -> bytes:
-    """Numbers of captions, four bytes each."""
+    """Pack query numbers, four bytes each."""
     return numbers.astype(_NUMBER).tobytes()
 
 
 def unpack_numbers(packed: bytes) -> Int32s:
-    """What `pack_numbers` packed. Raises ValueError where the bytes are not whole numbers."""
+    """Reverse `pack_numbers`. Raises `ValueError` if the bytes end within a value."""
     return np.frombuffer(packed, _NUMBER).astype(np.int32)
 
 
 def pack_texts(texts: Sequence[str]) -> bytes:
-    """One text or more, without NUL, in UTF-8 with a NUL between them."""
+    """Pack one or more texts without NUL as UTF-8, with a NUL between two texts."""
     return "\0".join(texts).encode()
 
 
 def unpack_texts(packed: bytes) -> list[str]:
-    """What `pack_texts` packed."""
+    """Reverse `pack_texts`."""
     return packed.decode().split("\0")

@@ -1,4 +1,4 @@
-"""Pools as sorted sets of pair codes: `query number * n_videos + video number`, int64."""
+"""Pools as sorted arrays of pair codes (see `PairSpace`)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ import numpy as np
 
 from pooling.core.arrays import Int32s, Int64s
 from pooling.core.hashing import lowest
+from pooling.core.pair_space import PairSpace
 
 NOT_RANKED = int(np.iinfo(np.int32).max)
 
 
-def pair_codes(ranked: Int32s, depth: int, n_videos: int, queries: Int32s | None = None) -> Int64s:
-    """Codes of the pairs in the first `depth` columns, sorted, each once.
+def pair_codes(
+    ranked: Int32s, depth: int, space: PairSpace, queries: Int32s | None = None
+) -> Int64s:
+    """Return the sorted codes of the pairs in the first `depth` columns, without repetition.
 
-    `ranked` int32 [n, d] holds video numbers, -1 where a list has ended. Row i is the caption i, or
-    `queries[i]` where `queries` is given.
+    `ranked` is int32 [n, d] with video numbers, padded with -1. Row i belongs to the query
+    `queries[i]`, or to query i if `queries` is None.
     """
     top = ranked[:, :depth]
-    rows = np.arange(len(ranked)) if queries is None else queries.astype(np.int64)
-    codes = rows[:, None] * n_videos + top
+    rows = np.arange(len(ranked)) if queries is None else queries
+    codes = space.encode(rows[:, None], top)
     return _sorted_once(codes[top >= 0])
 
 
 def union_codes(sets: Sequence[Int64s]) -> Int64s:
-    """All codes that are in any of the sets, sorted, each once."""
+    """Return the union of the sets as sorted codes without repetition."""
     return _sorted_once(np.concatenate(sets)) if sets else np.empty(0, dtype=np.int64)
 
 
 def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
-    """Those of `codes` that are not in `existing`; both sorted, each code once."""
+    """Return the codes that are not in `existing`. Both are sorted and without repetition."""
     if not len(existing):
         return codes
     place = np.minimum(np.searchsorted(existing, codes), len(existing) - 1)
@@ -38,34 +41,34 @@ def new_codes(codes: Int64s, existing: Int64s) -> Int64s:
     return fresh
 
 
-def ranks_of_pairs(ranked: Int32s, codes: Int64s, n_videos: int) -> Int32s:
-    """int32 [n]: the place from 0 at which a run has each pair, NOT_RANKED where it has not.
+def ranks_of_pairs(ranked: Int32s, codes: Int64s, space: PairSpace) -> Int32s:
+    """Return the rank of each pair in a run, int32 [n], from 0; NOT_RANKED for other pairs.
 
-    `ranked` int32 [n_queries, depth] as in `pair_codes`; `codes` in any order.
+    `ranked` is int32 [n_queries, depth] as in `pair_codes`. `codes` can be in any order.
     """
-    listed = np.arange(len(ranked))[:, None] * n_videos + ranked
-    places = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
-    there = ranked >= 0
-    order = np.argsort(listed[there], kind="stable")
-    known, place_of = listed[there][order], places[there][order]
+    listed = space.encode(np.arange(len(ranked))[:, None], ranked)
+    columns = np.broadcast_to(np.arange(ranked.shape[1], dtype=np.int32), ranked.shape)
+    is_video = ranked >= 0
+    order = np.argsort(listed[is_video], kind="stable")
+    ranked_codes, rank_of = listed[is_video][order], columns[is_video][order]
     ranks = np.full(len(codes), NOT_RANKED, dtype=np.int32)
-    if len(known):
-        at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        found = known[at] == codes
-        ranks[found] = place_of[at[found]]
+    if len(ranked_codes):
+        at = np.minimum(np.searchsorted(ranked_codes, codes), len(ranked_codes) - 1)
+        is_ranked = ranked_codes[at] == codes
+        ranks[is_ranked] = rank_of[at[is_ranked]]
     return ranks
 
 
 def sample_queries(n_queries: int, size: int, seed: int) -> Int32s:
-    """`size` query numbers, ascending, the same for the same seed on every machine and version.
+    """Return `size` query numbers, ascending, which depend only on the arguments.
 
-    Samples of one seed are nested: a larger one holds every smaller one.
+    Samples of one seed are nested: a larger sample contains every smaller one.
     """
     return np.flatnonzero(lowest(np.arange(n_queries), size, seed)).astype(np.int32)
 
 
 def _sorted_once(codes: Int64s) -> Int64s:
-    """np.unique by hand: in numpy 2.4 that takes fifty times as long on int64."""
+    """Return sorted codes without repetition; np.unique of numpy 2.4 takes fifty times as long."""
     codes = np.sort(codes)
     first = np.ones(len(codes), dtype=np.bool_)
     np.not_equal(codes[1:], codes[:-1], out=first[1:])

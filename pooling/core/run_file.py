@@ -1,4 +1,4 @@
-"""One door for model runs, whatever format they come in."""
+"""Reading runs in any format."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def read_run(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> RunData:
-    """Read and check a whole run; order it, then cut each list at `depth`.
+    """Read and check a whole run, order its lists, and cut each list at `depth`.
 
-    `query_numbers` and `video_numbers` map keys to dense numbers 0..n-1. `texts[number]` (caption
-    texts) and `original` (positive videos' numbers by query number) are for JSON, whose lists may
-    be keyed by text. TREC and JSON keep all of a list where `depth` is None, a matrix its top 100.
-    `source` is what messages call the file. Raises `InvalidInput`; nothing is returned in part.
+    `query_numbers` and `video_numbers` map keys to dense numbers 0..n-1. JSON may use texts as keys
+    and therefore needs `texts[number]`, the captions, and `original`, the numbers of the original
+    positives by query number. If `depth` is None, the lists of TREC and JSON keep their lengths and
+    a matrix gives lists of 100 videos. `source` names the file in messages. Raises `InvalidInput`.
     """
     source = source or str(path)
     if depth is not None and depth < 1:
-        raise InvalidInput(f"the depth is {depth}, it must be at least 1")
+        raise InvalidInput(f"the depth is {depth}; it must be at least 1")
     if format == "auto":
         format = format_of(path, source)
     if format == "npy":
@@ -53,11 +53,11 @@ def read_run(
     if format == "trec":
         blocks = TextBlocks(path, source=source, progress=progress)
         return TrecReader(query_numbers, video_numbers).read(blocks, depth)
-    raise InvalidInput(f"unknown format {shown(format)}; there are auto, {', '.join(FORMATS)}")
+    raise InvalidInput(f"unknown format {shown(format)}; use auto, {', '.join(FORMATS)}")
 
 
 def format_of(path: Path, source: str | None = None) -> str:
-    """Tell the format by content: a .npy by its magic, JSON by its first bracket, else TREC."""
+    """Detect the format: .npy by its first bytes, JSON by its first bracket, otherwise TREC."""
     head = peek(path, source or str(path))
     if head.startswith(MAGIC):
         return "npy"

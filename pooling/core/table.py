@@ -13,15 +13,15 @@ from pooling.core.lines import TextBlocks
 
 
 class CsvTable:
-    """The records of a CSV file as tuples of the columns asked for, in the order asked for.
+    """An iterable over the records of a CSV file: line number, and a tuple of column values.
 
-    The header may name them in any order. Further columns are left out and named in `notes`; an
-    optional column that is absent reads as "". Quoted fields may hold newlines: `line` is where a
-    record starts. Lines with nothing in them are skipped. `header` is known from the first record
-    on.
+    The tuple has the required columns and then the optional columns, in any order of the header. A
+    missing optional column is "". Further columns are ignored and named in `notes`. The line number
+    is that of the start of a record, because quoted fields may contain newlines. Empty lines are
+    skipped. `header` is set when the first record is read.
 
     Raises `InvalidInput` for a missing or repeated column, a record of another length than the
-    header, quotes that do not close, and all that `TextBlocks` refuses.
+    header, an unclosed quote, and for everything that `TextBlocks` refuses.
     """
 
     def __init__(
@@ -31,20 +31,20 @@ class CsvTable:
         self.notes: tuple[str, ...] = ()
         self.header: tuple[str, ...] = ()
         self._required = tuple(required)
-        self._wanted = (*required, *optional)
+        self._columns = (*required, *optional)
         self._reader = csv.reader(blocks.text_lines(), strict=True)
 
     def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         records = self._records()
         line, header = next(records, (1, []))
         self._check_header(header, line)
-        # One empty field more stands for every optional column that the file does not have.
+        # An extra empty field at the end of each record is the value of all missing columns.
         absent = len(header)
-        places = [header.index(n) if n in header else absent for n in self._wanted]
+        places = [header.index(n) if n in header else absent for n in self._columns]
         pick = itemgetter(*places)
         for line, record in records:
             if len(record) != absent:
-                reason = f"{len(record)} columns where the header has {absent}"
+                reason = f"{len(record)} columns, but the header has {absent}"
                 self.refuse(reason, line)
             record.append("")
             yield line, pick(record)
@@ -66,7 +66,7 @@ class CsvTable:
         for name in header:
             if header.count(name) > 1:
                 self.refuse(f"the header has the column {shown(name)} twice", line)
-        unused = [shown(name) for name in header if name not in self._wanted]
+        unused = [shown(name) for name in header if name not in self._columns]
         if unused:
             self.notes = (f"columns not used: {', '.join(unused)}",)
         self.header = tuple(header)

@@ -1,4 +1,4 @@
-"""Tags of captions or of videos, such as the 20 categories of MSR-VTT: a row for each tag."""
+"""Files of tags, such as the 20 categories of MSR-VTT: one row per tag of a caption or video."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MAX_TAG = 100
 MAX_TAGS = 500
 MAX_BYTES = 64 << 20
 
-# What analyses call the captions that have none.
+# The name that analyses use for captions without a tag.
 NO_TAG = "no tag"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagFile:
-    """Numbers by tag, in the order in which the tags first come.
+    """The tagged captions or videos of a file.
 
-    of: `CAPTION` or `VIDEO`, what is tagged; numbers: its numbers in the benchmark, int32 [n],
-    ascending.
+    of: `CAPTION` or `VIDEO`. numbers: the query or video numbers of each tag, int32 [n], ascending;
+    the tags are in order of first appearance.
     """
 
     of: str
@@ -43,10 +43,10 @@ def parse_tags(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> TagFile:
-    """Read `caption_id,tag` or `video_id,tag`, plain or gzip; the header tells which.
+    """Read a file with the columns `caption_id,tag` or `video_id,tag`, plain or gzip.
 
-    Raises `InvalidInput` for an unknown caption or video, a bad tag, a row that is there twice,
-    and more than `MAX_TAGS` different tags.
+    Raises `InvalidInput` for an unknown caption or video, a bad tag, a repeated row, and more than
+    `MAX_TAGS` different tags.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -57,37 +57,37 @@ def parse_tags(
     numbers = {CAPTION: query_numbers, VIDEO: video_numbers}
     of = ""
     for line, (tag, *keys) in table:
-        of = of or _what_is_tagged(table)
+        of = of or _tagged_column(table)
         found.add(line, tag, keys[of == VIDEO], of.removesuffix("_id"), numbers[of])
     if not of:
         table.refuse("there is a header but no tag", 1)
     return TagFile(of, found.numbers(), table.notes)
 
 
-def _what_is_tagged(table: CsvTable) -> str:
-    given = [name for name in (CAPTION, VIDEO) if name in table.header]
-    if len(given) != 1:
-        how_many = "both columns" if given else "none of the columns"
-        table.refuse(f"the header has {how_many} {shown(CAPTION)} and {shown(VIDEO)}", 1)
-    return given[0]
+def _tagged_column(table: CsvTable) -> str:
+    columns = [name for name in (CAPTION, VIDEO) if name in table.header]
+    if len(columns) != 1:
+        number = "both columns" if columns else "none of the columns"
+        table.refuse(f"the header has {number} {shown(CAPTION)} and {shown(VIDEO)}", 1)
+    return columns[0]
 
 
 class _Tags:
-    """What the rows read so far amount to."""
+    """The tags of the rows that have been read."""
 
     def __init__(self, table: CsvTable) -> None:
         self.table = table
-        # The line of each number, by tag.
+        # The line that tagged each number, by tag.
         self.lines: dict[str, dict[int, int]] = {}
 
-    def add(self, line: int, tag: str, key: str, what: str, numbers: Mapping[str, int]) -> None:
+    def add(self, line: int, tag: str, key: str, noun: str, numbers: Mapping[str, int]) -> None:
         if key not in numbers:
-            self.table.refuse(key_fault(key, what) or f"unknown {what} {shown(key)}", line)
+            self.table.refuse(key_fault(key, noun) or f"unknown {noun} {shown(key)}", line)
         if tag not in self.lines:
             self._add_tag(line, tag)
         first = self.lines[tag].setdefault(numbers[key], line)
         if first != line:
-            reason = f"{what} {shown(key)} has the tag {shown(tag)} already in line {first}"
+            reason = f"{noun} {shown(key)} already has the tag {shown(tag)} in line {first}"
             self.table.refuse(reason, line)
 
     def _add_tag(self, line: int, tag: str) -> None:
@@ -102,9 +102,11 @@ class _Tags:
 
 
 def tag_fault(tag: str) -> str | None:
-    """Why `tag` cannot be one, or None."""
+    """Return why `tag` cannot be a tag, or None."""
     if fault := name_fault(tag, "tag", longest=MAX_TAG):
         return fault
     if tag != tag.strip():
         return f"the tag {shown(tag)} begins or ends with a blank"
-    return f"{shown(tag)} stands for what has none" if tag == NO_TAG else None
+    if tag == NO_TAG:
+        return f"the tag {shown(tag)} is reserved for captions without a tag"
+    return None

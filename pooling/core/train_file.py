@@ -1,4 +1,4 @@
-"""The captions that systems were trained on, as a CSV file with the column `caption`."""
+"""Files of train captions: CSV with the column `caption`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pooling.core.lines import Progress, TextBlocks
 from pooling.core.table import CsvTable
 
 MAX_CAPTIONS = 500_000
-"""MSR-VTT has 180,000; the captions are held in memory where they are compared."""
+"""MSR-VTT has 180,000. Analyses hold all train captions in memory."""
 
 MAX_BYTES = 128 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainFile:
-    """Captions in the order of the file, as often as they stand there; `sha256` is the file's."""
+    """The captions in the order of the file, with repetitions, and the hash of its content."""
 
     texts: tuple[str, ...]
     sha256: str
@@ -28,10 +28,10 @@ class TrainFile:
 def parse_train_captions(
     path: Path, *, progress: Progress | None = None, source: str | None = None
 ) -> TrainFile:
-    """Read the column `caption`, plain or gzip; `caption_id` may be there and is not looked at.
+    """Read the column `caption` of a plain or gzip file. A column `caption_id` is ignored.
 
-    The same caption may come several times, as systems may have seen it several times. Raises
-    `InvalidInput` for an empty or overlong caption, and for more than `MAX_CAPTIONS`.
+    A caption may occur several times, because systems may have seen it several times. Raises
+    `InvalidInput` for an empty or too long caption, and for more than `MAX_CAPTIONS`.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

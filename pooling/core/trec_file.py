@@ -1,4 +1,4 @@
-"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by blanks and tabs."""
+"""Runs in TREC format: `caption_id Q0 video_id rank score tag`, separated by blanks or tabs."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 
 
 class TrecReader:
-    """Reads one TREC file against the keys of a benchmark.
+    """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the line for what
-    `TextBlocks` refuses and for: other than six columns, control characters, an unknown caption or
-    video, a rank that is not an integer, a score that is not a finite decimal number, a caption
-    and video given twice.
+    Empty lines are skipped. Raises `InvalidInput` with the line for everything that `TextBlocks`
+    refuses, and for: a number of columns other than six, a control character, an unknown caption or
+    video, a rank that is not an integer, a score that is not a finite decimal number, and a
+    repeated pair.
     """
 
     def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
-        # Lines are never decoded: UTF-8 of a key is as good a dictionary key as its text.
+        # Keys are looked up as UTF-8 bytes, so that lines need not be decoded.
         self._queries = {key.encode(): number for key, number in query_numbers.items()}
         self._videos = {key.encode(): number for key, number in video_numbers.items()}
         self._key_ranks = key_ranks(video_numbers)
@@ -41,11 +41,10 @@ class TrecReader:
         self._other_tags = False
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
-        """The run in `blocks`, cut to `depth` after ordering.
+        """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
-        In a file grouped by caption, as nearly all are, each list is ordered and cut as soon as it
-        ends. Where a caption comes back, the file is read again with all of it held (24 bytes a
-        line).
+        Nearly all files are grouped by caption. Then each list is ordered and cut as soon as it is
+        complete. Otherwise the file is read again and held in memory, with 24 bytes per line.
         """
         try:
             return self._read(blocks, depth, grouped=True)
@@ -59,7 +58,7 @@ class TrecReader:
             depth=depth,
             source=blocks.source,
         )
-        # More predictions than pairs: one must be there twice, no need to read on.
+        # With more predictions than pairs, one pair is repeated, so reading can stop.
         most = len(self._videos) * (1 if grouped else len(self._queries))
         held: list[Predictions] = []
         for part in self._parts(blocks):
@@ -78,7 +77,7 @@ class TrecReader:
         )
 
     def _add_complete(self, builder: ListBuilder, part: Predictions) -> Predictions:
-        """Add all lists but the last, which may go on in the next block; return that one."""
+        """Add all lists except the last, which may continue in the next block. Return the last."""
         others = np.flatnonzero(part.query != part.query[-1])
         end = int(others[-1]) + 1 if len(others) else 0
         builder.add(part[:end])
@@ -87,7 +86,7 @@ class TrecReader:
     def _tag_warning(self) -> tuple[str, ...]:
         if not self._other_tags:
             return ()
-        return (f"more than one run tag; the first is {shown(self._tag or b'')}",)
+        return (f"the file has several run tags; the first is {shown(self._tag or b'')}",)
 
     def _parts(self, blocks: TextBlocks) -> Iterator[Predictions]:
         for block in blocks:
@@ -103,12 +102,12 @@ class TrecReader:
     def _predictions(
         self, blocks: TextBlocks, rows: list[list[bytes]], lines: Int32s
     ) -> Predictions:
-        """The rows as arrays, converted column by column; only a fault is looked at by row."""
+        """Convert the rows to arrays column by column. Only an error is looked up row by row."""
         widths = np.fromiter(map(len, rows), np.int32, len(rows))
         wrong = np.flatnonzero(widths != _COLUMNS)
         if len(wrong):
             at = int(wrong[0])
-            if at:  # a fault further up comes first
+            if at:  # an error in an earlier line is reported first
                 self._predictions(blocks, rows[:at], lines[:at])
             reason = f"{len(rows[at])} columns instead of {_COLUMNS}"
             raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
@@ -152,5 +151,7 @@ class TrecReader:
     def _refuse_control(self, blocks: TextBlocks, block: bytes) -> NoReturn:
         for line, text in enumerate(block.split(b"\n"), start=blocks.lines_before + 1):
             if len(text.translate(None, _ALL_BUT_BLANKS)) != len(text):
-                raise InvalidInput("a control character", source=blocks.source, line=line)
+                raise InvalidInput(
+                    "the line has a control character", source=blocks.source, line=line
+                )
         raise AssertionError("a block with a control character has a line with one")

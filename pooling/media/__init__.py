@@ -1,11 +1,11 @@
-"""Video files: what is in them, whether browsers play them, and how to make it so.
+"""Video files: their content, whether browsers play them, and conversion of those they do not.
 
-Files come from strangers. Only formats on a list are opened, playlists are not among
-them, and nothing but the file itself is read. A file counts as a video only when its
-pictures decode to the end: a truncated MP4 opens cleanly, and the browser stops in the
-middle. Every reason for refusal is an `InvalidInput` with words fit to be shown.
+The files are untrusted. Only listed formats are opened, which include no playlists, and no other
+file is read. A file is accepted only if its frames can be decoded to the end, because a truncated
+MP4 opens without an error and stops in the middle. Errors are raised as `InvalidInput`, whose
+texts can be shown to people.
 
-Decoding a hostile file can take long: call this from a worker with a time limit.
+Decoding a malicious file can take long, so call this from a worker with a time limit.
 """
 
 from pooling.media.files import MAX_SECONDS, MAX_SIDE

@@ -1,4 +1,4 @@
-"""Opening video files that may be anything, reading packets and frames; writing whole files."""
+"""Opening untrusted video files, reading packets and frames, and replacing files atomically."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from av.video.stream import VideoStream
 from config.shared.errors import InvalidInput
 
 MAX_SIDE = 8192
-"""Pixels; larger pictures are refused."""
+"""The maximum width and height of frames in pixels."""
 MAX_SECONDS = 4 * 3600.0
-"""Longer videos are refused."""
+"""The maximum duration of a video."""
 
 _OPTIONS = {
-    # Checked by ffmpeg before it reads what a playlist names.
+    # ffmpeg checks this list before it reads the files that a playlist names.
     "format_whitelist": "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf",
     "protocol_whitelist": "file",
-    # Also for pictures that turn out larger than the head of the file said.
+    # This also applies to frames that are larger than the header of the file states.
     "max_pixels": str(MAX_SIDE * MAX_SIDE),
 }
 
@@ -38,85 +38,86 @@ AnyPacket: TypeAlias = "Packet[Stream]"
 
 
 def refusal(path: Path, reason: str) -> InvalidInput:
-    """The error for this file; it shows the file's name and not where it lies."""
+    """Return the error for this file. Its text contains the file name but not the folder."""
     return InvalidInput(reason, source=path.name)
 
 
 def cut_off(path: Path) -> InvalidInput:
-    """The error for a file whose end is missing."""
-    return refusal(path, "the file is cut off: the end of the video is missing")
+    """Return the error for an incomplete file."""
+    return refusal(path, "the file is incomplete: the end of the video is missing")
 
 
 def too_long(path: Path) -> InvalidInput:
-    """The error for a video beyond `MAX_SECONDS`."""
+    """Return the error for a video longer than `MAX_SECONDS`."""
     return refusal(path, f"the video is longer than {MAX_SECONDS / 3600:.0f} hours")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The open file and its moving pictures, of sane size and length as far as it says.
+    """Yield the open file and its video stream.
 
-    Raises InvalidInput.
+    Raises `InvalidInput` if the file is no accepted video, or if its header states a size or a
+    duration above the maximum.
     """
     if not path.is_file():
         raise refusal(path, "there is no such file")
     if path.stat().st_size == 0:
         raise refusal(path, "the file is empty")
     try:
-        # An absolute path cannot be taken for an address such as "http:...".
+        # ffmpeg never reads an absolute path as an address such as "http:...".
         container = av.open(str(path.absolute()), "r", options=_OPTIONS)
     except (av.FFmpegError, UnicodeDecodeError) as error:
         raise refusal(
-            path, "this is not a video, or is cut off, or has a format that is not accepted"
+            path, "this is not a video, is incomplete, or has a format that is not accepted"
         ) from error
     with container:
-        video = _moving_pictures(container, path)
-        _check_size(container, video, path)
+        video = _video_stream(container, path)
+        _check_limits(container, video, path)
         yield container, video
 
 
-def _moving_pictures(container: InputContainer, path: Path) -> VideoStream:
+def _video_stream(container: InputContainer, path: Path) -> VideoStream:
     for stream in container.streams.video:
-        if not stream.disposition & Disposition.attached_pic:  # the cover of a record
+        if not stream.disposition & Disposition.attached_pic:  # a cover picture
             return stream
-    sound = "only sound" if container.streams.audio else "nothing to see"
-    raise refusal(path, f"there is {sound} in this file, no moving pictures")
+    content = "only sound" if container.streams.audio else "no video"
+    raise refusal(path, f"the file contains {content}")
 
 
-def _check_size(container: InputContainer, video: VideoStream, path: Path) -> None:
+def _check_limits(container: InputContainer, video: VideoStream, path: Path) -> None:
     decoder = _decoder_of(video)
     if decoder is None or not (decoder.width and decoder.height):
-        raise refusal(path, "it is not known how the pictures in this file are coded")
+        raise refusal(path, "the coding of the video is not supported")
     if max(decoder.width, decoder.height) > MAX_SIDE:
         size = f"{decoder.width} x {decoder.height}"
-        raise refusal(path, f"the pictures have {size} pixels, more than {MAX_SIDE} a side")
+        raise refusal(path, f"the video has {size} pixels; the maximum is {MAX_SIDE} per side")
     if (seconds_of(container) or 0) > MAX_SECONDS:
         raise too_long(path)
     decoder.options = {"max_pixels": _OPTIONS["max_pixels"]}
 
 
 def _decoder_of(video: VideoStream) -> VideoCodecContext | None:
-    # Typed as never None by PyAV, but it is for a codec that ffmpeg cannot decode.
+    # PyAV's types exclude None, but it is None for a codec that ffmpeg cannot decode.
     return video.codec_context
 
 
 def audio_of(container: InputContainer) -> AudioStream | None:
-    """The first sound track."""
+    """Return the first sound track, or None."""
     return container.streams.audio[0] if container.streams.audio else None
 
 
 def start_of(container: InputContainer) -> float:
-    """Where the file's own clock starts, in seconds."""
+    """Return the first time stamp of the file, in seconds."""
     return (container.start_time or 0) / av.time_base
 
 
 def seconds_of(container: InputContainer) -> float | None:
-    """How long the file says it is, or seems by its size."""
+    """Return the duration that ffmpeg reads or estimates, in seconds, or None."""
     return container.duration / av.time_base if container.duration else None
 
 
 def seek(container: InputContainer, seconds: float, path: Path) -> None:
-    """Goes to the last key frame before `seconds` from the start."""
+    """Move to the last key frame before `seconds` from the start."""
     try:
         container.seek(int((start_of(container) + seconds) * av.time_base))
     except av.FFmpegError as error:
@@ -124,7 +125,7 @@ def seek(container: InputContainer, seconds: float, path: Path) -> None:
 
 
 def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
-    """The packets of pictures and sound; the last of each stream is empty and flushes."""
+    """Yield the video and audio packets. The last of each stream is empty and flushes it."""
     try:
         yield from container.demux(*container.streams.video, *container.streams.audio)
     except av.FFmpegError as error:
@@ -132,7 +133,7 @@ def packets(container: InputContainer, path: Path) -> Iterator[AnyPacket]:
 
 
 def pictures_of(packet: AnyPacket) -> list[VideoFrame]:
-    """The pictures that the packet decodes to, none if it is broken."""
+    """Return the video frames of a packet, or none if it cannot be decoded."""
     try:
         return [frame for frame in packet.decode() if isinstance(frame, VideoFrame)]
     except av.FFmpegError:
@@ -140,7 +141,7 @@ def pictures_of(packet: AnyPacket) -> list[VideoFrame]:
 
 
 def sounds_of(packet: AnyPacket) -> list[AudioFrame]:
-    """The pieces of sound that the packet decodes to, none if it is broken."""
+    """Return the audio frames of a packet, or none if it cannot be decoded."""
     try:
         return [frame for frame in packet.decode() if isinstance(frame, AudioFrame)]
     except av.FFmpegError:
@@ -149,7 +150,7 @@ def sounds_of(packet: AnyPacket) -> list[AudioFrame]:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A path beside the target that takes its place at the end, or vanishes on an error."""
+    """Yield a temporary path. Its file replaces the target, or is deleted after an error."""
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         yield part

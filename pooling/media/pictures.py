@@ -1,4 +1,4 @@
-"""Single pictures of a video: turned, scaled and written as JPEG."""
+"""Single frames of a video: rotated, scaled and encoded as JPEG."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 
 _TURNS = {90: ("cclock",), 180: ("clock", "clock"), 270: ("clock",)}
-_QUALITY = 4  # from 2, the finest, to 31
+_QUALITY = 4  # of JPEG, from 2 (best) to 31
 
 
 def shown_size(video: VideoStream, rotation: int) -> tuple[int, int]:
-    """Width and height of the pictures with square pixels, turned as a player turns them."""
+    """Return the width and height at which players show the video: square pixels, rotated."""
     aspect = video.sample_aspect_ratio or Fraction(1)
     return _turned((max(round(video.width * aspect), 1), video.height), rotation)
 
@@ -26,26 +26,26 @@ def shown_size(video: VideoStream, rotation: int) -> tuple[int, int]:
 def resizer(
     size: tuple[int, int], rotation: int, pixel_format: str
 ) -> Callable[[VideoFrame], VideoFrame]:
-    """A function that turns frames and brings them to the size (width, height) and format.
+    """Return a function that scales frames to `size` (width, height), rotates and converts them.
 
-    In yuv420p black is 16 and white 235, as in videos; in yuvj420p 0 and 255, as in JPEG
-    files, which also have colours of their own (BT.601), while videos keep theirs.
+    In yuv420p, black is 16 and white is 235, as in videos. In yuvj420p they are 0 and 255, as in
+    JPEG files. JPEG files also use the colour space BT.601, whereas videos keep theirs.
     """
-    lying = _turned(size, rotation)
-    graph = _turning_graph(lying, rotation, pixel_format)
+    size_before = _turned(size, rotation)
+    graph = _turning_graph(size_before, rotation, pixel_format)
     as_jpeg = pixel_format == "yuvj420p"
     shades = ColorRange.JPEG if as_jpeg else ColorRange.MPEG
     colours = Colorspace.ITU601 if as_jpeg else None
-    scaler = VideoReformatter()  # keeps its tables; those of frame.reformat() go with the frame
+    scaler = VideoReformatter()  # reuses its tables, unlike frame.reformat()
 
     def resized(frame: VideoFrame) -> VideoFrame:
         scaled = scaler.reformat(
             frame,
-            *lying,
+            *size_before,
             format=pixel_format,
             dst_color_range=shades,
             dst_colorspace=colours,
-            threads=1,  # an import gives each core a file of its own
+            threads=1,  # an import already uses one core per file
         )
         if graph is None:
             return scaled
@@ -56,7 +56,7 @@ def resizer(
 
 
 def encode_jpeg(picture: VideoFrame) -> bytes:
-    """The picture, which is in yuvj420p, as a JPEG file."""
+    """Encode a frame in yuvj420p as a JPEG file."""
     encoder: VideoCodecContext = av.CodecContext.create("mjpeg", "w")
     encoder.width, encoder.height, encoder.pix_fmt = picture.width, picture.height, "yuvj420p"
     encoder.time_base = Fraction(1)
@@ -67,12 +67,12 @@ def encode_jpeg(picture: VideoFrame) -> bytes:
 
 
 def _turned(size: tuple[int, int], rotation: int) -> tuple[int, int]:
-    # Players turn by quarters only: a picture said to be askew is shown as it is stored.
+    # Players rotate by multiples of 90 degrees only and ignore other angles.
     return (size[1], size[0]) if rotation % 180 == 90 else size
 
 
 def _turning_graph(size: tuple[int, int], rotation: int, pixel_format: str) -> Graph | None:
-    """Filters that turn frames of this size counter-clockwise by quarters; None for no turn."""
+    """Return filters that rotate frames counter-clockwise, or None if no rotation is needed."""
     turns = _TURNS.get(rotation % 360)
     if turns is None:
         return None

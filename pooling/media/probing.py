@@ -1,4 +1,4 @@
-"""What a video file holds, whether all of it is there, and whether browsers play it."""
+"""The content of a video file, whether it is complete, and whether browsers play it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from pooling.media.files import (
 )
 from pooling.media.pictures import shown_size
 
-_WHOLE = 120.0  # seconds up to which every frame is decoded; of longer videos both ends
-_END = 10.0  # seconds at each end of a longer video
-_SHORTFALL = 0.5  # seconds by which the last packet may end too early; a fifth of short videos
-_MOST_BROKEN = 0.1  # share of packets that may be broken in a video that can be mended
+_WHOLE = 120.0  # seconds; longer videos are decoded only at both ends
+_END = 10.0  # seconds that are decoded at each end of a longer video
+_SHORTFALL = 0.5  # seconds by which the last packet may end too early; at most a fifth of all
+_MAX_BROKEN = 0.1  # the largest share of broken packets in a video that is accepted
 
-# What browsers play as it is. HEVC and MPEG-4 Part 2 they play as sound without a picture,
-# and without an error; AVI and QuickTime not at all or not all of them.
+# What all browsers play. HEVC and MPEG-4 Part 2 are not listed, because browsers may play only
+# their sound, without an error. Some browsers refuse AVI and QuickTime.
 _VIDEO_CODECS = {"mp4": {"h264", "vp9", "av1"}, "webm": {"vp8", "vp9", "av1"}}
 _AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus", "flac"}, "webm": {"opus", "vorbis"}}
 _PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
@@ -41,11 +41,12 @@ _PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
 
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
-    """What a video file holds. `width` and `height` are as shown: turned, with square pixels.
+    """The content of a video file.
 
-    `duration` is in seconds. `rotation` is the turn, counter-clockwise in degrees, that a
-    player gives each picture. `frames` is None where a long video was decoded only at both
-    ends. `broken_packets` counts those among the packets looked at that cannot be decoded.
+    `width` and `height` are those that players show: rotated, with square pixels. `duration` is in
+    seconds. `rotation` is the angle by which a player rotates each frame, counter-clockwise in
+    degrees. `frames` is None if a long video was decoded only at both ends. `broken_packets` counts
+    the packets that were read and cannot be decoded.
     """
 
     container: str
@@ -64,13 +65,13 @@ Watcher: TypeAlias = Callable[[VideoFrame, VideoStream], None]
 
 
 def probe(path: Path, watch: Watcher | None = None) -> MediaInfo:
-    """What the file holds, after decoding it.
+    """Decode the file and return its content.
 
-    `watch` is handed every picture in its turn, unless the video is too long to be decoded from
-    start to end. Raises InvalidInput where it is not a whole video of sane size and length.
+    `watch` is called with each frame in order, unless the video is so long that only its ends are
+    decoded. Raises `InvalidInput` if the file is not a complete video within the limits.
     """
     with opened(path) as (container, video):
-        seen = _look_through(container, video, path, watch)
+        seen = _scan(container, video, path, watch)
         audio = audio_of(container)
         width, height = shown_size(video, seen.rotation)
         return MediaInfo(
@@ -88,7 +89,7 @@ def probe(path: Path, watch: Watcher | None = None) -> MediaInfo:
 
 
 def is_playable(info: MediaInfo) -> bool:
-    """Whether browsers play the file as it is, pictures and sound."""
+    """Return whether browsers play the pictures and the sound of the unchanged file."""
     return (
         info.video_codec in _VIDEO_CODECS.get(info.container, ())
         and info.pixel_format in _PIXEL_FORMATS
@@ -98,7 +99,7 @@ def is_playable(info: MediaInfo) -> bool:
 
 
 def _container_name(container: InputContainer, path: Path) -> str:
-    """One word for the format; ffmpeg has one name for all formats that it reads alike."""
+    """Return one name for the format. ffmpeg gives several formats the same list of names."""
     names = container.format.name.split(",")
     if "mov" in names:
         brand = container.metadata.get("major_brand", "qt").strip().lower()
@@ -111,7 +112,7 @@ def _container_name(container: InputContainer, path: Path) -> str:
 
 @dataclass(slots=True)
 class _Seen:
-    """What came of decoding; `until` is in seconds from the start of the file."""
+    """Counts from decoding a file. `until` is the end of the last packet in seconds."""
 
     whole: bool
     frames: int = 0
@@ -122,10 +123,10 @@ class _Seen:
     watch: Callable[[VideoFrame], None] | None = None
 
 
-def _look_through(
+def _scan(
     container: InputContainer, video: VideoStream, path: Path, watch: Watcher | None
 ) -> _Seen:
-    """Decodes the video, all of it or both ends, and refuses it unless the end is there."""
+    """Decode the whole video or both ends. Raises `InvalidInput` if it is incomplete or broken."""
     _check_index(container, path)
     seconds = seconds_of(container)
     seen = _Seen(whole=seconds is None or seconds <= _WHOLE)
@@ -134,21 +135,21 @@ def _look_through(
     _decode(seen, container, video, path, stop=None if seen.whole else _END)
     if seconds and not seen.whole:
         seek(container, seconds - _END, path)
-        tail = _Seen(whole=False)  # its first packets may lack what they build upon
+        tail = _Seen(whole=False)  # not counted, because its first packets may need earlier ones
         _decode(tail, container, video, path)
         seen.until = tail.until
     if not seen.frames:
-        raise refusal(path, "no picture in this file can be decoded")
+        raise refusal(path, "no frame of the video can be decoded")
     expected = _expected_end(container, video)
     if expected and seen.until < expected - min(_SHORTFALL, expected / 5):
         raise cut_off(path)
-    if seen.broken > _MOST_BROKEN * seen.packets:
-        raise refusal(path, f"{seen.broken} of {seen.packets} packets in it cannot be decoded")
+    if seen.broken > _MAX_BROKEN * seen.packets:
+        raise refusal(path, f"{seen.broken} of {seen.packets} packets cannot be decoded")
     return seen
 
 
 def _check_index(container: InputContainer, path: Path) -> None:
-    """Refuses a file whose own index names bytes beyond its end; exact for MP4."""
+    """Raise `InvalidInput` if the index refers to bytes beyond the end. It is exact for MP4."""
     size = path.stat().st_size
     for stream in container.streams:
         if any(entry.pos + entry.size > size for entry in stream.index_entries):
@@ -156,9 +157,11 @@ def _check_index(container: InputContainer, path: Path) -> None:
 
 
 def _expected_end(container: InputContainer, video: VideoStream) -> float | None:
-    """When the last packet should end, in seconds, by what the head of the file says."""
+    """Return when the last packet should end according to the header, in seconds, or None."""
     if container.format.name == "avi" and video.frames and video.average_rate:
-        return float(video.frames / video.average_rate)  # its duration is guessed from its size
+        return float(
+            video.frames / video.average_rate
+        )  # ffmpeg estimates its duration from its size
     if video.duration is not None and video.time_base:
         return float(video.duration * video.time_base)
     return seconds_of(container)
@@ -172,9 +175,9 @@ def _decode(
     *,
     stop: float | None = None,
 ) -> None:
-    """Decodes from where the container stands to its end, or until `stop` seconds."""
+    """Decode from the current position to the end, or until `stop` seconds."""
     start = start_of(container)
-    # Matroska tells how long the file is but not the pictures: then the sound counts as well.
+    # Matroska states no duration of the video stream, only of the file, so sound counts as well.
     any_counts = video.duration is None
     for packet in packets(container, path):
         ends = _end_of(packet) - start
@@ -188,7 +191,7 @@ def _decode(
 
 
 def _try(seen: _Seen, packet: AnyPacket) -> bool:
-    """Whether the packet can be decoded; some give a picture only with those after them."""
+    """Decode a packet and return whether it is intact. Some need later packets for a frame."""
     seen.packets += bool(packet.size)
     try:
         frames = packet.decode()
@@ -205,6 +208,6 @@ def _try(seen: _Seen, packet: AnyPacket) -> bool:
 
 
 def _end_of(packet: AnyPacket) -> float:
-    """When a packet ends, in seconds by the file's own clock; 0 for one without times."""
+    """Return the time at which a packet ends, in seconds, or 0 for one without times."""
     at = packet.dts if packet.pts is None else packet.pts
     return float((at + (packet.duration or 0)) * packet.time_base) if at is not None else 0.0

@@ -1,4 +1,4 @@
-"""Contact sheets: eight moments of a video in one picture, to be taken in at a glance."""
+"""Contact sheets: eight frames of a video in one image."""
 
 from __future__ import annotations
 
@@ -28,52 +28,53 @@ from pooling.media.pictures import encode_jpeg, resizer, shown_size
 
 _PARTS = 8
 _COLUMNS = 4
-_MOST_WIDTH, _MOST_HEIGHT = 240, 320  # of a tile; the height binds pictures slimmer than 3:4
+_MAX_WIDTH, _MAX_HEIGHT = 240, 320  # of a tile, in pixels
 _GAP = 4  # pixels between tiles
-_GREY = "0x505050"  # neither black bars nor white walls nor the usual grey run into it
-_SHORT = 30.0  # seconds up to which a file is decoded from start to end and not jumped through
+_GREY = "0x505050"  # differs from black bars, white walls and the grey of many videos
+_SHORT = 30.0  # seconds; longer files are not decoded completely but read by seeking
 
 
 class ContactSheet:
-    """The frames shown in the middle of each of eight equal parts of a video, as one JPEG.
+    """The frames in the middle of eight equal parts of a video, as one JPEG.
 
-    `watch` takes them out of the frames that somebody decodes anyway; without it, `write` looks
-    them up itself. No frame comes twice: of a video of five frames there are five.
+    `watch` selects them from frames that are decoded for another purpose. Without it, `write`
+    decodes them itself. No frame is repeated, so a video of five frames has five tiles.
     """
 
     def __init__(self) -> None:
-        self._moments: list[int] | None = None  # those to come, in ticks of the stream
+        self._timestamps: list[int] | None = None  # of the next tiles, in ticks of the stream
         self._resized: Callable[[VideoFrame], VideoFrame] | None = None
         self._tiles: list[VideoFrame] = []
-        self._taken: int | None = None  # when the latest tile was shown
-        self._last: VideoFrame | None = None  # the latest frame, while moments are to come
+        self._last_tile: int | None = None  # the timestamp of the last tile
+        self._last: VideoFrame | None = None  # the last frame, while tiles are missing
 
     def watch(self, frame: VideoFrame, video: VideoStream) -> None:
-        """Looks at the next frame of a video that is decoded from its start to its end."""
+        """Inspect the next frame of a video that is decoded from start to end."""
         try:
-            if self._moments is None:
-                start, length = _span(cast(InputContainer, video.container), video)
-                self._moments = _middles(start, length) if length else []
-            self._look_at(frame, video)
+            if self._timestamps is None:
+                start, length = _time_range(cast(InputContainer, video.container), video)
+                self._timestamps = _middles(start, length) if length else []
+            self._inspect_frame(frame, video)
         except (av.FFmpegError, ValueError):
-            self._moments, self._tiles, self._last = [], [], None  # `write` will tell why
+            # `write` raises the error.
+            self._timestamps, self._tiles, self._last = [], [], None
 
     def write(self, video: Path, target: Path, seconds: float | None = None) -> tuple[int, int]:
-        """Writes the sheet of what was watched, or else of this file; returns its size.
+        """Write the sheet of the watched frames, or of this file. Return its width and height.
 
-        Tiles lie in four columns in reading order, with 4 pixels of grey between them, and have
-        at most 240 x 320 pixels each, never more than the video. A file of more than half a
-        minute that was not watched is jumped through: a key frame up to half a part before the
-        middle then stands for it, which saves decoding from there on. `seconds` is the length of
-        a file that does not tell it. Raises InvalidInput where no sheet can be made.
+        Tiles are in four columns in reading order, with 4 pixels of grey between them. A tile has
+        at most 240 x 320 pixels and is never larger than the video. A file longer than half a
+        minute that was not watched is read by seeking. Then a key frame up to half a part before
+        the middle is used instead, which saves decoding. `seconds` is the duration of a file whose
+        header has none. Raises `InvalidInput` if no sheet can be made.
         """
         try:
             if self._last is None and not self._tiles:
-                self._look_through(video, seconds)
-            if self._last is not None:  # it stays on show until the end
-                self._take(self._last)
+                self._scan(video, seconds)
+            if self._last is not None:  # players show it until the end
+                self._add_tile(self._last)
             if not self._tiles:
-                raise refusal(video, "no picture in this file can be decoded")
+                raise refusal(video, "no frame of the video can be decoded")
             sheet = _laid_out(self._tiles)
             content = encode_jpeg(sheet)
         except (av.FFmpegError, ValueError) as error:
@@ -82,49 +83,52 @@ class ContactSheet:
             part.write_bytes(content)
         return sheet.width, sheet.height
 
-    def _look_through(self, path: Path, seconds: float | None) -> None:
+    def _scan(self, path: Path, seconds: float | None) -> None:
         with opened(path) as (container, video):
-            start, length = _span(container, video, seconds)
-            moments = _middles(start, length)
+            start, length = _time_range(container, video, seconds)
+            timestamps = _middles(start, length)
             if length * _tick(video) > _SHORT:
                 early = length // (2 * _PARTS)
-                for frame in _frames_near(container, video, path, moments, early):
-                    self._size_by(frame, video)
-                    self._take(frame)
+                for frame in _frames_near(container, video, path, timestamps, early):
+                    self._set_tile_size(frame, video)
+                    self._add_tile(frame)
             else:
-                self._moments = moments
+                self._timestamps = timestamps
                 for frame in _frames(container, video, path):
-                    self._look_at(frame, video)
+                    self._inspect_frame(frame, video)
 
-    def _look_at(self, frame: VideoFrame, video: VideoStream) -> None:
-        """Takes the frame before this one for the moments that lie between both."""
-        self._size_by(frame, video)
-        while self._moments and (frame.pts or 0) > self._moments[0]:
-            del self._moments[0]
-            self._take(self._last or frame)
-        self._last = frame if self._moments else None
+    def _inspect_frame(self, frame: VideoFrame, video: VideoStream) -> None:
+        """Add the frame before this one as the tile of each timestamp between the two."""
+        self._set_tile_size(frame, video)
+        while self._timestamps and (frame.pts or 0) > self._timestamps[0]:
+            del self._timestamps[0]
+            self._add_tile(self._last or frame)
+        self._last = frame if self._timestamps else None
 
-    def _size_by(self, frame: VideoFrame, video: VideoStream) -> None:
+    def _set_tile_size(self, frame: VideoFrame, video: VideoStream) -> None:
         if self._resized is None:
             size = _tile_size(shown_size(video, frame.rotation))
             self._resized = resizer(size, frame.rotation, "yuvj420p")
 
-    def _take(self, frame: VideoFrame) -> None:
-        """Adds a tile, small at once, as a frame keeps megabytes of the decoder's memory."""
-        if self._resized and (not self._tiles or frame.pts != self._taken):
+    def _add_tile(self, frame: VideoFrame) -> None:
+        """Add a tile, unless it repeats the last one.
+
+        It is scaled immediately, because a frame holds megabytes of the decoder's memory.
+        """
+        if self._resized and (not self._tiles or frame.pts != self._last_tile):
             self._tiles.append(self._resized(frame))
-            self._taken = frame.pts
+            self._last_tile = frame.pts
 
 
 def write_sheet(video: Path, target: Path) -> tuple[int, int]:
-    """Writes the contact sheet of a file that nobody is decoding; see `ContactSheet.write`."""
+    """Write the contact sheet of a file, as `ContactSheet.write` does without watched frames."""
     return ContactSheet().write(video, target)
 
 
-def _span(
+def _time_range(
     container: InputContainer, video: VideoStream, seconds: float | None = None
 ) -> tuple[int, int]:
-    """Where the pictures start and how long they last, in ticks of the stream's clock."""
+    """Return the start and the duration of the video, in ticks of the stream."""
     tick = _tick(video)
     start = video.start_time
     if start is None:
@@ -135,9 +139,9 @@ def _span(
 
 
 def _tick(video: VideoStream) -> Fraction:
-    """The unit of the times of the stream's frames, in seconds."""
+    """Return the unit of the stream's timestamps, in seconds."""
     if not video.time_base:
-        raise ValueError("a stream without a clock")
+        raise ValueError("the stream has no time base")
     return video.time_base
 
 
@@ -146,49 +150,49 @@ def _middles(start: int, length: int) -> list[int]:
 
 
 def _frames(container: InputContainer, video: VideoStream, path: Path) -> Iterator[VideoFrame]:
-    """The frames from where the container stands to its end."""
+    """Yield the frames from the current position to the end."""
     for packet in packets(container, path):
         if packet.stream is video:
             yield from pictures_of(packet)
 
 
 def _frames_near(
-    container: InputContainer, video: VideoStream, path: Path, moments: Sequence[int], early: int
+    container: InputContainer, video: VideoStream, path: Path, timestamps: Sequence[int], early: int
 ) -> Iterator[VideoFrame]:
-    """For each moment the frame there, or a key frame that lies up to `early` before it."""
+    """Yield the frame at each timestamp, or a key frame up to `early` ticks before it."""
     frames = _frames(container, video, path)
     last: VideoFrame | None = None
-    for moment in moments:
-        if last is not None and (last.pts or 0) >= moment:
-            continue  # behind a hole in the file
-        if _key_frame_is_ahead(video, last, moment):
-            seek(container, float(moment * _tick(video)) - start_of(container), path)
+    for timestamp in timestamps:
+        if last is not None and (last.pts or 0) >= timestamp:
+            continue  # the file has a gap here
+        if _key_frame_is_ahead(video, last, timestamp):
+            seek(container, float(timestamp * _tick(video)) - start_of(container), path)
             frames = _frames(container, video, path)
         for frame in frames:
             last = frame
-            if (frame.pts or 0) >= (moment - early if frame.key_frame else moment):
+            if (frame.pts or 0) >= (timestamp - early if frame.key_frame else timestamp):
                 break
         if last is not None:
             yield last
 
 
-def _key_frame_is_ahead(video: VideoStream, last: VideoFrame | None, moment: int) -> bool:
-    """Whether a seek leads further on than `last`; taken for granted where there is no index."""
+def _key_frame_is_ahead(video: VideoStream, last: VideoFrame | None, timestamp: int) -> bool:
+    """Return whether a seek reaches a frame after `last`. Without an index this is assumed."""
     if last is None or last.pts is None:
         return True
-    found = video.index_entries.search_timestamp(moment)
+    found = video.index_entries.search_timestamp(timestamp)
     return found < 0 or video.index_entries[found].timestamp > last.pts
 
 
 def _tile_size(shown: tuple[int, int]) -> tuple[int, int]:
-    """Even sides, as yuvj420p has one colour for each 2 x 2 pixels."""
+    """Return the size of a tile. Its sides are even, because yuvj420p requires it."""
     width, height = shown
-    scale = min(1.0, _MOST_WIDTH / width, _MOST_HEIGHT / height)
+    scale = min(1.0, _MAX_WIDTH / width, _MAX_HEIGHT / height)
     return max(int(width * scale) & ~1, 2), max(int(height * scale) & ~1, 2)
 
 
 def _laid_out(tiles: Sequence[VideoFrame]) -> VideoFrame:
-    """The tiles, all of one size and in yuvj420p, in rows of four; what is left stays grey."""
+    """Arrange tiles of one size in yuvj420p in rows of four. The rest of the last row is grey."""
     columns, rows = min(len(tiles), _COLUMNS), -(-len(tiles) // _COLUMNS)
     graph = Graph()
     source = graph.add_buffer(

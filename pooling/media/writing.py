@@ -1,4 +1,4 @@
-"""Copies of videos that browsers play, and posters; never half a file."""
+"""Playable copies of videos, and posters. No incomplete file is ever left behind."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from pooling.media.pictures import encode_jpeg, resizer, shown_size
 from pooling.media.probing import MediaInfo, Watcher, is_playable, probe
 
 _MAX_HEIGHT = 720
-_CLOCK = 90_000  # ticks per second of what is written; every usual frame rate divides it well
-_USUAL_RATE, _MOST_RATE = Fraction(25), Fraction(60)  # frames per second
-_KEY_FRAMES = 2  # seconds between them, for quick seeking
+_CLOCK = 90_000  # ticks per second in written files; suits all usual frame rates
+_DEFAULT_RATE, _MAX_RATE = Fraction(25), Fraction(60)  # frames per second
+_KEY_FRAMES = 2  # seconds between key frames, for quick seeking
 _SAMPLE_RATE = 48_000
 
 
 def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) -> MediaInfo:
-    """Writes `target`: a copy of `source` where browsers play that, else normalised.
+    """Write a copy of `source` to `target`, normalised if browsers do not play `source`.
 
-    Returns what `target` holds. Watched, and raises InvalidInput, like `probe(source)`. When
-    anything fails, whatever was at `target` stays as it was.
+    Return the content of `target`. `watch` and the errors are those of `probe(source)`. After an
+    error, `target` is unchanged.
     """
     info = probe(source, watch)
     if not is_playable(info):
@@ -53,22 +53,22 @@ def ensure_playable(source: Path, target: Path, watch: Watcher | None = None) ->
 
 
 def normalise(source: Path, target: Path, *, max_height: int = _MAX_HEIGHT) -> MediaInfo:
-    """Writes `target` as MP4: H.264 yuv420p and AAC, index in front.
+    """Write `source` to `target` as MP4: H.264 in yuv420p and AAC, with the index in front.
 
-    Pictures are turned as a player shows them, with square pixels and even sides, at most
-    `max_height` high and twice that wide, never enlarged. They keep their times, but at
-    most 60 a second stay. Returns and raises like `ensure_playable`.
+    Frames are rotated as players show them and have square pixels and even sides. They are at most
+    `max_height` high and twice that wide, and are never enlarged. They keep their times, but at
+    most 60 frames per second are written. Return value and errors are those of `ensure_playable`.
     """
     return _normalise(source, target, probe(source), max_height)
 
 
 def write_poster(video: Path, target: Path, width: int = 320) -> tuple[int, int]:
-    """Writes a picture from the middle of the video as JPEG; returns its width and height."""
-    # In a broadcast stream the seek may end behind the last key frame, so that nothing can be
-    # decoded from there; then all is decoded from the start.
-    found = _middle_frame(video, jump=True) or _middle_frame(video, jump=False)
+    """Write a frame from the middle of the video as JPEG. Return its width and height."""
+    # In a broadcast stream, seeking may end after the last key frame, from where no frame can be
+    # decoded. Then the video is decoded from the start.
+    found = _middle_frame(video, by_seeking=True) or _middle_frame(video, by_seeking=False)
     if found is None:
-        raise refusal(video, "no picture in this file can be decoded")
+        raise refusal(video, "no frame of the video can be decoded")
     frame, (shown_width, shown_height) = found
     size = (width, max(round(width * shown_height / shown_width), 1))
     picture = resizer(size, frame.rotation, "yuvj420p")(frame)
@@ -88,14 +88,14 @@ def _normalise(source: Path, target: Path, info: MediaInfo, max_height: int) -> 
             pictures = _PictureWriter(out, video, info, max_height, start)
             sounds = _SoundWriter(out, audio, start) if audio else None
             for packet in packets(container, source):
-                _pass_on(packet, video, pictures, audio, sounds)
+                _write_packet(packet, video, pictures, audio, sounds)
             pictures.close()
             if sounds:
                 sounds.close()
         return probe(part)
 
 
-def _pass_on(
+def _write_packet(
     packet: AnyPacket,
     video: VideoStream,
     pictures: _PictureWriter,
@@ -110,12 +110,12 @@ def _pass_on(
             sounds.write(sound)
 
 
-def _middle_frame(path: Path, *, jump: bool) -> tuple[VideoFrame, tuple[int, int]] | None:
-    """The first frame of the second half, or the last of the first, and its size as shown."""
+def _middle_frame(path: Path, *, by_seeking: bool) -> tuple[VideoFrame, tuple[int, int]] | None:
+    """Return the first frame of the second half, or the last frame, and the size for players."""
     last: VideoFrame | None = None
     with opened(path) as (container, video):
         half = (seconds_of(container) or 0.0) / 2
-        if jump:
+        if by_seeking:
             seek(container, half, path)
         for packet in packets(container, path):
             for frame in pictures_of(packet) if packet.stream is video else ():
@@ -126,7 +126,7 @@ def _middle_frame(path: Path, *, jump: bool) -> tuple[VideoFrame, tuple[int, int
 
 
 class _PictureWriter:
-    """Encodes frames as H.264, each at its own time."""
+    """An encoder of frames as H.264, each at its own time."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class _PictureWriter:
         start: float,
     ) -> None:
         self._out, self._start = out, start
-        rate = min(video.average_rate or _USUAL_RATE, _MOST_RATE)
+        rate = min(video.average_rate or _DEFAULT_RATE, _MAX_RATE)
         size = _even_size(info, max_height)
         options = {"preset": "veryfast", "crf": "23"}
         self._stream = out.add_stream("libx264", rate=rate, options=options)
@@ -151,7 +151,7 @@ class _PictureWriter:
         self._free_from = 0
 
     def write(self, frame: VideoFrame) -> None:
-        """Adds the frame, unless it comes out of order or on the heels of the last one."""
+        """Add the frame, unless it is out of order or too close to the last one."""
         at = self._free_from
         if frame.time is not None:
             at = round((frame.time - self._start) * _CLOCK)
@@ -159,34 +159,35 @@ class _PictureWriter:
             return
         picture = self._resized(frame)
         picture.pts, picture.time_base, picture.duration = at, Fraction(1, _CLOCK), self._length
-        picture.pict_type = PictureType.NONE  # the encoder is to choose its own key frames
+        picture.pict_type = PictureType.NONE  # so that the encoder selects the key frames
         self._out.mux(self._stream.encode(picture))
-        self._free_from = at + int(_CLOCK / _MOST_RATE) - 1
+        self._free_from = at + int(_CLOCK / _MAX_RATE) - 1
 
     def close(self) -> None:
-        """Writes what the encoder still holds."""
+        """Write the remaining frames of the encoder."""
         self._out.mux(self._stream.encode(None))
 
 
 class _SoundWriter:
-    """Encodes sound as AAC without gaps, in mono or stereo."""
+    """An encoder of sound as AAC without gaps, in mono or stereo."""
 
     def __init__(self, out: OutputContainer, audio: AudioStream, start: float) -> None:
         self._out, self._start = out, start
         self._stream = out.add_stream("aac", rate=_SAMPLE_RATE)
         self._stream.layout = "mono" if audio.channels == 1 else "stereo"
         self._resampler: AudioResampler | None = None
-        self._like: tuple[str, str, int] | None = None
+        self._source_format: tuple[str, str, int] | None = None
         self._at: int | None = None
 
     def write(self, frame: AudioFrame) -> None:
-        """Adds the sound behind the last; the first at its own time."""
+        """Add a frame directly after the last one. The first frame is at its own time."""
         if self._at is None:
             self._at = max(round(((frame.time or 0.0) - self._start) * _SAMPLE_RATE), 0)
-        like = (frame.format.name, frame.layout.name, frame.sample_rate)
-        if self._resampler is None or like != self._like:  # broadcasts change in mid-stream
+        source_format = (frame.format.name, frame.layout.name, frame.sample_rate)
+        # The format may change within a broadcast.
+        if self._resampler is None or source_format != self._source_format:
             self._resampler = AudioResampler("fltp", self._stream.layout, _SAMPLE_RATE)
-            self._like = like
+            self._source_format = source_format
         frame.pts = None
         for samples in self._resampler.resample(frame):
             samples.pts, samples.time_base = self._at, Fraction(1, _SAMPLE_RATE)
@@ -194,12 +195,12 @@ class _SoundWriter:
             self._out.mux(self._stream.encode(samples))
 
     def close(self) -> None:
-        """Writes what the encoder still holds."""
+        """Write the remaining frames of the encoder."""
         self._out.mux(self._stream.encode(None))
 
 
 def _copy_colours(source: VideoCodecContext, target: VideoCodecContext) -> None:
-    """Says of the written colours what the source says of its own, unless those are RGB."""
+    """Copy the description of the colours from the source, unless they are RGB."""
     if source.format is not None and not source.format.is_rgb:
         target.colorspace = source.colorspace
         target.color_primaries = source.color_primaries
@@ -207,7 +208,7 @@ def _copy_colours(source: VideoCodecContext, target: VideoCodecContext) -> None:
 
 
 def _even_size(info: MediaInfo, max_height: int) -> tuple[int, int]:
-    """The size to write: even sides, as yuv420p has one colour for each 2 x 2 pixels."""
+    """Return the size to write. Its sides are even, because yuv420p requires it."""
     scale = min(1.0, max_height / info.height, 2 * max_height / info.width)
     return _even(info.width * scale), _even(info.height * scale)
 

@@ -1,4 +1,4 @@
-"""Every write of the pooling app, by noun."""
+"""All writes of the pooling app, one module per noun."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pooling.services.benchmarks import (
 from pooling.services.metadata import (
     ImportedTags,
     ImportedTrainSplit,
+    TagsReport,
+    TrainSplitReport,
     import_tags,
     import_train_captions,
 )
-from pooling.services.pools import BuiltPool, build_pool
-from pooling.services.runs import ImportedRun, import_run
+from pooling.services.pools import BuiltPool, PoolReport, build_pool
+from pooling.services.runs import ImportedRun, RunReport, import_run
 
 __all__ = [
     "BuiltPool",
@@ -22,6 +24,10 @@ __all__ = [
     "ImportedRun",
     "ImportedTags",
     "ImportedTrainSplit",
+    "PoolReport",
+    "RunReport",
+    "TagsReport",
+    "TrainSplitReport",
     "build_pool",
     "import_benchmark",
     "import_run",

@@ -1,16 +1,16 @@
-"""Bringing in a benchmark: its captions, videos and original positives."""
+"""Importing a benchmark: its captions, videos and original positives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from django.core.exceptions import ValidationError
 
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
@@ -18,7 +18,7 @@ from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
 from pooling.enums import EqualTexts
 from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
-from pooling.policies import check_can_build_pool
+from pooling.policies import check_can_import_benchmark, check_can_set_equal_texts
 from pooling.selectors import query_ids, video_ids, video_keys
 from pooling.services.pools import recount_tasks
 from pooling.services.videos import attach_videos, prepared_videos
@@ -29,7 +29,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedBenchmark:
-    """`created` is False where these captions were stored under this key before."""
+    """`created` is False if these captions were already stored under this key."""
 
     benchmark: Benchmark
     original_positives: int
@@ -41,6 +41,7 @@ def import_benchmark(
     *,
     key: str,
     captions: Path,
+    by: Actor,
     videos: Path | None = None,
     media_dir: Path | None = None,
     name: str = "",
@@ -49,13 +50,15 @@ def import_benchmark(
     equal_texts: str = EqualTexts.FOLDED,
     progress: Progress = no_progress,
 ) -> ImportedBenchmark:
-    """Store captions, videos and original positives, and make the given files playable.
+    """Store captions, videos and original positives, with a playable copy of each video file.
 
-    Videos are numbered in the order of the videos file, then as the captions name them: the
-    order of the columns of a similarity matrix. If the same captions are imported again, only the
-    files of videos without one are added. `equal_texts` is the rule of a new benchmark. Raises
-    `InvalidInput`, or `Conflict` if the key belongs to other captions. Then nothing is stored.
+    Videos are numbered in the order of the videos file, and further ones in the order of the
+    captions. The columns of a similarity matrix have the same order. If the same captions are
+    imported again, only the files of videos without a file are added. `equal_texts` is the rule of
+    a new benchmark. Raises `NotPermitted`; `InvalidInput`; and `Conflict` if the key belongs to
+    other captions. After an error nothing is stored.
     """
+    check_can_import_benchmark(by, key)
     _check_key(key)
     check_length(Benchmark, "name", name)
     check_length(Benchmark, "licence", licence)
@@ -67,7 +70,7 @@ def import_benchmark(
     with prepared_videos(listed.videos, media_dir, progress) as ready, long_transaction():
         progress(0, None, "storing")
         benchmark = stored or _store(
-            key, name or key, licence, description, equal_texts, file, listed
+            key, name or key, licence, description, equal_texts, file, listed, by
         )
         broken = attach_videos(benchmark, listed.videos, ready)
     return ImportedBenchmark(
@@ -89,13 +92,13 @@ def _check_key(key: str) -> None:
 def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
     if stored.captions_sha256 != file.sha256:
         raise Conflict(
-            f"the benchmark {stored.key!r} is there with other captions; choose another key"
+            f"the benchmark {stored.key!r} already exists with other captions; choose another key"
         )
     unknown = {video.key for video in listed.videos} - set(video_keys(stored))
     if unknown:
         raise Conflict(
-            f"the benchmark {stored.key!r} is there without the video {min(unknown)!r}; "
-            "its videos cannot be added to, as runs are numbered by them"
+            f"the benchmark {stored.key!r} already exists without the video {min(unknown)!r}; "
+            "no video can be added, because runs refer to videos by their numbers"
         )
 
 
@@ -107,6 +110,7 @@ def _store(
     equal_texts: str,
     file: CaptionsFile,
     listed: VideosFile,
+    by: Actor,
 ) -> Benchmark:
     keys = tuple(dict.fromkeys([video.key for video in listed.videos] + list(file.video_keys)))
     benchmark = Benchmark.objects.create(
@@ -118,6 +122,7 @@ def _store(
         captions_sha256=file.sha256,
         n_queries=len(file.query_keys),
         n_videos=len(keys),
+        created_by=account_of(by),
     )
     _copy_numbered(Query, benchmark, {"key": file.query_keys, "text": file.texts})
     _copy_numbered(Video, benchmark, {"key": keys})
@@ -133,13 +138,12 @@ def _store(
     return benchmark
 
 
-def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Any) -> Benchmark:
+def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
     """Change when captions count as the same text.
 
-    Raises `NotPermitted` unless `by` may build pools, and `Conflict` if tasks were opened under the
-    current rule, because they name their texts by it.
+    Raises `NotPermitted`, and `Conflict` if tasks exist that share a label under the current rule.
     """
-    check_can_build_pool(by, benchmark)
+    check_can_set_equal_texts(by, benchmark)
     with long_transaction():
         lock_row(benchmark)
         benchmark.refresh_from_db()

@@ -1,13 +1,15 @@
-"""Bringing in what analyses need beside a benchmark's captions: train splits and tags."""
+"""Importing the metadata that analyses use: train captions and tags."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
+from config.accounts.actors import Actor
 from config.shared.bulk import lock_row, long_transaction
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -16,43 +18,77 @@ from pooling.core.packing import pack_numbers, pack_texts
 from pooling.core.tag_file import MAX_TAGS, VIDEO, TagFile, parse_tags
 from pooling.core.train_file import parse_train_captions
 from pooling.models import Benchmark, Tag, TrainSplit
+from pooling.policies import check_can_import_metadata
 from pooling.selectors import original_positives, query_numbers, video_numbers
 from pooling.services.names import check_name, free_name
 
 TRAIN = "train"
 
 
+class TrainSplitReport(TypedDict):
+    """An imported train split in the result of a job and in the output of `--json`."""
+
+    split: str
+    captions: int
+    sha256: str
+    created: bool
+    notes: list[str]
+
+
+class TagsReport(TypedDict):
+    """Imported tags in the result of a job and in the output of `--json`."""
+
+    tags: int
+    captions: int
+    notes: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedTrainSplit:
-    """`created` is False where the same content was there before."""
+    """`created` is False if the same content was already stored."""
 
     split: TrainSplit
     created: bool
     notes: tuple[str, ...]
 
+    def report(self) -> TrainSplitReport:
+        return {
+            "split": self.split.name,
+            "captions": self.split.n_captions,
+            "sha256": self.split.sha256,
+            "created": self.created,
+            "notes": list(self.notes),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedTags:
-    """How many tags the file has, and how many captions have at least one of them."""
+    """The numbers of tags in the file and of captions that have at least one of them."""
 
     tags: int
     captions: int
     notes: tuple[str, ...]
+
+    def report(self) -> TagsReport:
+        return {"tags": self.tags, "captions": self.captions, "notes": list(self.notes)}
 
 
 def import_train_captions(
     *,
     benchmark: Benchmark,
     path: Path,
+    by: Actor,
     name: str = "",
     source: str | None = None,
     progress: Progress = no_progress,
 ) -> ImportedTrainSplit:
-    """Store the captions that systems were trained on as a split of the benchmark.
+    """Store the captions that systems were trained on, as a train split of the benchmark.
 
-    The same content is the same split, whatever it is called. Other content under a taken name
-    becomes `NAME@2`, and so on. Raises `InvalidInput`; then nothing is stored.
+    The same content is the same split under any name. Other content under a name in use becomes
+    `NAME@2`, then `NAME@3`. Raises `NotPermitted`, or `InvalidInput`, after which nothing is
+    stored.
     """
+    check_can_import_metadata(by, benchmark)
     check_name(name or TRAIN, "train split")
     file = parse_train_captions(
         path, source=source, progress=lambda d, t: progress(d, t, "reading train captions")
@@ -76,14 +112,16 @@ def import_tags(
     *,
     benchmark: Benchmark,
     path: Path,
+    by: Actor,
     source: str | None = None,
     progress: Progress = no_progress,
 ) -> ImportedTags:
-    """Store the tags of a file, each in place of the one of that name, if there is one.
+    """Store the tags of a file. A tag replaces the stored tag of the same name.
 
-    A video's tag holds for all captions that it is an original positive of. Raises `InvalidInput`;
-    then nothing is stored.
+    The tag of a video applies to all captions that have the video as an original positive. Raises
+    `NotPermitted`, or `InvalidInput`, after which nothing is stored.
     """
+    check_can_import_metadata(by, benchmark)
     file = parse_tags(
         path,
         query_numbers=query_numbers(benchmark),
@@ -107,7 +145,7 @@ def import_tags(
 
 
 def _captions_by_tag(benchmark: Benchmark, file: TagFile) -> dict[str, Int32s]:
-    """Query numbers of each tag, ascending."""
+    """Return the query numbers of each tag, ascending."""
     if file.of != VIDEO:
         return dict(file.numbers)
     queries, videos = original_positives(benchmark)
@@ -133,6 +171,6 @@ def _check_number(benchmark: Benchmark, file: TagFile, source: str) -> None:
     total = len(known | set(file.numbers))
     if total > MAX_TAGS:
         raise InvalidInput(
-            f"with the tags that are there it makes {total:,}, {MAX_TAGS:,} are allowed",
+            f"the benchmark would have {total:,} tags; the maximum is {MAX_TAGS:,}",
             source=source,
         )

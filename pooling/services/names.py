@@ -1,4 +1,4 @@
-"""What runs and train splits are called in a benchmark."""
+"""Names of runs and train splits, unique within a benchmark."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from config.shared.errors import InvalidInput
 NAME_LENGTH = 100
 
 
-def check_name(name: str, what: str) -> None:
-    """Raises `InvalidInput` for a name that is empty, too long or not plainly to be read."""
+def check_name(name: str, noun: str) -> None:
+    """Raise `InvalidInput` for a name that is empty, too long or hard to read."""
     if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable() or name != name.strip():
         raise InvalidInput(
-            f"a {what} is called by 1 to {NAME_LENGTH} printable characters, not {name!r}"
+            f"the name of a {noun} must have 1 to {NAME_LENGTH} printable characters "
+            f"and no space at its ends, not {name!r}"
         )
 
 
 def free_name(rows: QuerySet[Any, Model], name: str) -> str:
-    """The name itself, or if one of the rows has it `NAME@2`, and so on."""
+    """Return the name, or the first of `NAME@2`, `NAME@3` and so on that no row uses."""
     taken = set(rows.filter(name__startswith=name).values_list("name", flat=True))
     candidates = (f"{name}@{version}" for version in range(2, len(taken) + 3))
     return name if name not in taken else next(c for c in candidates if c not in taken)

@@ -1,21 +1,24 @@
-"""Pools: which pairs are to be judged, brought by which runs."""
+"""Building pools: which pairs of which runs will be judged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
-from pooling.core.equal_texts import unit_codes
+from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
 from pooling.enums import PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
+from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors import (
     find_runs,
     first_equal_captions,
@@ -28,35 +31,57 @@ from pooling.selectors import (
 Int64Array = npt.NDArray[np.int64]
 
 
+class PoolReport(TypedDict):
+    """A built pool in the result of a job and in the output of `--json`."""
+
+    pool: int
+    pairs: int
+    new_pairs: int
+    tasks: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltPool:
-    """`created` is False where this very pool was there."""
+    """`created` is False if the same pool was already stored."""
 
     pool: Pool
     created: bool
+
+    def report(self) -> PoolReport:
+        return {
+            "pool": self.pool.pk,
+            "pairs": self.pool.n_pairs,
+            "new_pairs": self.pool.n_new_pairs if self.created else 0,
+            "tasks": self.pool.n_tasks,
+        }
 
 
 def build_pool(
     *,
     benchmark: Benchmark,
     depth: int,
+    by: Actor,
     run_names: Sequence[str] = (),
     sample: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> BuiltPool:
-    """Pool the top `depth` of the runs (all of them where none is named), each pair once.
+    """Pool the top `depth` of the named runs, or of all runs if none is named.
 
-    Only pairs that no earlier pool brought are added. `sample` limits the pool to that many
-    queries, drawn by a seeded hash. Raises `InvalidInput`: no run, a depth below 1.
+    Only pairs that no earlier pool contains are stored. `sample` limits the pool to that number of
+    queries, drawn by a seeded hash. Raises `NotPermitted`, and `InvalidInput` for an unknown run,
+    no run, a depth below 1, or a sample beyond the queries.
     """
+    check_can_pool(by, benchmark, runs=run_names, depth=depth, sample=sample)
     check_depth(depth)
     check_seed(seed)
     if sample is not None and not 1 <= sample <= benchmark.n_queries:
-        raise InvalidInput(f"a sample is of 1 to {benchmark.n_queries:,} queries, not {sample:,}")
+        raise InvalidInput(
+            f"the sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}"
+        )
     runs = find_runs(benchmark, run_names)
     if not runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool; import_run brings one")
+        raise InvalidInput(f"{benchmark.key} has no run to pool; import one with import_run")
     codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
     progress(len(runs), len(runs), "storing pairs")
     with long_transaction():
@@ -65,7 +90,7 @@ def build_pool(
         same = _same_pool(benchmark, runs, depth, sample, seed)
         n_tasks = _count_tasks(benchmark, codes)
         if same is not None and not len(fresh):
-            if same.n_tasks is None:  # it was built before pools stored this count
+            if same.n_tasks is None:  # built before pools stored this count
                 same.n_tasks = n_tasks
                 same.save(update_fields=["n_tasks"])
             return BuiltPool(same, created=False)
@@ -78,18 +103,22 @@ def build_pool(
             n_pairs=len(codes),
             n_new_pairs=len(fresh),
             n_tasks=n_tasks,
+            created_by=account_of(by),
         )
         pool.runs.set(runs)
         _copy_pairs(pool, fresh)
     return BuiltPool(pool, created=True)
 
 
-def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, Int64Array]:
-    """A pool of pairs that were judged elsewhere, and the primary keys of these pairs.
+def add_judged_pairs(
+    *, benchmark: Benchmark, codes: Int64Array, by: Actor
+) -> tuple[Pool, Int64Array]:
+    """Store a pool of pairs that were judged elsewhere. Return it and the pairs' primary keys.
 
-    Runs inside the caller's transaction, which stores the judgments of these pairs.
-    codes: int64 [n], ascending and unique; returns ids int64 [n] in the same order.
+    The caller's transaction stores the judgments of these pairs as well.
+    codes: int64 [n], ascending and unique. The keys are int64 [n] in the same order.
     """
+    check_can_build_pool(by, benchmark)
     known = pair_arrays(benchmark)
     fresh = new_codes(codes, known.codes)
     pool = Pool.objects.create(
@@ -98,6 +127,7 @@ def add_judged_pairs(*, benchmark: Benchmark, codes: Int64Array) -> tuple[Pool, 
         n_pairs=len(codes),
         n_new_pairs=len(fresh),
         n_tasks=_count_tasks(benchmark, codes),
+        created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
     all_codes = np.concatenate([known.codes, fresh])
@@ -121,21 +151,20 @@ def _pooled_codes(
         ranked = ranked_matrix(run, depth)
         if drawn is not None:
             ranked = ranked[drawn]
-        found.append(pair_codes(ranked, depth, benchmark.n_videos, drawn))
+        found.append(pair_codes(ranked, depth, benchmark.pair_space, drawn))
     return union_codes(found)
 
 
 def _count_tasks(benchmark: Benchmark, codes: Int64Array) -> int:
-    """Return the number of different texts and videos among the pairs, which is the number of
-    tasks."""
-    units = unit_codes(codes, first_equal_captions(benchmark), benchmark.n_videos)
-    return len(union_codes([units]))
+    """Return the number of tasks for the pairs: one for each caption text and video."""
+    text_pairs = text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)
+    return len(union_codes([text_pairs]))
 
 
 def recount_tasks(benchmark: Benchmark) -> None:
-    """Count the tasks of each pool again, after the rule of equal texts has changed.
+    """Count the tasks of each pool again after the rule for equal texts has changed.
 
-    The pairs of imported judgments are not stored by pool, so their count stays empty.
+    The pairs of a pool of imported judgments are not stored with it, so its count becomes empty.
     """
     for pool in benchmark.pools.prefetch_related("runs"):
         pool.n_tasks = None
@@ -150,7 +179,7 @@ def recount_tasks(benchmark: Benchmark) -> None:
 def _same_pool(
     benchmark: Benchmark, runs: Sequence[Run], depth: int, sample: int | None, seed: int
 ) -> Pool | None:
-    """The pool that was built from the same runs in the same way before."""
+    """Return the stored pool of the same runs with the same options, if there is one."""
     wanted = {run.pk for run in runs}
     alike = Pool.objects.filter(
         benchmark=benchmark, depth=depth, sample_size=sample, seed=seed
@@ -161,12 +190,13 @@ def _same_pool(
 def _copy_pairs(pool: Pool, codes: Int64Array) -> Int64Array:
     benchmark = pool.benchmark
     ids = reserve_ids(Pair, len(codes))
+    queries, videos = benchmark.pair_space.decode(codes)
     copy_columns(
         Pair,
         {
             "id": ids,
-            "query_id": query_ids(benchmark)[codes // benchmark.n_videos],
-            "video_id": video_ids(benchmark)[codes % benchmark.n_videos],
+            "query_id": query_ids(benchmark)[queries],
+            "video_id": video_ids(benchmark)[videos],
             "pool_id": pool.pk,
         },
     )

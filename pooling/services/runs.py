@@ -1,14 +1,14 @@
-"""Bringing in runs: the ranked lists of a system."""
+"""Importing runs: the ranked lists of a system."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from config.accounts.models import User
+from config.accounts.actors import Actor, account_of
 from config.jobs.models import Job
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.limits import check_depth
@@ -16,6 +16,7 @@ from config.shared.progress import Progress, no_progress
 from pooling.core.packing import packed_lists
 from pooling.core.run_file import RunData, read_run
 from pooling.models import Benchmark, RankedList, Run, System
+from pooling.policies import check_can_import_run
 from pooling.selectors import (
     original_positives,
     query_ids,
@@ -27,9 +28,20 @@ from pooling.services.names import check_name, free_name
 from pooling.signals import run_imported
 
 
+class RunReport(TypedDict):
+    """An imported run in the result of a job and in the output of `--json`."""
+
+    run: str
+    queries: int
+    depth: int
+    sha256: str
+    created: bool
+    warnings: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """`created` is False if the same content was stored before.
+    """`created` is False if the same content was already stored.
 
     `jobs` were queued because the run is new. They score it.
     """
@@ -38,26 +50,36 @@ class ImportedRun:
     created: bool
     jobs: tuple[Job, ...] = ()
 
+    def report(self) -> RunReport:
+        return {
+            "run": self.run.name,
+            "queries": self.run.n_queries,
+            "depth": self.run.depth,
+            "sha256": self.run.sha256,
+            "created": self.created,
+            "warnings": self.run.warnings,
+        }
+
 
 def import_run(
     *,
     benchmark: Benchmark,
     path: Path,
     system: str,
+    by: Actor,
     name: str = "",
     format: str = "auto",
     depth: int | None = None,
     source: str | None = None,
-    by: User | None = None,
     progress: Progress = no_progress,
 ) -> ImportedRun:
-    """Read a run file whole, then store its ranked lists.
+    """Read and check a run file, then store its ranked lists.
 
-    The same content at the same depth is the same run, whatever it is called. Another file
-    under a taken name becomes `NAME@2`, and so on. A new run is announced in the transaction that
-    stores it, so that a page, the API and the command have the same effects. Raises `InvalidInput`,
-    and then nothing is stored.
+    The same content at the same depth is the same run under any name. Another file under a name in
+    use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is sent in the transaction that
+    stores a new run. Raises `NotPermitted`, or `InvalidInput`, after which nothing is stored.
     """
+    check_can_import_run(by, benchmark)
     check_name(system, "system")
     check_name(name or system, "run")
     if depth is not None:
@@ -81,13 +103,15 @@ def import_run(
         ).first()
         if stored is not None:
             return ImportedRun(stored, created=False)
-        run = _store(benchmark, data, system, name or system, depth)
-        answers: list[Any] = [answer for _, answer in run_imported.send(Run, run=run, by=by)]
-        jobs = tuple(answer for answer in answers if isinstance(answer, Job))
+        run = _store(benchmark, data, system, name or system, depth, by)
+        responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
+        jobs = tuple(response for response in responses if isinstance(response, Job))
         return ImportedRun(run, created=True, jobs=jobs)
 
 
-def _store(benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None) -> Run:
+def _store(
+    benchmark: Benchmark, data: RunData, system: str, name: str, depth: int | None, by: Actor
+) -> Run:
     run = Run.objects.create(
         system=System.objects.get_or_create(key=system, defaults={"name": system})[0],
         benchmark=benchmark,
@@ -98,6 +122,7 @@ def _store(benchmark: Benchmark, data: RunData, system: str, name: str, depth: i
         depth_limit=depth or 0,
         n_queries=len(data.query_numbers),
         warnings=list(data.warnings),
+        created_by=account_of(by),
     )
     numbers, videos, scores = zip(*packed_lists(data), strict=True)
     copy_columns(

@@ -1,4 +1,4 @@
-"""Video files: made playable aside, then brought in with the benchmark's transaction."""
+"""Video files: made playable in a temporary folder, then stored with their benchmark."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from pooling.models import Benchmark, Video
 
 @dataclass(frozen=True, slots=True)
 class ReadyVideo:
-    """A file made playable, its pictures and length; or the reason why it cannot be played.
+    """A playable file with its pictures and its duration in seconds.
 
-    `sheet` is None where no contact sheet could be made, which keeps nobody from judging.
+    `fault` is the reason why the file cannot be played, or empty. `sheet` is None if no contact
+    sheet could be made. The video can be judged without one.
     """
 
     file: Path
@@ -42,10 +43,10 @@ class ReadyVideo:
 def prepared_videos(
     rows: Sequence[VideoRow], media_dir: Path | None, progress: Progress
 ) -> Iterator[dict[str, ReadyVideo]]:
-    """The rows' files, playable, by video key, in a folder that is gone afterwards.
+    """Yield the playable files of the rows by video key, in a temporary folder.
 
-    Decoding takes most of the time and leaves Python free, so each core takes a file. Raises
-    `InvalidInput` for a file that is not there; one that does not play is kept with its fault.
+    Threads are enough to use all cores, because decoding releases Python's lock. Raises
+    `InvalidInput` for a missing file. A file that cannot be played is returned with its fault.
     """
     sources = _sources(rows, media_dir)
     Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)
@@ -69,10 +70,10 @@ def prepared_videos(
 def attach_videos(
     benchmark: Benchmark, rows: Sequence[VideoRow], ready: dict[str, ReadyVideo]
 ) -> tuple[str, ...]:
-    """Give the benchmark's videos their files, addresses and lengths.
+    """Store the files, URLs and durations of the benchmark's videos.
 
-    A video that has a file keeps it, and what the rows leave out stays; only a contact sheet that
-    it lacks is added from the same file. Returns a note for each file that cannot be played.
+    A video that has a file keeps it, and only a missing contact sheet is added if the file is the
+    same. Values that a row leaves empty stay. Return a note for each file that cannot be played.
     """
     _add_missing_sheets(benchmark, ready)
     videos = {video.key: video for video in benchmark.videos.filter(file="")}
@@ -133,7 +134,7 @@ def _sources(rows: Sequence[VideoRow], media_dir: Path | None) -> dict[str, Path
     sources = {key: media_dir / name for key, name in named.items()}
     for key, path in sources.items():
         if not path.is_file():
-            raise InvalidInput(f"the file of video {key!r} is not there", source=str(path))
+            raise InvalidInput(f"the file of video {key!r} does not exist", source=str(path))
     return sources
 
 

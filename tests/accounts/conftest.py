@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    """Open, over three pairs of the benchmark `tiny`."""
-    from tests import factories  # not before Django is set up
+    """An open campaign over three pairs of the benchmark `tiny`."""
+    from tests import factories  # Django must be set up first
 
     return factories.make_campaign(tmp_path)

@@ -1,4 +1,4 @@
-"""The Django admin shows people, and changes nothing that a service guards."""
+"""The Django admin shows people and changes only passwords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.accounts.world import admin, consent_text, invited, make_member
 pytestmark = pytest.mark.django_db
 
 
-def test_people_can_be_looked_at_and_given_a_password_only() -> None:
+def test_people_are_read_only_except_for_the_password() -> None:
     anna = make_member("anna", Role.ANNOTATOR, of="tiny")
     made, _ = invited(note="for Anna"), consent_text()
     client = Client()
@@ -51,7 +51,7 @@ def test_people_can_be_looked_at_and_given_a_password_only() -> None:
     assert anna.check_password("a new long one")
 
 
-def test_a_deactivated_person_who_signs_in_is_told_so() -> None:
+def test_a_deactivated_person_sees_why_they_cannot_sign_in() -> None:
     anna = factories.make_user("anna", Role.ANNOTATOR)
     deactivate_person(person=anna, by=admin())
     client = Client()
@@ -60,7 +60,7 @@ def test_a_deactivated_person_who_signs_in_is_told_so() -> None:
         content = {"login": "anna", "password": password}
         return client.post("/accounts/login/", content, follow=True).content.decode()
 
-    # Only with the right password: nobody else learns that there is such an account.
+    # With a wrong password, the answer must not reveal that the account exists.
     assert "Your account is deactivated" in sign_in(factories.PASSWORD)
     assert "Your account is deactivated" not in sign_in("wrong")
     assert client.get("/jobs/").status_code == 302

@@ -1,4 +1,4 @@
-"""The consent text in versions, and who has agreed to which."""
+"""The versions of the consent text, and the consent of people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.accounts.world import admin, consent_text
 pytestmark = pytest.mark.django_db
 
 
-def test_where_no_text_is_nobody_is_asked() -> None:
+def test_without_a_text_no_one_needs_to_agree() -> None:
     assert not needs_consent(factories.make_user("anna", Role.ANNOTATOR))
     assert newest_consent_text() is None
 
@@ -42,7 +42,7 @@ def test_the_newest_text_must_be_agreed_to() -> None:
     ]
 
 
-def test_asking_costs_one_query() -> None:
+def test_the_check_costs_one_query() -> None:
     anna = factories.make_user("anna", Role.ANNOTATOR)
     consent_text()
     with CaptureQueriesContext(connection) as queries:
@@ -50,7 +50,7 @@ def test_asking_costs_one_query() -> None:
     assert len(queries) == 1
 
 
-def test_a_text_is_written_by_admins_and_kept_in_versions() -> None:
+def test_admins_write_versions_of_the_text() -> None:
     lea = factories.make_user("lea", Role.LEAD)
     with pytest.raises(NotPermitted):
         write_consent_text(text="mine", by=lea)
@@ -66,7 +66,7 @@ def test_a_text_is_written_by_admins_and_kept_in_versions() -> None:
     ]
 
 
-def test_a_text_that_began_with_an_older_one_is_refused() -> None:
+def test_a_text_based_on_an_older_version_is_refused() -> None:
     assert write_consent_text(text="First.", after=0, by=admin()).version == 1
     with pytest.raises(Conflict) as refused:
         write_consent_text(text="Mine.", after=0, by=admin())
@@ -77,7 +77,7 @@ def test_a_text_that_began_with_an_older_one_is_refused() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_texts_at_once_are_two_versions_or_one() -> None:
+def test_two_simultaneous_texts_become_different_versions() -> None:
     ada = admin()
 
     def write(text: str) -> str:
@@ -101,7 +101,7 @@ def signed_in(username: str, *roles: Role) -> Client:
     return client
 
 
-def test_a_person_agrees_and_goes_on() -> None:
+def test_a_person_agrees_and_continues() -> None:
     text, client = consent_text("Mind <b>this</b>."), signed_in("anna", Role.ANNOTATOR)
     page = client.get("/consent/?next=/campaigns/1/judge/").content.decode()
     assert "Mind &lt;b&gt;this&lt;/b&gt;." in page
@@ -120,7 +120,7 @@ def test_a_person_agrees_and_goes_on() -> None:
 @pytest.mark.parametrize(
     "goal", ["//evil.example", "https://evil.example/", "\\\\evil", "javascript:alert(1)", ""]
 )
-def test_one_goes_on_to_our_own_host_only(goal: str) -> None:
+def test_the_redirect_stays_on_this_site(goal: str) -> None:
     consent_text()
     client = signed_in("anna", Role.ANNOTATOR)
     assert "evil" not in client.get("/consent/", {"next": goal}).content.decode()
@@ -143,7 +143,7 @@ def test_an_admin_writes_the_text_on_a_page() -> None:
     client.force_login(admin())
     first = {"text": "Be kind.", "after": "0"}
     assert client.post("/people/consent/", first)["Location"] == "/people/consent/"
-    # Another tab shows the page as it was before, and what is typed there stays.
+    # Another tab still shows the older page. Its text is kept after the error.
     stale = client.post("/people/consent/", {"text": "Be brief.", "after": "0"})
     assert (stale.status_code, stale.context["form"]["text"].value()) == (422, "Be brief.")
     twice = client.post("/people/consent/", {"text": "Be kind.", "after": "1"})

@@ -1,4 +1,4 @@
-"""Shutting somebody out: at once, for ever, and without losing what was under way."""
+"""Deactivation: immediate and permanent, without losing answers that were on their way."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Browser(APIClient):
-    """Signed in, with a CSRF token that is sent along as the judging page does."""
+    """Return a signed-in client that sends a CSRF token, as the judging page does."""
 
     def __init__(self, user: User) -> None:
         super().__init__(enforce_csrf_checks=True)
@@ -57,10 +57,10 @@ def stored() -> list[tuple[int, str]]:
     return list(Judgment.objects.order_by("pk").values_list("label", "state"))
 
 
-# --- Shut out ---------------------------------------------------------------------------------
+# --- Deactivation -----------------------------------------------------------------------------
 
 
-def test_a_person_is_shut_out_of_everything_at_once(campaign: Campaign, anna: Annotator) -> None:
+def test_deactivation_ends_all_access(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     browsers = [Browser(user), Browser(user)]
     token = Token.objects.create(user=user)
@@ -77,11 +77,11 @@ def test_a_person_is_shut_out_of_everything_at_once(campaign: Campaign, anna: An
     assert by_token.get("/api/v1/campaigns/").status_code == 401
     assert Token.objects.count() == 0
     assert not Client().login(username="anna", password=factories.PASSWORD)
-    # What they were stays written down.
+    # The roles stay stored.
     assert list(after.grants.values_list("role", "scope")) == [("annotator", "tiny")]
 
 
-def test_sessions_stay_dead_after_the_person_is_let_in_again(anna: Annotator) -> None:
+def test_earlier_sessions_stay_invalid_after_reactivation(anna: Annotator) -> None:
     user = person_of(anna)
     before = Browser(user)
     deactivate_person(person=user, by=admin())
@@ -101,8 +101,8 @@ def test_sessions_end_with_the_password(anna: Annotator) -> None:
     assert browser.get("/me/").status_code == 302
 
 
-def test_sessions_of_before_the_upgrade_live_on(anna: Annotator) -> None:
-    """Django's own signature, which it would give a user without generations."""
+def test_sessions_survive_the_upgrade(anna: Annotator) -> None:
+    """Sessions of the first generation are signed as in Django."""
     from django.contrib.auth.base_user import AbstractBaseUser
 
     user = person_of(anna)
@@ -111,7 +111,7 @@ def test_sessions_of_before_the_upgrade_live_on(anna: Annotator) -> None:
     assert user.get_session_auth_hash() != AbstractBaseUser._get_session_auth_hash(user)
 
 
-def test_pairs_that_they_held_go_back(campaign: Campaign, anna: Annotator) -> None:
+def test_assigned_pairs_go_back_to_the_queue(campaign: Campaign, anna: Annotator) -> None:
     held = factories.claim(campaign, anna, 3)
     factories.submit(held[0], 1)
     deactivate_person(person=person_of(anna), by=admin())
@@ -124,7 +124,7 @@ def test_pairs_that_they_held_go_back(campaign: Campaign, anna: Annotator) -> No
     ]
 
 
-def test_where_giving_back_fails_nothing_has_happened(
+def test_a_failing_receiver_undoes_the_deactivation(
     campaign: Campaign, anna: Annotator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.claim(campaign, anna, 1)
@@ -139,7 +139,7 @@ def test_where_giving_back_fails_nothing_has_happened(
     assert (user.is_active, user.session_generation) == (True, 0)
 
 
-def test_who_may_not_be_shut_out_or_let_in(anna: Annotator) -> None:
+def test_who_may_deactivate_and_reactivate_whom(anna: Annotator) -> None:
     ada, user = admin(), person_of(anna)
     lea = make_member("lea", Role.LEAD, of="other")
     with pytest.raises(Conflict):
@@ -158,9 +158,7 @@ def test_who_may_not_be_shut_out_or_let_in(anna: Annotator) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_at_the_same_moment_counts_or_is_surplus(
-    campaign: Campaign, anna: Annotator
-) -> None:
+def test_a_simultaneous_answer_counts_or_is_surplus(campaign: Campaign, anna: Annotator) -> None:
     user, ada = person_of(anna), admin()
     browser = Browser(user)
     (held,) = factories.claim(campaign, anna, 1)
@@ -171,7 +169,7 @@ def test_an_answer_at_the_same_moment_counts_or_is_surplus(
 
     status, _ = factories.at_once(lambda: browser.judge(held.pk).status_code, shut_out)
     ((label, state),) = stored()
-    # By when the request was let in, and when the pair was given back.
+    # Depending on whether the request or the deactivation came first.
     assert (status, label, state) in [(201, 1, "live"), (403, 1, "surplus")]
     task = held.task
     task.refresh_from_db()
@@ -179,12 +177,10 @@ def test_an_answer_at_the_same_moment_counts_or_is_surplus(
     assert Assignment.objects.filter(state=AssignmentState.HELD).count() == 0
 
 
-# --- What still arrives -----------------------------------------------------------------------
+# --- Late answers -----------------------------------------------------------------------------
 
 
-def test_an_answer_that_was_under_way_is_kept_and_not_counted(
-    campaign: Campaign, anna: Annotator
-) -> None:
+def test_a_late_answer_is_stored_but_not_counted(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     browser, key = Browser(user), uuid.uuid4()
     first, second = factories.claim(campaign, anna, 2)
@@ -205,9 +201,7 @@ def test_an_answer_that_was_under_way_is_kept_and_not_counted(
     assert Assignment.objects.filter(state=AssignmentState.HELD).count() == 0
 
 
-def test_a_correction_that_comes_late_leaves_the_answer(
-    campaign: Campaign, anna: Annotator
-) -> None:
+def test_a_late_correction_does_not_change_the_answer(campaign: Campaign, anna: Annotator) -> None:
     browser = Browser(person_of(anna))
     (held,) = factories.claim(campaign, anna, 1)
     factories.submit(held, 1)
@@ -217,7 +211,7 @@ def test_a_correction_that_comes_late_leaves_the_answer(
     assert (answer.status_code, stored()) == (403, [(1, "live"), (0, "surplus")])
 
 
-def test_the_way_in_is_for_answers_alone(campaign: Campaign, anna: Annotator) -> None:
+def test_an_ended_session_can_only_send_answers(campaign: Campaign, anna: Annotator) -> None:
     browser = Browser(person_of(anna))
     (held,) = factories.claim(campaign, anna, 1)
     deactivate_person(person=person_of(anna), by=admin())
@@ -235,7 +229,7 @@ def test_the_way_in_is_for_answers_alone(campaign: Campaign, anna: Annotator) ->
     assert factories.row_counts() == before
 
 
-def test_the_way_in_asks_for_the_csrf_token(campaign: Campaign, anna: Annotator) -> None:
+def test_an_ended_session_needs_the_csrf_token(campaign: Campaign, anna: Annotator) -> None:
     browser = Browser(person_of(anna))
     (held,) = factories.claim(campaign, anna, 1)
     deactivate_person(person=person_of(anna), by=admin())
@@ -246,7 +240,7 @@ def test_the_way_in_asks_for_the_csrf_token(campaign: Campaign, anna: Annotator)
     assert stored() == []
 
 
-def test_which_sessions_the_way_in_knows(campaign: Campaign, anna: Annotator) -> None:
+def test_which_ended_sessions_have_an_owner(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     (held,) = factories.claim(campaign, anna, 1)
     oldest = Browser(user)
@@ -260,7 +254,7 @@ def test_which_sessions_the_way_in_knows(campaign: Campaign, anna: Annotator) ->
     newer = Browser(user)
     deactivate_person(person=user, by=admin())
 
-    # Dead since the first time, signed out before, never signed in.
+    # Ended by an earlier deactivation, signed out, and never signed in.
     assert oldest.judge(held.pk).status_code == 401
     assert signed_out.judge(held.pk).status_code == 401
     assert APIClient().post(JUDGMENTS, {}, format="json").status_code == 401
@@ -269,9 +263,7 @@ def test_which_sessions_the_way_in_knows(campaign: Campaign, anna: Annotator) ->
     assert stored() == [(1, "surplus")]
 
 
-def test_a_session_from_before_the_last_password_is_not_known(
-    campaign: Campaign, anna: Annotator
-) -> None:
+def test_a_session_with_an_older_password_has_no_owner(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     (held,) = factories.claim(campaign, anna, 1)
     stolen = Browser(user)
@@ -282,7 +274,7 @@ def test_a_session_from_before_the_last_password_is_not_known(
     assert stored() == []
 
 
-def test_a_session_that_has_run_out_is_not_known(
+def test_an_expired_session_has_no_owner(
     campaign: Campaign, anna: Annotator, settings: Any
 ) -> None:
     settings.SESSION_COOKIE_AGE = -1
@@ -293,7 +285,9 @@ def test_a_session_that_has_run_out_is_not_known(
     assert stored() == []
 
 
-def test_an_answer_to_anothers_pair_is_not_kept(campaign: Campaign, anna: Annotator) -> None:
+def test_a_late_answer_to_an_unassigned_pair_is_refused(
+    campaign: Campaign, anna: Annotator
+) -> None:
     (theirs,) = factories.claim(campaign, factories.make_annotator("ben"), 1)
     browser = Browser(person_of(anna))
     deactivate_person(person=person_of(anna), by=admin())
@@ -301,7 +295,7 @@ def test_an_answer_to_anothers_pair_is_not_kept(campaign: Campaign, anna: Annota
     assert stored() == []
 
 
-def test_an_answer_after_the_role_is_withdrawn_is_kept_and_not_counted(
+def test_an_answer_without_the_role_is_stored_but_not_counted(
     campaign: Campaign, anna: Annotator
 ) -> None:
     user = person_of(anna)
@@ -312,9 +306,7 @@ def test_an_answer_after_the_role_is_withdrawn_is_kept_and_not_counted(
     assert (answer.status_code, answer.json(), stored()) == (403, KEPT, [(1, "surplus")])
 
 
-def test_an_annotator_elsewhere_has_no_say_here_any_more(
-    campaign: Campaign, anna: Annotator
-) -> None:
+def test_a_role_in_another_benchmark_does_not_help(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     make_other = make_member("otto", Role.ANNOTATOR, of="other")
     (held,) = factories.claim(campaign, anna, 1)
@@ -327,5 +319,5 @@ def test_an_annotator_elsewhere_has_no_say_here_any_more(
     escalated = browser.post("/api/v1/escalations/", content, format="json")
     assert escalated.status_code == 403
     assert campaign.tasks.exclude(state="open").count() == 0
-    # Nor has anybody who never held the pair.
+    # A person who never held the pair gets the same answer.
     assert Browser(make_other).judge(held.pk).status_code == 404

@@ -1,4 +1,4 @@
-"""Forgetting a person: what goes, what stays, and that what was published is not touched."""
+"""Erasing a person: what is removed, what stays, and that published label sets do not change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def anna(campaign: Campaign) -> User:
-    """Somebody who has left their name, or words of theirs, wherever one can."""
+    """A person whose name or words are stored everywhere they can be."""
     text = consent_text()
     person = join(
         invitation=invited(note=f"for {CANARY}").invitation,
@@ -79,7 +79,7 @@ def anna(campaign: Campaign) -> User:
 
 
 def tables_with(word: str) -> list[str]:
-    """Tables in whose rows the word is, also inside of sessions."""
+    """Return the tables, including sessions, that contain the word."""
     found = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -135,7 +135,7 @@ def test_labels_rulings_and_consent_stay_under_the_pseudonym(
         (after.pk, "unsure", "")
     ]
     assert list(Consent.objects.values_list("user", "text__version")) == [(anna.pk, 1)]
-    # The pair that they held is back in the queue.
+    # The assigned pair is back in the queue.
     assert campaign.tasks.filter(seats_open=1).count() == 1
 
 
@@ -147,20 +147,20 @@ def files_of(label_set: LabelSet) -> dict[str, str]:
 
 
 def test_published_label_sets_are_not_touched(campaign: Campaign, anna: User) -> None:
-    published = publish_label_set(benchmark=campaign.benchmark)
+    published = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     rows = list(LabelSet.objects.values())
     before = files_of(published)
     erase_person(person=anna, by=admin())
     assert files_of(published) == before
     assert list(LabelSet.objects.values()) == rows
-    # And what is published later has the same labels.
-    again = publish_label_set(benchmark=campaign.benchmark)
+    # Later label sets have the same labels.
+    again = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert (again.version, again.sha256) == (2, published.sha256)
-    # Under other pseudonyms: the two cannot be linked.
+    # The pseudonyms differ, so that the two cannot be linked.
     assert again.judgments_sha256 != published.judgments_sha256
 
 
-def test_an_erased_person_stays_out(anna: User) -> None:
+def test_an_erased_person_cannot_return(anna: User) -> None:
     browser = Browser(anna)
     erased = erase_person(person=anna, by=admin())
     assert browser.get("/me/").status_code == 302
@@ -197,7 +197,7 @@ def test_who_may_not_erase_and_who_cannot_be_erased(anna: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_erase_at_once_erase_once() -> None:
+def test_of_two_simultaneous_erasures_one_succeeds() -> None:
     ada, anna = admin(), factories.make_user("anna", Role.ANNOTATOR)
 
     def erase() -> str:
@@ -232,7 +232,7 @@ def test_the_command_erases(anna: User) -> None:
     assert said == f"The person is erased. The account is now called {ben.username}.\n"
 
 
-def test_the_command_refuses_who_is_not_there(anna: User) -> None:
+def test_the_command_refuses_an_unknown_person(anna: User) -> None:
     with pytest.raises(CommandError) as refused:
         run("nobody")
     assert (str(refused.value), refused.value.returncode) == (

@@ -1,4 +1,4 @@
-"""Invitations: a link that lets one person in, once."""
+"""Invitations: links that let one person in."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def address(token: str) -> str:
 
 
 def opened(made: Invited, user: User | None = None) -> Client:
-    """A browser that has followed the link."""
+    """Return a client that has opened the link."""
     client = Client()
     if user is not None:
         client.force_login(user)
@@ -53,10 +53,10 @@ def come_in(made: Invited, username: str = "anna", **more: Any) -> User:
     return join(invitation=made.invitation, username=username, password=factories.PASSWORD, **more)
 
 
-# --- Making -----------------------------------------------------------------------------------
+# --- Creating ---------------------------------------------------------------------------------
 
 
-def test_only_the_hash_of_the_token_is_kept() -> None:
+def test_only_the_hash_of_the_token_is_stored() -> None:
     made = invited(note="Anna, by mail")
     assert len(made.token) == 43
     assert made.invitation.token_sha256 == hashlib.sha256(made.token.encode()).hexdigest()
@@ -67,7 +67,7 @@ def test_only_the_hash_of_the_token_is_kept() -> None:
 
 
 @pytest.mark.parametrize("days", [0, 91])
-def test_an_invitation_holds_for_some_days(days: int) -> None:
+def test_an_invitation_expires(days: int) -> None:
     with pytest.raises(InvalidInput):
         invite(role=Role.ANNOTATOR, days=days, by=admin())
     assert Invitation.objects.count() == 0
@@ -90,10 +90,10 @@ def test_a_lead_invites_annotators_to_what_they_lead() -> None:
     assert Invitation.objects.count() == 1
 
 
-# --- Coming in --------------------------------------------------------------------------------
+# --- Accepting --------------------------------------------------------------------------------
 
 
-def test_whoever_opens_the_link_makes_an_account_and_is_signed_in() -> None:
+def test_the_link_creates_an_account_and_signs_in() -> None:
     made, text = invited(scope="tiny"), consent_text()
     client = opened(made)
     page = client.get(PAGE)
@@ -123,8 +123,9 @@ def test_whoever_opens_the_link_makes_an_account_and_is_signed_in() -> None:
         True,
         False,
     )
-    home = client.get("/").content.decode()
-    assert "Your account is ready, and you are signed in." in home
+    home = client.get("/")
+    assert home.status_code == 200
+    assert "Your account is ready, and you are signed in." in home.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_each_role_can_be_invited_to(role: Role, staff: bool) -> None:
         ({"version": "x"}, "version", "Enter a whole number."),
     ],
 )
-def test_a_form_that_is_not_right_makes_nobody(
+def test_an_invalid_form_creates_no_account(
     changed: dict[str, str], field: str, message: str
 ) -> None:
     made, text = invited(), consent_text()
@@ -170,7 +171,7 @@ def test_a_form_that_is_not_right_makes_nobody(
     assert made.invitation.state == "open"
 
 
-def test_fields_that_are_not_asked_for_change_nothing() -> None:
+def test_unknown_fields_change_nothing() -> None:
     made = invited(scope="tiny")
     more = {"is_staff": "on", "is_superuser": "on", "role": "admin", "scope": "", "groups": "4"}
     assert opened(made).post(PAGE, {**JOINING, **more}).status_code == 302
@@ -179,7 +180,7 @@ def test_fields_that_are_not_asked_for_change_nothing() -> None:
     assert list(person.grants.values_list("role", "scope")) == [("annotator", "tiny")]
 
 
-def test_whoever_has_an_account_adds_the_role_to_it() -> None:
+def test_an_existing_account_gets_the_role() -> None:
     made = invited(Role.RESEARCHER, "tiny")
     rosa = factories.make_user("rosa", Role.ANNOTATOR)
     client = opened(made, rosa)
@@ -191,7 +192,7 @@ def test_whoever_has_an_account_adds_the_role_to_it() -> None:
     assert not User.objects.filter(username="anna").exists()
 
 
-def test_the_text_that_was_read_is_the_text_that_is_agreed_to() -> None:
+def test_consent_is_to_the_text_that_was_shown() -> None:
     made, old = invited(), consent_text()
     new = consent_text("Something else.")
     client = opened(made)
@@ -211,7 +212,7 @@ def test_without_an_invitation_there_is_no_account() -> None:
     assert User.objects.count() == before
 
 
-# --- Links that lead nowhere --------------------------------------------------------------------
+# --- Unusable links -----------------------------------------------------------------------------
 
 
 def test_links_that_cannot_be_used_look_the_same() -> None:
@@ -228,7 +229,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
         for client in (Client(), signed_in)
         for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "%00", "ü")
     ]
-    # Also where the link was opened while it could be used, and where none was opened.
+    # The same holds if the link was opened while it was usable, and if none was opened.
     for client in (*too_late, Client(), signed_in):
         answers += [client.get(PAGE), client.post(PAGE, JOINING)]
     assert {answer.status_code for answer in answers} == {404}
@@ -238,7 +239,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
 
 
 @pytest.mark.parametrize("end", ["used", "expired", "revoked"])
-def test_the_service_takes_no_such_invitation_either(end: str) -> None:
+def test_the_service_refuses_unusable_invitations(end: str) -> None:
     made = invited()
     if end == "used":
         come_in(made)
@@ -266,7 +267,7 @@ def test_an_invitation_is_revoked_once_and_not_after_it_was_used() -> None:
     assert (made.invitation.state, used.invitation.state) == ("revoked", "accepted")
 
 
-def test_invitations_of_somebody_who_is_shut_out_are_void() -> None:
+def test_invitations_of_a_deactivated_person_are_revoked() -> None:
     lea = factories.make_user("lea", Role.LEAD)
     made = invite(role=Role.ANNOTATOR, by=lea)
     deactivate_person(person=lea, by=admin())
@@ -276,7 +277,7 @@ def test_invitations_of_somebody_who_is_shut_out_are_void() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_use_a_link_at_once_one_gets_in() -> None:
+def test_of_two_simultaneous_uses_of_a_link_one_succeeds() -> None:
     admin()
     for number in range(5):
         made = invited(scope="tiny")
@@ -300,7 +301,7 @@ def test_of_two_who_use_a_link_at_once_one_gets_in() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_take_a_name_at_once_one_gets_it() -> None:
+def test_of_two_simultaneous_uses_of_a_name_one_succeeds() -> None:
     first, second = invited(), invited()
 
     def use(made: Invited, name: str) -> str:
@@ -317,7 +318,7 @@ def test_of_two_who_take_a_name_at_once_one_gets_it() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_link_that_is_revoked_while_it_is_used_is_one_of_both() -> None:
+def test_a_link_is_either_used_or_revoked() -> None:
     admin()
     made = invited()
 
@@ -353,7 +354,7 @@ def test_the_token_is_in_no_table_of_the_database() -> None:
 
 
 def test_the_token_is_in_no_address_but_the_links(caplog: pytest.LogCaptureFixture) -> None:
-    """A form that is not right is logged with its address."""
+    """The address of an invalid form is logged."""
     made = invited()
     client = opened(made)
     client.post(PAGE, {})

@@ -1,4 +1,4 @@
-"""The pages of the people: who is on them, and what their buttons do."""
+"""The pages about people."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def as_admin() -> Client:
 
 
 def names(client: Client, query: str = "") -> list[str]:
-    """User names on the page of people, in their order."""
+    """Return the user names on the page, in order."""
     page = client.get(f"/people/{query}")
     assert page.status_code == 200
     return [person.username for person, _ in page.context["rows"]]
 
 
 def row_of(client: Client, username: str) -> str:
-    """The words of a person's row."""
+    """Return the text of a person's row."""
     page = client.get("/people/").content.decode()
     (row,) = [row for row in page.split("<tr>") if f">{username}</bdi></a>" in row]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", row)).split())
@@ -48,7 +48,7 @@ def row_of(client: Client, username: str) -> str:
 
 @pytest.fixture
 def anna(campaign: Campaign) -> User:
-    """Who has judged two pairs of `tiny`, where alone she may."""
+    """An annotator of `tiny` alone, who has judged two pairs there."""
     user = make_member("anna", Role.ANNOTATOR, of="tiny")
     user.first_name = "Anna Ast"
     user.save()
@@ -60,7 +60,7 @@ def anna(campaign: Campaign) -> User:
 # --- The table ----------------------------------------------------------------------------------
 
 
-def test_a_row_says_who_somebody_is(anna: User) -> None:
+def test_a_row_shows_a_person(anna: User) -> None:
     pseudonym = Annotator.objects.get(user=anna).pseudonym
     grant_role(person=anna, role=Role.LEAD, scope="other", by=admin())
     assert row_of(as_admin(), "anna") == (
@@ -69,7 +69,7 @@ def test_a_row_says_who_somebody_is(anna: User) -> None:
     assert "Admin everywhere Active" in row_of(as_admin(), "ada")
 
 
-def test_a_lead_of_one_benchmark_reads_nothing_of_others(campaign: Campaign, anna: User) -> None:
+def test_a_lead_of_one_benchmark_sees_nothing_of_others(campaign: Campaign, anna: User) -> None:
     grant_role(person=anna, role=Role.RESEARCHER, scope="secret-benchmark", by=admin())
     make_member("otto", Role.ANNOTATOR, of="secret-benchmark")
     client = signed_in(make_member("tim", Role.LEAD, of="tiny"))
@@ -78,7 +78,7 @@ def test_a_lead_of_one_benchmark_reads_nothing_of_others(campaign: Campaign, ann
         assert "secret" not in client.get(address).content.decode()
     otto = signed_in(make_member("lou", Role.LEAD, of="secret-benchmark"))
     grant_role(person=anna, role=Role.ANNOTATOR, scope="secret-benchmark", by=admin())
-    # Nor how much somebody has judged elsewhere.
+    # Judgments in other benchmarks are not counted.
     assert row_of(otto, "anna").endswith("never 0")
     page = otto.get(f"/people/{anna.pk}/").content.decode()
     assert campaign.name not in page
@@ -93,7 +93,7 @@ def test_the_table_is_ordered_and_searched(anna: User) -> None:
     assert names(client, "?sort=-judged") == ["anna", "ada", "Ben"]
     assert names(client, "?sort=judged") == ["ada", "Ben", "anna"]
     assert names(client, "?sort=-name")[0] == "anna"
-    # Those who never signed in are last, whichever way.
+    # People who never signed in are last in both orders.
     assert names(client, "?sort=login")[0] == names(client, "?sort=-login")[0] == "ada"
     pseudonyms = dict(Annotator.objects.values_list("pseudonym", "user__username"))
     assert names(client, "?sort=pseudonym")[:2] == [pseudonyms[one] for one in sorted(pseudonyms)]
@@ -119,7 +119,7 @@ def test_the_table_is_not_ordered_by_anything_else(query: str) -> None:
     assert as_admin().get(f"/people/{query}").status_code == 400
 
 
-def test_nobody_is_found_by_what_is_not_shown(anna: User) -> None:
+def test_the_search_uses_only_visible_columns(anna: User) -> None:
     User.objects.filter(pk=anna.pk).update(email="anna@secret.example")
     client = signed_in(make_member("tim", Role.LEAD, of="tiny"))
     for word in ("secret", "pbkdf2", "md5", "tiny"):
@@ -172,7 +172,7 @@ def post(client: Client, address: str, **content: str) -> Any:
     return client.post(address, content)
 
 
-def test_roles_are_given_and_taken_on_the_page(anna: User) -> None:
+def test_roles_are_granted_and_withdrawn_on_the_page(anna: User) -> None:
     client, page = as_admin(), f"/people/{anna.pk}/"
     assert post(client, f"{page}roles/grant/", role="lead", scope="tiny")["Location"] == page
     assert post(client, f"{page}roles/grant/", role="researcher", scope="*")["Location"] == page
@@ -197,16 +197,16 @@ def test_roles_are_given_and_taken_on_the_page(anna: User) -> None:
         ({"role": "lead", "scope": ""}, "scope"),
     ],
 )
-def test_no_role_is_given_that_there_is_not(
-    anna: User, content: dict[str, str], field: str
-) -> None:
+def test_unknown_roles_are_refused(anna: User, content: dict[str, str], field: str) -> None:
     answer = as_admin().post(f"/people/{anna.pk}/roles/grant/", content)
     assert answer.status_code == 422
     assert list(answer.context["form"].errors) == [field]
     assert anna.grants.count() == 1
 
 
-def test_a_lead_gives_and_takes_what_is_theirs(campaign: Campaign, anna: User) -> None:
+def test_a_lead_grants_and_withdraws_roles_in_their_benchmark(
+    campaign: Campaign, anna: User
+) -> None:
     client, page = signed_in(make_member("tim", Role.LEAD, of="tiny")), f"/people/{anna.pk}/"
     for content in (
         {"role": "lead", "scope": "tiny"},
@@ -216,19 +216,19 @@ def test_a_lead_gives_and_takes_what_is_theirs(campaign: Campaign, anna: User) -
         assert client.post(f"{page}roles/grant/", content).status_code == 422
         assert client.post(f"{page}roles/withdraw/", content).status_code == 400
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
-    # Then she is no annotator of theirs any more, and no page of hers is there.
+    # Without the role, her page no longer exists for the lead.
     gone = post(client, f"{page}roles/withdraw/", role="annotator", scope="tiny")
     assert gone["Location"] == "/people/"
     assert client.get(page).status_code == 404
     assert anna.grants.count() == 0
 
 
-def test_a_person_is_deactivated_and_let_in_on_the_page(anna: User) -> None:
+def test_a_person_is_deactivated_and_reactivated_on_the_page(anna: User) -> None:
     client, page = as_admin(), f"/people/{anna.pk}/"
     assert post(client, f"{page}state/", state="deactivated")["Location"] == page
     anna.refresh_from_db()
     assert anna.state == "deactivated"
-    assert "Let in again" in client.get(page).content.decode()
+    assert "Reactivate" in client.get(page).content.decode()
     post(client, f"{page}state/", state="deactivated")
     assert "This person is not active." in client.get(page).content.decode()
     post(client, f"{page}state/", state="active")
@@ -237,7 +237,7 @@ def test_a_person_is_deactivated_and_let_in_on_the_page(anna: User) -> None:
     assert post(client, f"{page}state/", state="erased").status_code == 400
 
 
-def test_nobody_deactivates_or_erases_themselves(anna: User) -> None:
+def test_people_cannot_deactivate_or_erase_themselves(anna: User) -> None:
     client, ada = as_admin(), admin()
     page = client.get(f"/people/{ada.pk}/").content.decode()
     assert "Deactivate" not in page
@@ -261,13 +261,13 @@ def test_a_person_is_erased_by_typing_their_name(anna: User) -> None:
     anna.refresh_from_db()
     assert anna.state == "erased"
     shown = client.get(f"/people/{anna.pk}/").content.decode()
-    assert "Nothing here names anybody any more." in shown
-    assert "Give this role" not in shown
+    assert "This person is erased." in shown
+    assert "Grant this role" not in shown
     assert client.get(page).status_code == 200
     assert post(client, page, username=anna.username).status_code == 409
 
 
-def test_the_page_says_what_somebody_agreed_to() -> None:
+def test_the_page_shows_the_consent() -> None:
     made, text = invited(), consent_text()
     client = Client()
     client.get(f"/invitations/{made.token}/")
@@ -317,9 +317,7 @@ def test_the_link_is_shown_once(campaign: Campaign) -> None:
         {"note": "x" * 201},
     ],
 )
-def test_an_invitation_of_a_wrong_shape_is_not_made(
-    campaign: Campaign, changed: dict[str, str]
-) -> None:
+def test_an_invalid_invitation_is_not_created(campaign: Campaign, changed: dict[str, str]) -> None:
     content = {"role": "annotator", "scope": "tiny", "note": "", "days": "14", **changed}
     assert as_admin().post("/people/invitations/new/", content).status_code == 422
     assert Invitation.objects.count() == 0
@@ -344,7 +342,7 @@ def test_a_lead_sees_and_revokes_invitations_to_what_they_lead(campaign: Campaig
     assert [one.state for one in Invitation.objects.order_by("pk")] == ["revoked"] + ["open"] * 3
 
 
-def test_a_lead_is_offered_only_their_benchmarks(campaign: Campaign, tmp_path: Any) -> None:
+def test_a_lead_can_select_only_their_benchmarks(campaign: Campaign, tmp_path: Any) -> None:
     factories.make_benchmark(tmp_path, key="other")
     tim, lea = make_member("tim", Role.LEAD, of="tiny"), factories.make_user("lea", Role.LEAD)
 

@@ -1,4 +1,4 @@
-"""Roles everywhere and in single benchmarks: who may what, and at what cost."""
+"""Roles everywhere and in single benchmarks: what they permit, and how many queries they cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 
 
 def may(user: object, scope: str = EVERYWHERE) -> str:
-    """A letter for each role that the person may act in."""
+    """Return the initials of the roles that the person holds."""
     checks = {"a": is_annotator, "r": is_researcher, "l": is_lead}
     return "".join(name for name, check in checks.items() if check(user, scope))
 
@@ -43,7 +43,7 @@ def may(user: object, scope: str = EVERYWHERE) -> str:
     ("role", "expected"),
     [(Role.ANNOTATOR, "a"), (Role.RESEARCHER, "r"), (Role.LEAD, "arl")],
 )
-def test_a_role_in_one_benchmark_holds_there_alone(role: Role, expected: str) -> None:
+def test_a_role_in_one_benchmark_holds_only_there(role: Role, expected: str) -> None:
     user = make_member("rosa", role, of="tiny")
     assert [may(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected, "", ""]
 
@@ -67,7 +67,7 @@ def test_roles_add_up() -> None:
     assert scopes_of(user, Role.RESEARCHER) == Scopes(everywhere=True, keys=frozenset({"other"}))
 
 
-def test_who_is_not_active_or_not_signed_in_holds_nothing() -> None:
+def test_inactive_people_and_visitors_hold_no_role() -> None:
     user = factories.make_user("rosa", Role.ADMIN)
     user.is_active = False
     assert not any(scopes_of(user, role) for role in Role)
@@ -96,7 +96,7 @@ def test_scopes_limit_rows() -> None:
     assert left(Scopes()) == []
 
 
-def test_roles_in_one_benchmark_cost_no_query_more(campaign: Campaign) -> None:
+def test_roles_in_one_benchmark_cost_no_extra_query(campaign: Campaign) -> None:
     addresses = ("/", "/jobs/", "/people/", "/benchmarks/tiny/", f"/campaigns/{campaign.pk}/")
 
     def count(user: User) -> dict[str, int]:
@@ -114,12 +114,12 @@ def test_roles_in_one_benchmark_cost_no_query_more(campaign: Campaign) -> None:
     assert count(make_member("tim", Role.LEAD, of="tiny")) == everywhere
 
 
-# --- Giving and taking ------------------------------------------------------------------------
+# --- Granting and withdrawing -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("scope", ["tiny", "other", EVERYWHERE])
-def test_who_may_give_a_role(role: Role, scope: str) -> None:
+def test_who_may_grant_a_role(role: Role, scope: str) -> None:
     givers = {
         "admin": factories.make_user("ada", Role.ADMIN),
         "lead": factories.make_user("lea", Role.LEAD),
@@ -141,7 +141,7 @@ def test_who_may_give_a_role(role: Role, scope: str) -> None:
     assert (Grant.objects.filter(user=person).count(), person.groups.count()) == (0, 0)
 
 
-def test_a_role_is_given_once_and_withdrawn() -> None:
+def test_a_role_is_granted_once_and_withdrawn() -> None:
     person, by = factories.make_user("paul"), admin()
     for _ in range(2):
         grant_role(person=person, role=Role.ANNOTATOR, scope="tiny", by=by)
@@ -174,7 +174,7 @@ def test_an_admin_is_admin_everywhere() -> None:
     assert (person.is_staff, person.is_superuser, is_admin(person)) == (False, False, False)
 
 
-def test_nobody_takes_the_role_of_admin_from_themselves() -> None:
+def test_admins_cannot_withdraw_their_own_role() -> None:
     ada = admin()
     with pytest.raises(Conflict):
         withdraw_role(person=ada, role=Role.ADMIN, by=ada)
@@ -183,7 +183,7 @@ def test_nobody_takes_the_role_of_admin_from_themselves() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("service", [withdraw_role, deactivate_person])
-def test_two_admins_who_end_each_other_leave_one(service: object) -> None:
+def test_of_two_admins_who_withdraw_each_other_one_remains(service: object) -> None:
     ada, ben = factories.make_user("ada", Role.ADMIN), factories.make_user("ben", Role.ADMIN)
 
     def end(person: User, by: User) -> str:
@@ -201,7 +201,7 @@ def test_two_admins_who_end_each_other_leave_one(service: object) -> None:
     assert sum(is_admin(user) for user in User.objects.all()) == 1
 
 
-def test_pairs_go_back_where_a_person_may_not_judge_any_more(campaign: Campaign) -> None:
+def test_pairs_go_back_to_the_queue_with_the_role(campaign: Campaign) -> None:
     by = admin()
     person = factories.make_annotator("anna")
     grant_role(person=person.user, role=Role.ANNOTATOR, scope="tiny", by=by)
@@ -227,7 +227,7 @@ def test_invitations_end_with_the_right_to_make_them() -> None:
     assert (for_tiny.state, for_other.state) == ("revoked", "open")
 
 
-# --- Whom a lead sees --------------------------------------------------------------------------
+# --- What a lead sees --------------------------------------------------------------------------
 
 
 def test_a_lead_sees_the_annotators_of_their_benchmarks() -> None:

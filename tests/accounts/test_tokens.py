@@ -1,4 +1,4 @@
-"""The token of a person's scripts."""
+"""API tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def status_with(token: str) -> int:
     return Client().get(API, headers={"Authorization": f"Token {token}"}).status_code
 
 
-def test_a_token_is_made_shown_once_and_given_up() -> None:
+def test_a_token_is_made_shown_once_and_deleted() -> None:
     rita, client = factories.make_user("rita", Role.RESEARCHER), Client()
     client.force_login(rita)
     assert "You have no token." in client.get(PAGE).content.decode()
@@ -36,13 +36,13 @@ def test_a_token_is_made_shown_once_and_given_up() -> None:
     assert Token.objects.get().key == second[0]
     assert (status_with(first[0]), status_with(second[0])) == (401, 200)
     page = client.get(PAGE).content.decode()
-    assert "You have a token" in page
+    assert "The token that you made" in page
     assert second[0] not in page
     assert client.post(PAGE, {"what": "withdraw"})["Location"] == PAGE
     assert status_with(second[0]) == 401
 
 
-def test_who_was_shut_out_meanwhile_gets_none() -> None:
+def test_a_deactivated_person_gets_no_token() -> None:
     rita = factories.make_user("rita", Role.RESEARCHER)
     User.objects.update(is_active=False)
     with pytest.raises(NotPermitted):

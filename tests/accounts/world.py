@@ -1,4 +1,4 @@
-"""People with roles in single benchmarks, and what they are invited to."""
+"""People with roles in single benchmarks, invitations and consent texts for tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JOINING = {
 
 
 def make_member(username: str, *roles: Role, of: str) -> User:
-    """A person who holds the roles in one benchmark only."""
+    """Create a person who holds the roles only in one benchmark."""
     user = make_user(username)
     for role in roles:
         set_role(user, role, of, OPERATOR)

@@ -192,12 +192,12 @@ def test_the_same_picture_is_one_file(benchmark: Benchmark) -> None:
     [
         ("", [], "the guideline is empty"),
         (" \n", [], "the guideline is empty"),
-        ("x" * 50_001, [], "the guideline has 50,001 characters, 50,000 are allowed"),
+        ("x" * 50_001, [], "the guideline has 50,001 characters; the maximum is 50,000"),
         ("x", [Example(text="", content=picture())], "the text of a picture is empty"),
         (
             "x",
             [Example(text="y" * 501, content=picture())],
-            "the text of a picture has 501 characters, 500 are allowed",
+            "the text of a picture has 501 characters; the maximum is 500",
         ),
         ("x", [Example(text="y")], NO_PICTURE),
         ("x", [Example(text="y", content=b"<svg/>")], NO_PICTURE),

@@ -44,7 +44,7 @@ def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
     address = "/people/invitations/new/"
     once = ada.get(address).context["once"]
     given = {"role": "annotator", "scope": "*", "days": "7", "once": once}
-    assert "The link is made" in ada.post(address, given).content.decode()
+    assert "The invitation link is ready" in ada.post(address, given).content.decode()
     again = ada.post(address, given)
     assert (again["Location"], Invitation.objects.count()) == ("/people/invitations/", 1)
     assert "is not shown again" in ada.get(again["Location"]).content.decode()

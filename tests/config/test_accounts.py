@@ -12,7 +12,7 @@ from config.accounts.services import create_user
 
 
 @pytest.mark.django_db
-def test_the_group_of_admins_brings_and_takes_the_django_admin() -> None:
+def test_the_group_of_admins_controls_the_rights_of_the_django_admin() -> None:
     user = create_user(username="ada", password=None, roles=[Role.LEAD], by=OPERATOR)
     admins = Group.objects.get_or_create(name=Role.ADMIN.value)[0]
 

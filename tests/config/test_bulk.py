@@ -1,4 +1,4 @@
-"""Columns in and out, on the database at hand."""
+"""Columns are written and read unchanged, on the current database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AWKWARD = [
 ]
 
 
-def test_texts_come_back_as_they_went(db: None, tmp_path: Path) -> None:
+def test_texts_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1)
     count = copy_columns(
         Query,
@@ -47,7 +47,7 @@ def test_texts_come_back_as_they_went(db: None, tmp_path: Path) -> None:
     assert list(stored) == AWKWARD
 
 
-def test_values_of_every_type_come_back_as_they_went(db: None, tmp_path: Path) -> None:
+def test_values_of_every_type_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=1)
     names = [uuid.UUID(int=1), uuid.UUID(int=2)]
     copy_columns(
@@ -64,7 +64,7 @@ def test_values_of_every_type_come_back_as_they_went(db: None, tmp_path: Path) -
     assert list(stored) == [("k1", names[0], None), ("k2", names[1], 0.1)]
 
 
-def test_bytes_come_back_as_they_went(db: None, tmp_path: Path) -> None:
+def test_bytes_are_stored_unchanged(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     run = make_run(tmp_path, benchmark, {"c0": ["v0"]})
     ids = list(Query.objects.filter(number__gte=1).values_list("pk", flat=True))
@@ -78,7 +78,7 @@ def test_bytes_come_back_as_they_went(db: None, tmp_path: Path) -> None:
     assert stored == [(bytes(range(256)), b""), (b"", bytes(range(256)))]
 
 
-def test_columns_left_out_take_their_default_row_by_row(db: None, tmp_path: Path) -> None:
+def test_missing_columns_take_the_default_of_each_row(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=1)
     copy_columns(
         Video, {"benchmark_id": benchmark.pk, "number": np.arange(1, 4), "key": ["a", "b", "c"]}
@@ -113,7 +113,7 @@ def test_columns_that_do_not_fit_are_refused(
     assert str(refused.value) == reason
 
 
-def test_no_rows_are_no_work(db: None) -> None:
+def test_no_rows_need_no_query(db: None) -> None:
     assert copy_columns(Query, {"number": np.empty(0, np.int64), "key": []}) == 0
 
 
@@ -128,7 +128,7 @@ def test_copy_is_seamless_between_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert bulk._CopyText(iter(rows)).read() == whole
 
 
-def test_reserved_keys_are_nobody_elses(db: None, tmp_path: Path) -> None:
+def test_reserved_keys_are_unique(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2)
     first = reserve_ids(Video, 3)
     columns = {"benchmark_id": benchmark.pk, "number": [2, 3, 4], "key": ["a", "b", "c"]}
@@ -143,7 +143,7 @@ def test_reserved_keys_are_nobody_elses(db: None, tmp_path: Path) -> None:
     assert reserve_ids(Video, 0).tolist() == []
 
 
-def test_keys_of_deleted_rows_are_not_given_again(db: None, tmp_path: Path) -> None:
+def test_keys_of_deleted_rows_are_not_reused(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2)
     gone = Video.objects.create(benchmark=benchmark, number=2, key="gone")
     number = gone.pk
@@ -151,7 +151,7 @@ def test_keys_of_deleted_rows_are_not_given_again(db: None, tmp_path: Path) -> N
     assert reserve_ids(Video, 1).tolist() > [number]
 
 
-def test_read_columns_gives_arrays_in_the_order_asked(
+def test_read_columns_returns_arrays_in_the_requested_order(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "ROWS_PER_PIECE", 2)
@@ -166,7 +166,7 @@ def test_read_columns_gives_arrays_in_the_order_asked(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_long_transaction_lifts_the_limits_of_requests_and_only_for_itself() -> None:
+def test_long_transaction_lifts_the_time_limits_only_for_itself() -> None:
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has no time limit on a statement")
 

@@ -1,4 +1,4 @@
-"""The life of a job: real work, done by this process as a worker would do it."""
+"""Jobs from start to end, run by the test process as by a worker."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.conftest import use_broker
 from tests.factories import make_benchmark, row_counts
 from tests.waiting import wait_for
 
-# Over the filesystem; tests/config/test_worker.py has workers on both brokers.
+# With the filesystem broker. tests/config/test_worker.py runs workers on both brokers.
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("broker"),
@@ -46,10 +46,12 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 @pytest.fixture
 def kind(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Registers a function as the job kind "tried"."""
+    """Return a function that registers another as the job kind "tried"."""
 
     def register(function: registry.JobFunction) -> Job:
-        kind = registry.JobKind(function, lambda job: registry.Outcome("Tried.", "/", "To it"))
+        kind = registry.JobKind(
+            function, lambda job, result: registry.Outcome("Tried.", "/", "To it")
+        )
         monkeypatch.setitem(registry._kinds, "tried", kind)
         return enqueue_job(kind="tried", title="Tried", params={}, by=OPERATOR)
 
@@ -78,7 +80,7 @@ def end_of(job: Job) -> tuple[str, Any, str, int]:
 
 
 def sent_ids() -> list[str]:
-    """Which jobs lie in the queue."""
+    """Return the ids of the jobs in the queue."""
     ids = []
     with app.connection_for_read() as link:
         queue = link.SimpleQueue("celery")
@@ -107,7 +109,7 @@ def test_a_job_is_done_with_its_result(benchmark: Benchmark) -> None:
     assert done.created_at <= done.started_at <= done.finished_at  # type: ignore[operator]
     assert not storages["uploads"].exists(job.params["upload"])
 
-    run_job(job.pk)  # delivered once more
+    run_job(job.pk)  # delivered again
     assert end_of(job) == (JobState.DONE, done.result, "", 1)
 
 
@@ -121,7 +123,9 @@ def test_bad_input_fails_with_its_file_line_and_reason(benchmark: Benchmark) -> 
     assert not storages["uploads"].exists(job.params["upload"])
 
 
-def test_an_error_of_ours_fails_by_its_name(kind: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_fails_with_its_name(
+    kind: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         raise KeyError("unexpected")
 
@@ -132,7 +136,7 @@ def test_an_error_of_ours_fails_by_its_name(kind: Any, caplog: pytest.LogCapture
     assert f"job {job.pk} (tried) failed" in caplog.text
 
 
-def test_an_upload_deleted_meanwhile_cancels_the_job(benchmark: Benchmark) -> None:
+def test_a_deleted_upload_cancels_the_job(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     storages["uploads"].delete(job.params["upload"])
     run_job(job.pk)
@@ -140,7 +144,7 @@ def test_an_upload_deleted_meanwhile_cancels_the_job(benchmark: Benchmark) -> No
     assert Run.objects.count() == 0
 
 
-def test_a_queued_job_is_cancelled_at_once(benchmark: Benchmark) -> None:
+def test_a_queued_job_is_cancelled_immediately(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     cancel_job(job=job, by=OPERATOR)
     run_job(job.pk)
@@ -175,14 +179,14 @@ def test_an_unknown_kind_is_refused_before_it_is_written() -> None:
     assert Job.objects.count() == 0
 
 
-def test_what_is_rolled_back_was_never_asked_for(benchmark: Benchmark) -> None:
-    def ask_and_fail() -> None:
+def test_a_rollback_leaves_no_job(benchmark: Benchmark) -> None:
+    def enqueue_and_fail() -> None:
         with transaction.atomic():
             import_job(benchmark)
             raise InvalidInput("never mind")
 
     with pytest.raises(InvalidInput):
-        ask_and_fail()
+        enqueue_and_fail()
     assert Job.objects.count() == 0
     assert sent_ids() == []
 
@@ -204,10 +208,10 @@ def test_progress_is_written_now_and_then(kind: Any, monkeypatch: pytest.MonkeyP
         progress(2, 4)  # too soon after
         progress(3, 4, "reading")
         look()
-        progress(0, None, "storing")  # a new phase is told at once
+        progress(0, None, "storing")  # a new phase is stored immediately
         look()
         with transaction.atomic():
-            progress(9, 9, "inside")  # nobody could see it, and a rollback would undo it
+            progress(9, 9, "inside")  # not stored inside the job's transaction
         look()
         return {"ok": True}
 
@@ -222,12 +226,12 @@ def test_progress_is_written_now_and_then(kind: Any, monkeypatch: pytest.MonkeyP
     assert end_of(job) == (JobState.DONE, {"ok": True}, "", 1)
 
 
-def test_a_job_delivered_twice_at_once_is_done_once(kind: Any) -> None:
+def test_a_job_delivered_twice_is_done_once(kind: Any) -> None:
     started = []
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         started.append(params["job"])
-        run_job(uuid.UUID(params["job"]))  # the second delivery leaves at once
+        run_job(uuid.UUID(params["job"]))  # the second delivery returns immediately
         return {"starts": len(started)}
 
     job = kind(work)
@@ -235,9 +239,7 @@ def test_a_job_delivered_twice_at_once_is_done_once(kind: Any) -> None:
     assert end_of(job) == (JobState.DONE, {"starts": 1}, "", 1)
 
 
-def test_the_lease_is_kept_while_the_work_is_silent(
-    kind: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lease_is_renewed_without_progress(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "HEARTBEAT_SECONDS", 0.05)
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -250,8 +252,8 @@ def test_the_lease_is_kept_while_the_work_is_silent(
     assert now(job).state == JobState.DONE
 
 
-def test_who_lost_the_lease_writes_nothing_more(kind: Any, benchmark: Benchmark) -> None:
-    """A worker that hung for minutes goes on when another does the job already."""
+def test_an_attempt_without_the_lease_writes_nothing(kind: Any, benchmark: Benchmark) -> None:
+    """A worker continues after a long pause, while another already does the job."""
     other = uuid.uuid4()
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -264,7 +266,7 @@ def test_who_lost_the_lease_writes_nothing_more(kind: Any, benchmark: Benchmark)
     assert now(job).lease_token == other
 
 
-def test_who_lost_the_lease_stops_and_leaves_the_upload_to_the_other(
+def test_an_attempt_without_the_lease_stops_and_leaves_the_upload(
     kind: Any, benchmark: Benchmark
 ) -> None:
     name = store_upload(SimpleUploadedFile("my.run", GOOD))
@@ -285,7 +287,7 @@ def test_who_lost_the_lease_stops_and_leaves_the_upload_to_the_other(
 
 
 def left_running(attempts: int, lease: timedelta) -> Job:
-    """A job as a worker leaves it that was killed."""
+    """Create a job in the state in which a killed worker leaves it."""
     return Job.objects.create(
         kind="import_run",
         title="killed",
@@ -316,7 +318,9 @@ def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
 
 def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
-    assert sent_ids() == [str(job.pk)]  # and now it is gone, as after a flush of Redis
+    assert sent_ids() == [
+        str(job.pk)
+    ]  # read from the queue, so it is lost, as after a flush of Redis
     assert sweep_jobs() == (0, 0)
     Job.objects.update(sent_at=timezone.now() - timedelta(seconds=61))
     assert sweep_jobs() == (1, 0)
@@ -355,7 +359,7 @@ def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) ->
     before = app.conf.broker_url, app.conf.broker_transport_options
     use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
     try:
-        with pytest.raises(OperationalError):  # said aloud in the worker's log; beat comes again
+        with pytest.raises(OperationalError):  # logged by the worker; beat runs again
             sweep_jobs()
     finally:
         use_broker(*before)
@@ -366,7 +370,7 @@ def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) ->
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a\nb", "x" * 400, "ü🐈"])
-def test_an_upload_is_kept_under_a_name_of_our_own(name: str) -> None:
+def test_an_upload_is_stored_under_a_generated_name(name: str) -> None:
     stored = store_upload(SimpleUploadedFile(name, b"content"))
     assert uuid.UUID(stored)
     with uploaded_file(stored) as path:
@@ -375,7 +379,7 @@ def test_an_upload_is_kept_under_a_name_of_our_own(name: str) -> None:
     assert not storages["uploads"].exists(stored)
 
 
-def test_an_upload_goes_when_the_work_fails() -> None:
+def test_an_upload_is_deleted_after_a_failure() -> None:
     stored = store_upload(SimpleUploadedFile("x", b"content"))
     with pytest.raises(InvalidInput), uploaded_file(stored):
         raise InvalidInput("bad")

@@ -1,4 +1,4 @@
-"""What the settings make of the environment."""
+"""The settings for different environments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN_KEY = "k" * 60
 
 
 def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """manage.py with these variables and none of ours."""
+    """Run manage.py with these variables, without those of the tests."""
     ours = {"SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "HTTPS"}
     ours.add("DJANGO_ALLOW_ASYNC_UNSAFE")  # see tests/conftest.py
     kept = {name: value for name, value in os.environ.items() if name not in ours}
@@ -32,21 +32,19 @@ def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("given", [{}, {"SECRET_KEY": DEVELOPMENT_KEY}, {"SECRET_KEY": ""}])
-def test_a_site_that_others_reach_needs_a_key_of_its_own(
-    tmp_path: Path, given: dict[str, str]
-) -> None:
+def test_a_public_host_needs_its_own_key(tmp_path: Path, given: dict[str, str]) -> None:
     done = start(tmp_path, "check", ALLOWED_HOSTS="hearth.example", **given)
     assert done.returncode != 0
     assert done.stdout == ""
     assert "Set SECRET_KEY to a long random text of your own" in done.stderr
 
 
-def test_this_machine_alone_needs_nothing(tmp_path: Path) -> None:
+def test_a_local_host_needs_no_settings(tmp_path: Path) -> None:
     done = start(tmp_path, "check")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_site_is_ready_for_others(tmp_path: Path) -> None:
+def test_a_production_site_passes_the_deployment_check(tmp_path: Path) -> None:
     done = start(
         tmp_path,
         *"check --deploy --fail-level WARNING".split(),
@@ -58,14 +56,14 @@ def test_a_site_is_ready_for_others(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_home_holds_everything_that_is_written(tmp_path: Path) -> None:
+def test_all_files_are_written_below_the_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     done = start(home, "migrate", "--verbosity=0")
     assert (done.returncode, done.stderr) == (0, "")
     assert (home / "hearth.sqlite3").is_file()
 
 
-def test_the_database_is_set_up_as_measured(db: None) -> None:
+def test_the_options_of_the_database(db: None) -> None:
     def ask(*questions: str) -> list[object]:
         with connection.cursor() as cursor:
             answers = []
@@ -84,3 +82,29 @@ def test_the_database_is_set_up_as_measured(db: None) -> None:
         names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
         assert ask(*[f"SHOW {name}" for name in names]) == ["15s", "5s", "30s"]
         assert connection.settings_dict["CONN_HEALTH_CHECKS"] is True
+
+
+def test_an_email_url_names_the_server(tmp_path: Path) -> None:
+    show = (
+        "from django.conf import settings as s;"
+        "print(s.CAN_SEND_EMAIL, s.EMAIL_BACKEND.split('.')[-2], s.EMAIL_HOST, s.EMAIL_PORT)"
+    )
+    shell = ["shell", "--verbosity=0", "-c", show]
+    without = start(tmp_path, *shell)
+    assert (without.stdout, without.stderr) == ("False dummy None None\n", "")
+    smtp = start(tmp_path, *shell, EMAIL_URL="smtp+tls://hearth:secret@mail.example:587")
+    assert (smtp.stdout, smtp.stderr) == ("True smtp mail.example 587\n", "")
+
+
+def test_emails_are_never_printed(tmp_path: Path) -> None:
+    done = start(tmp_path, "check", EMAIL_URL="consolemail://")
+    assert done.returncode != 0
+    assert "EMAIL_URL must not print e-mails" in done.stderr
+
+
+@pytest.mark.parametrize(("hosts", "is_demo"), [("localhost", "True"), ("hearth.example", "False")])
+def test_the_demo_runs_only_on_this_machine(tmp_path: Path, hosts: str, is_demo: str) -> None:
+    show = "from django.conf import settings as s; print(s.DEMO)"
+    variables = {"HEARTH_DEMO": "1", "ALLOWED_HOSTS": hosts, "SECRET_KEY": OWN_KEY}
+    done = start(tmp_path, "shell", "--verbosity=0", "-c", show, **variables)
+    assert (done.stdout, done.stderr) == (f"{is_demo}\n", "")

@@ -1,4 +1,4 @@
-"""The version of the code: in a checkout of any kind, in a copy without git, in an image."""
+"""The version of the code in checkouts, in a copy without git, and in an image."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="makes checko
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """Nothing is remembered, neither from before the test nor after it."""
+    """Clear the cached version before and after the test."""
     code_version.cache_clear()
     yield
     code_version.cache_clear()
@@ -101,7 +101,7 @@ def test_uncommitted_changes_are_marked(checkout: Path) -> None:
 def test_packed_references_and_linked_worktrees(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, has_git: bool
 ) -> None:
-    """Without the git program the files are read, which show no uncommitted changes."""
+    """Without the git program, its files are read. They do not show uncommitted changes."""
     linked = checkout.parent / "linked"
     git(checkout, "worktree", "add", "--quiet", "-b", "side", str(linked))
     (linked / "code.py").write_text("two\n")
@@ -137,7 +137,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
 
 
 @needs_git
-def test_the_variables_of_another_repository_mislead_nobody(
+def test_variables_of_another_repository_are_ignored(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a hook of git, which sets GIT_DIR."""
@@ -156,7 +156,7 @@ def test_a_copy_inside_of_another_checkout_is_not_that_checkout(checkout: Path) 
 
 
 @needs_git
-def test_what_is_given_takes_precedence(checkout: Path) -> None:
+def test_the_setting_takes_precedence(checkout: Path) -> None:
     assert find_commit(HASH, checkout) == HASH[:12]
     assert find_commit("main", checkout) == ""
 
@@ -173,7 +173,7 @@ def test_the_version_names_the_commit(fresh: None, given: str) -> None:
     with override_settings(HEARTH_COMMIT=given):
         assert code_version() == f"{VERSION}+{parse_commit(given)}"
         assert failures() == []
-    # Fixed for the process.
+    # The version is cached for the process.
     with override_settings(HEARTH_COMMIT="0000000"):
         assert code_version() == f"{VERSION}+{parse_commit(given)}"
 
@@ -190,7 +190,7 @@ def test_an_unknown_commit_fails_the_check(fresh: None) -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What .dockerignore lets into the image, and nothing else."""
+    """A copy of the files that .dockerignore admits to the image."""
     folder = tmp_path_factory.mktemp("image") / "app"
     folder.mkdir()
     for name in ALLOWED:

@@ -1,5 +1,4 @@
-"""A real Celery worker, over the filesystem and over Redis: work from end to end, and its death
-in the middle of it."""
+"""A real Celery worker, with both brokers: complete jobs, and workers that are killed."""
 
 from __future__ import annotations
 
@@ -90,7 +89,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
         JobState.FAILED,
         "my.run, line 2: unknown video 'v9'",
     )
-    # What was uploaded is scored, by the original positives as long as there are no labels.
+    # The uploaded run is scored, by the original positives because there are no labels.
     scored = wait_for_job(Job.objects.get(kind="evaluate"), ended, celery_worker_process)
     assert scored.result == {"labels": "original", "runs": ["A"]}
     assert row_counts() == {
@@ -104,7 +103,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
 
 
 def long_run() -> bytes:
-    """A TREC file of 400,000 lines: some seconds of work."""
+    """Return a TREC file of 400,000 lines, whose import takes some seconds."""
     order = np.argsort(np.random.default_rng(0).random((CAPTIONS, VIDEOS)), axis=1)
     return "".join(
         f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"
@@ -122,7 +121,7 @@ def children_of(pid: int) -> list[int]:
 def job_under_way(
     start_worker: Callable[..., Worker], tmp_path: Path
 ) -> Iterator[tuple[Job, Worker]]:
-    """A job that a worker has begun and not finished."""
+    """Return a job that a worker has started but not finished."""
     benchmark = make_benchmark(tmp_path, captions=CAPTIONS, videos=VIDEOS)
     worker = start_worker()
     job = import_job(benchmark, long_run())
@@ -157,12 +156,12 @@ def test_a_job_whose_process_was_killed_is_done_once_after_the_sweep(
     job, worker = job_under_way
     (child,) = children_of(worker.process.pid)
     os.kill(child, signal.SIGKILL)
-    # The worker starts another process and delivers the message again, which finds the job taken.
+    # The worker delivers the message again, but the job is still leased.
     assert wait_for(lambda: (now := children_of(worker.process.pid)) and child not in now)
     found = Job.objects.get(pk=job.pk)
     assert (found.state, found.attempts) == (JobState.RUNNING, 1)
     set_lease(timedelta(hours=1))
-    assert sweep_jobs() == (0, 0)  # the lease still stands
+    assert sweep_jobs() == (0, 0)  # the lease is still valid
     assert Run.objects.count() == 0
 
     set_lease(-timedelta(seconds=1))
@@ -176,7 +175,7 @@ def test_a_job_whose_worker_was_killed_is_done_once_after_a_restart(
     job_under_way: tuple[Job, Worker], start_worker: Callable[..., Worker]
 ) -> None:
     job, worker = job_under_way
-    worker.kill()  # all of its processes at once, as a power cut would
+    worker.kill()  # all its processes, as after a power cut
     assert Job.objects.get(pk=job.pk).state == JobState.RUNNING
     assert Run.objects.count() == 0
 

@@ -1,4 +1,4 @@
-"""Coming in, in Chromium: from the link that a lead makes to the first pair."""
+"""An invitation in Chromium: from the link that a lead creates to the first pair."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
 
 def make_link(page: Page) -> str:
     page.goto("/people/invitations/")
-    follow(page.get_by_role("link", name="Invite somebody"))
+    follow(page.get_by_role("link", name="Invite a person"))
     is_sound(page)
-    page.get_by_label("Where", exact=True).select_option("tiny")
-    page.get_by_label("For whom").fill("Anna, by mail")
-    follow(page.get_by_role("button", name="Make the link"))
+    page.get_by_label("Benchmark", exact=True).select_option("tiny")
+    page.get_by_label("Note").fill("Anna, by mail")
+    follow(page.get_by_role("button", name="Create the link"))
     is_sound(page)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
-    page.get_by_text("The link is copied.").wait_for(state="attached")
+    page.get_by_text("Copied to the clipboard.").wait_for(state="attached")
     link = page.get_by_label("Link").input_value()
     assert page.evaluate("navigator.clipboard.readText()") == link
     return link
 
 
-def test_somebody_is_invited_and_comes_in(
+def test_an_invited_person_creates_an_account(
     campaign: Campaign, new_page: Callable[[], Page], page_problems: list[str]
 ) -> None:
     ada = factories.make_user("ada", Role.ADMIN)
@@ -60,7 +60,7 @@ def test_somebody_is_invited_and_comes_in(
     page.goto(link)
     is_sound(page)
     page.get_by_text("Your name is never published.").wait_for()
-    # Filled in by keyboard alone; the browser itself asks for what is missing.
+    # The form is filled in with the keyboard only. The browser itself asks for missing fields.
     page.get_by_label("User name").press_sequentially("anna")
     page.keyboard.press("Tab")
     page.keyboard.type("Anna Ast")
@@ -77,10 +77,10 @@ def test_somebody_is_invited_and_comes_in(
     assert page.get_by_label("User name").input_value() == "anna"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create my account").click()
 
     page.wait_for_url("/")
-    page.get_by_text("Your account is made, and you are signed in.").wait_for()
+    page.get_by_text("Your account is ready, and you are signed in.").wait_for()
     page.get_by_role("link", name=f"Start judging {campaign.name}").wait_for()
     anna = User.objects.get(username="anna")
     assert list(anna.grants.values_list("role", "scope")) == [("annotator", "tiny")]
@@ -93,14 +93,12 @@ def test_somebody_is_invited_and_comes_in(
     again.goto(link)
     again.get_by_role("heading", name="This invitation cannot be used").wait_for()
     is_sound(again)
-    # The page of the form that was not right, and that of the link that was used.
+    # The responses to the form with an error, and to the link that has been used.
     expected = ("status of 422", "status of 404")
     page_problems[:] = [one for one in page_problems if not any(word in one for word in expected)]
 
 
-def test_somebody_is_shut_out_while_they_look(
-    campaign: Campaign, new_page: Callable[[], Page]
-) -> None:
+def test_deactivation_ends_a_session(campaign: Campaign, new_page: Callable[[], Page]) -> None:
     factories.make_user("ada", Role.ADMIN)
     factories.make_user("anna", Role.ANNOTATOR)
     anna, admin = log_in(new_page(), "anna"), log_in(new_page(), "ada")

@@ -15,7 +15,7 @@ from annotation.services import annotator_for, set_working_habits
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
-from tests.conftest import let_server_finish, open_context
+from tests.conftest import open_context, wait_for_requests
 from tests.e2e import rooms
 from tests.e2e.barriers import find_barriers
 
@@ -49,7 +49,7 @@ def open_page(
         context = open_context(browser, live_server.url, page_problems, **options)
         yield rooms.sign_in(context, live_server.url, anna)
         context.close()
-        let_server_finish()
+        wait_for_requests()
         assert page_problems == []
 
     return opened

@@ -1,4 +1,4 @@
-"""Training in Chromium from both sides: a newcomer learns and is let in, a lead looks on."""
+"""Training in Chromium: a newcomer trains and is admitted, and a lead reviews the answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRAINING = "/benchmarks/room/training/"
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """It opens with two right among the last two; there are three pairs to train with."""
+    """A campaign whose entry requirement is two of two correct answers, with three items."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star", "a red ball"], videos=3)
     gold = [
         Gold(query=0, video=video, is_relevant=True, explanation=f"The star is in v{video}.")
@@ -39,20 +39,20 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
 
 
 def answer(page: Page, key: str) -> str:
-    """Answer in the training room and go on; returns what one is told."""
+    """Answer an item in the training room, return the feedback and go to the next item."""
     rooms.until_ready(page)
     page.keyboard.press(key)
     rooms.until(page, "feedback")
-    told = page.inner_text("[data-part=verdict]")
+    feedback = page.inner_text("[data-part=verdict]")
     rooms.press(page, "Enter")
-    return told
+    return feedback
 
 
 def test_a_newcomer_trains_and_judges(
     campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lea, nora = (
-        factories.make_user(*who) for who in (("lea", Role.LEAD), ("nora", Role.ANNOTATOR))
+        factories.make_user(*person) for person in (("lea", Role.LEAD), ("nora", Role.ANNOTATOR))
     )
     lead = rooms.sign_in(new_page().context, live_server.url, lea)
     page = rooms.sign_in(new_page().context, live_server.url, nora)
@@ -68,8 +68,8 @@ def test_a_newcomer_trains_and_judges(
     is_sound(page)
     assert page.get_by_role("link", name="judging").count() == 0
     follow(page.get_by_role("link", name="Start training room training"))
-    told = [answer(page, key) for key in "jkk"]
-    assert told == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
+    feedback = [answer(page, key) for key in "jkk"]
+    assert feedback == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
 
     page.goto("/")
     page.get_by_text("You have answered all items.").wait_for()
@@ -88,7 +88,7 @@ def test_a_newcomer_trains_and_judges(
     assert page_problems == []
 
 
-def test_a_lead_looks_through_the_answers_by_key(
+def test_a_lead_reviews_answers_with_keys(
     campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lea = factories.make_user("lea", Role.LEAD)
@@ -101,7 +101,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     page.goto(TRAINING)
     follow(page.get_by_role("link", name="nora", exact=True))
     is_sound(page)
-    # Nothing is fetched before it is to be played.
+    # No video is loaded before it plays.
     assert (
         page.evaluate("[...document.querySelectorAll('video')].map(v => v.readyState)") == [0] * 3
     )
@@ -125,7 +125,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     assert page.evaluate(focused) == f"answer-{third.pk}"
     assert ReviewComment.objects.count() == 0
 
-    # Of what is wrong and has no comment, one comment leads to the next.
+    # In the list of wrong answers without a comment, a comment leads to the next answer.
     follow(page.get_by_role("link", name="Wrong, without a comment 2"))
     page.get_by_role("link", name="To the first").click()
     expect(page.locator(f"#answer-{third.pk}")).to_be_focused()
@@ -165,7 +165,7 @@ def test_a_guideline_is_written_with_pictures(
     follow(page.get_by_role("link", name="Write a new version"))
     is_sound(page)
     rows = page.get_by_role("group", name="Picture", exact=False)
-    # The pictures' own group, and no row before one is asked for.
+    # There is only the group of all pictures. Rows are added with the button.
     assert rows.count() == 1
     for text in ("a star", "another star"):
         page.get_by_role("button", name="Add a picture").click()
@@ -185,7 +185,7 @@ def test_a_guideline_is_written_with_pictures(
         ("a star", None),
     ]
 
-    # In the judging room, too, where it is a dialog.
+    # In the judging room, the guideline is a dialog.
     Campaign.objects.update(gate_last=0)
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     rooms.until_ready(page)

@@ -1,4 +1,4 @@
-"""Media handling on real files, made on the spot."""
+"""Media handling, tested with real files that the tests generate."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from config.shared.errors import InvalidInput
 from pooling import media
 
 RED, GREEN, BLUE, YELLOW = (220, 40, 40), (40, 160, 66), (40, 90, 220), (250, 214, 36)
-CUT_OFF = "the file is cut off: the end of the video is missing"
-NOT_ACCEPTED = "this is not a video, or is cut off, or has a format that is not accepted"
+CUT_OFF = "the file is incomplete: the end of the video is missing"
+NOT_ACCEPTED = "this is not a video, is incomplete, or has a format that is not accepted"
 
 
 def make_video(
@@ -35,7 +35,7 @@ def make_video(
     options: dict[str, str] | None = None,
     video_options: dict[str, str] | None = None,
 ) -> Path:
-    """A video with a colour in each corner, and a tone if a codec for it is named."""
+    """Write a video with a colour in each corner, and with a tone if `audio` names a codec."""
     with av.open(str(path), "w", format=container, options=options or {}) as out:
         pictures: Any = None
         if codec:
@@ -73,7 +73,7 @@ def corners(size: tuple[int, int]) -> np.ndarray:
 
 
 def corner_colours(path: Path) -> list[tuple[int, int, int]]:
-    """The colours at the top left, top right, bottom left and bottom right, by nearest name."""
+    """Return the colours of the corners: top left, top right, bottom left, bottom right."""
     with av.open(str(path)) as container:
         image = next(container.decode(video=0)).to_ndarray(format="rgb24").astype(int)
     height, width = image.shape[:2]
@@ -100,7 +100,7 @@ def refusal_of(path: Path) -> str:
     return caught.value.reason
 
 
-def test_probe_tells_what_a_file_holds(tmp_path: Path) -> None:
+def test_probe_returns_the_content_of_a_file(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", sound="aac")
 
     assert media.probe(path) == media.MediaInfo(
@@ -135,7 +135,7 @@ def test_probe_tells_what_a_file_holds(tmp_path: Path) -> None:
         ("a.ts", "libx264", {"sound": "aac"}, False),
     ],
 )
-def test_what_browsers_play_is_copied_and_all_else_becomes_h264(
+def test_playable_files_are_copied_and_all_others_become_h264(
     tmp_path: Path, name: str, codec: str, more: dict[str, Any], playable: bool
 ) -> None:
     if codec not in av.codecs_available:
@@ -173,7 +173,7 @@ def test_the_index_of_a_normalised_file_is_in_front(tmp_path: Path) -> None:
         (-90, [BLUE, RED, YELLOW, GREEN]),
     ],
 )
-def test_a_turned_video_is_written_as_players_show_it(
+def test_a_rotated_video_is_written_as_players_show_it(
     tmp_path: Path, turn: int, shown: list[tuple[int, int, int]]
 ) -> None:
     source = make_video(tmp_path / "a.mp4", turn=turn, size=(320, 240))
@@ -210,7 +210,7 @@ def test_sides_become_even_and_fit(
 
 
 def test_colours_of_full_range_sources_stay(tmp_path: Path) -> None:
-    # Motion JPEG counts black from 0; taken as 16, it would turn a shade of grey.
+    # Black is 0 in Motion JPEG and 16 in most videos. Confusing the two would change the grey.
     source = make_video(tmp_path / "a.avi", "mjpeg", pixels="yuvj420p")
 
     media.normalise(source, tmp_path / "b.mp4")
@@ -246,7 +246,7 @@ def test_frames_keep_their_uneven_times(tmp_path: Path) -> None:
         (b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41" + bytes(500), NOT_ACCEPTED),
     ],
 )
-def test_a_file_that_is_no_video_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_file_without_video_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "a.mp4"
     path.write_bytes(content)
 
@@ -257,19 +257,19 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert refusal_of(tmp_path / "a.mp4") == "there is no such file"
 
 
-def test_sound_alone_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_only_sound_is_refused(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", None, sound="aac")
 
-    assert refusal_of(path) == "there is only sound in this file, no moving pictures"
+    assert refusal_of(path) == "the file contains only sound"
 
 
-def test_absurdly_large_pictures_are_refused(tmp_path: Path) -> None:
+def test_too_large_frames_are_refused(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", size=(8200, 16), seconds=1, rate=1)
 
-    assert refusal_of(path) == "the pictures have 8200 x 16 pixels, more than 8192 a side"
+    assert refusal_of(path) == "the video has 8200 x 16 pixels; the maximum is 8192 per side"
 
 
-def test_absurdly_long_videos_are_refused(tmp_path: Path) -> None:
+def test_too_long_videos_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     with av.open(str(path), "w") as out:
         stream = out.add_stream("libx264", rate=Fraction(1, 3600))
@@ -282,7 +282,7 @@ def test_absurdly_long_videos_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-def test_a_cut_off_mp4_is_refused_though_it_opens(tmp_path: Path, share: float) -> None:
+def test_an_incomplete_mp4_is_refused_although_it_opens(tmp_path: Path, share: float) -> None:
     path = make_video(tmp_path / "a.mp4", sound="aac", options={"movflags": "+faststart"})
     cut(path, share)
 
@@ -294,7 +294,7 @@ def test_a_cut_off_mp4_is_refused_though_it_opens(tmp_path: Path, share: float) 
 @pytest.mark.parametrize(
     ("name", "codec", "sound"), [("a.mkv", "libx264", "aac"), ("a.avi", "mpeg4", None)]
 )
-def test_other_formats_are_refused_when_their_second_half_is_missing(
+def test_other_formats_without_their_second_half_are_refused(
     tmp_path: Path, name: str, codec: str, sound: str | None
 ) -> None:
     path = make_video(tmp_path / name, codec, sound=sound, seconds=6, size=(640, 480))
@@ -312,7 +312,7 @@ def test_a_long_video_is_decoded_at_both_ends(tmp_path: Path) -> None:
     assert refusal_of(cut(path, 0.8)) == CUT_OFF
 
 
-def test_a_video_with_some_broken_packets_is_mended(tmp_path: Path) -> None:
+def test_a_video_with_some_broken_packets_is_repaired(tmp_path: Path) -> None:
     path = make_video(tmp_path / "a.mp4", seconds=5, video_options={"g": "1", "bf": "0"})
     with av.open(str(path)) as container:
         entry = container.streams.video[0].index_entries[20]
@@ -347,10 +347,10 @@ def listener() -> Iterator[socket.socket]:
     ],
     ids=["hls", "concat", "dash"],
 )
-def test_a_playlist_is_refused_and_what_it_names_is_not_read(
+def test_a_playlist_is_refused_and_its_files_are_not_read(
     tmp_path: Path, playlist: str, suffix: str, listener: socket.socket
 ) -> None:
-    make_video(tmp_path / "named.ts", container="mpegts")  # would make the playlist a video
+    make_video(tmp_path / "named.ts", container="mpegts")  # would make the playlist a valid video
     path = tmp_path / f"a{suffix}"
     for target in ("named.ts", f"http://127.0.0.1:{listener.getsockname()[1]}/a.ts"):
         path.write_text(playlist.format(target=target))
@@ -395,10 +395,10 @@ def test_a_poster_shows_the_middle(tmp_path: Path) -> None:
 
     with av.open(str(tmp_path / "a.jpg")) as poster:
         grey = next(poster.decode(video=0)).to_ndarray(format="rgb24").mean()
-    assert grey == pytest.approx(11 * 12, abs=4)  # 2.1 s: the first frame from 1.05 s on
+    assert grey == pytest.approx(11 * 12, abs=4)  # the first frame from 1.05 s on, of 2.1 s
 
 
-def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+def test_a_failure_leaves_the_folder_unchanged(tmp_path: Path) -> None:
     source = cut(make_video(tmp_path / "a.avi", "mpeg4"), 0.5)
     target = tmp_path / "b.mp4"
     target.write_bytes(b"earlier")
@@ -411,7 +411,7 @@ def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     assert target.read_bytes() == b"earlier"
 
 
-def test_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_folder_unchanged(tmp_path: Path) -> None:
     source = make_video(tmp_path / "a.avi", "mpeg4", sound="mp2", size=(320, 240))
     target = tmp_path / "b.mp4"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

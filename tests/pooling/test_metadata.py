@@ -1,4 +1,4 @@
-"""Train splits and tags: what is stored, and that bad input leaves everything as it was."""
+"""Train splits and tags: the stored rows, and that bad input stores nothing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from config.shared.errors import InvalidInput
 from pooling.core import tag_file
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.selectors import tagged_queries, tags_sha256, train_texts
-from pooling.services import import_benchmark, import_tags, import_train_captions, metadata
+from pooling.services import metadata
 from tests.factories import (
     at_once,
     bring_tags,
     bring_train_captions,
     caption_rows,
+    import_benchmark,
+    import_tags,
+    import_train_captions,
     make_benchmark,
     make_user,
     row_counts,
@@ -37,7 +40,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def benchmark(tmp_path: Path) -> Benchmark:
-    """Captions 0 to 3 of the videos 0, 1, 0, 1; video 2 has none. Beside it there is `other`."""
+    """Captions 0 to 3 of the videos 0, 1, 0, 1, and video 2 without one. `other` exists too."""
     make_benchmark(tmp_path, key="other")
     captions = write_captions(tmp_path, caption_rows(4, 2))
     videos = write_csv(tmp_path / "videos.csv", "video_id", [("v0",), ("v1",), ("v2",)])
@@ -55,7 +58,7 @@ def write_tags(folder: Path, *rows: tuple[str, str], of: str = "caption_id") -> 
 # --- Train splits -------------------------------------------------------------------------------
 
 
-def test_a_split_is_stored_as_the_file_says(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_split_is_stored_from_its_file(benchmark: Benchmark, tmp_path: Path) -> None:
     path = write_texts(tmp_path, "a dog", 'ü "🐈"\nand more', "a dog")
     done = import_train_captions(benchmark=benchmark, path=path)
     split = TrainSplit.objects.get()
@@ -92,7 +95,7 @@ def test_other_captions_under_a_taken_name_are_another_split(
 @pytest.mark.parametrize("name", ["a\nb", " 7k", "x" * 101])
 def test_a_bad_name_is_refused(benchmark: Benchmark, tmp_path: Path, name: str) -> None:
     before = row_counts()
-    with pytest.raises(InvalidInput, match="a train split is called by 1 to 100 printable"):
+    with pytest.raises(InvalidInput, match="the name of a train split must have 1 to 100"):
         import_train_captions(benchmark=benchmark, path=write_texts(tmp_path, "a"), name=name)
     assert row_counts() == before
 
@@ -116,14 +119,14 @@ def test_tags_of_captions(benchmark: Benchmark, tmp_path: Path) -> None:
     )
 
 
-def test_a_tag_of_a_video_holds_for_its_captions(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_tag_of_a_video_applies_to_its_captions(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [("v1", "food"), ("v2", "food"), ("v0", "home"), ("v1", "home"), ("v2", "empty")]
     done = import_tags(benchmark=benchmark, path=write_tags(tmp_path, *rows, of="video_id"))
     assert (done.tags, done.captions) == (3, 4)
     assert numbers_by_tag(benchmark) == {"home": [0, 1, 2, 3], "food": [1, 3], "empty": []}
 
 
-def test_a_tag_of_the_file_replaces_the_one_of_its_name(
+def test_an_imported_tag_replaces_the_one_of_the_same_name(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     hashes = [tags_sha256(benchmark)]
@@ -150,14 +153,14 @@ def test_too_many_tags_together_are_refused(
     path = write_tags(tmp_path, ("c1", "b"), ("c1", "c"), ("c1", "d"))
     with pytest.raises(InvalidInput) as refused:
         import_tags(benchmark=benchmark, path=path, source="t.csv")
-    assert str(refused.value) == "t.csv: with the tags that are there it makes 4, 3 are allowed"
+    assert str(refused.value) == "t.csv: the benchmark would have 4 tags; the maximum is 3"
     assert numbers_by_tag(benchmark) == before
     import_tags(benchmark=benchmark, path=write_tags(tmp_path, ("c1", "b"), ("c1", "c")))
     assert set(numbers_by_tag(benchmark)) == {"a", "b", "c"}
     assert tag_file.MAX_TAGS == 500
 
 
-def test_a_bad_file_leaves_everything_as_it_was(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_bad_file_stores_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
     before = row_counts()
     rows = [("c0", "food"), ("c9", "food")]
     with pytest.raises(InvalidInput, match=r"tags.csv, line 3: unknown caption 'c9'"):
@@ -168,7 +171,7 @@ def test_a_bad_file_leaves_everything_as_it_was(benchmark: Benchmark, tmp_path: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_captions_at_once_are_one_split(tmp_path: Path) -> None:
+def test_two_simultaneous_imports_of_the_same_captions_store_one_split(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     path = write_texts(tmp_path, "a dog")
     done = at_once(
@@ -187,19 +190,19 @@ def lead(client: Client) -> Client:
     return client
 
 
-def upload(client: Client, what: str, content: bytes, **fields: str) -> Job:
+def upload(client: Client, kind: str, content: bytes, **fields: str) -> Job:
     file = SimpleUploadedFile("my.csv", content)
-    client.post(f"/benchmarks/tiny/{what}/new/", {"file": file, **fields})
+    client.post(f"/benchmarks/tiny/{kind}/new/", {"file": file, **fields})
     job = Job.objects.latest("created_at")
     run_job(job.pk)
     job.refresh_from_db()
     return job
 
 
-def test_a_lead_brings_train_captions(benchmark: Benchmark, lead: Client) -> None:
+def test_a_lead_imports_train_captions(benchmark: Benchmark, lead: Client) -> None:
     job = upload(lead, "train-captions", b"caption,length\na dog,2\n", name="7k & more")
     split = TrainSplit.objects.get()
-    assert (job.state, job.title) == (JobState.DONE, "Bring train captions into tiny")
+    assert (job.state, job.title) == (JobState.DONE, "Import train captions into tiny")
     assert (split.name, train_texts(split)) == ("7k & more", ["a dog"])
     page = lead.get(f"/jobs/{job.pk}/").content.decode()
     assert "Train split <strong><bdi>7k &amp; more</bdi></strong> is stored:" in page
@@ -210,9 +213,9 @@ def test_a_lead_brings_train_captions(benchmark: Benchmark, lead: Client) -> Non
     assert "/benchmarks/tiny/train-captions/new/" in page
 
 
-def test_a_lead_brings_tags(benchmark: Benchmark, lead: Client) -> None:
+def test_a_lead_imports_tags(benchmark: Benchmark, lead: Client) -> None:
     job = upload(lead, "tags", b"video_id,tag\nv1,food\n")
-    assert (job.state, job.title) == (JobState.DONE, "Bring tags into tiny")
+    assert (job.state, job.title) == (JobState.DONE, "Import tags into tiny")
     assert numbers_by_tag(benchmark) == {"food": [1, 3]}
     assert "1 tag of 2 captions is stored." in lead.get(f"/jobs/{job.pk}/").content.decode()
     page = lead.get("/benchmarks/tiny/captions/").content.decode()
@@ -220,22 +223,22 @@ def test_a_lead_brings_tags(benchmark: Benchmark, lead: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "content", "error"),
+    ("kind", "content", "error"),
     [
         ("train-captions", b"caption\na dog\n\xff\n", "my.csv, line 3: not UTF-8"),
         ("tags", b"video_id,tag\nv9,food\n", "my.csv, line 2: unknown video 'v9'"),
     ],
 )
-def test_an_upload_that_fails_tells_file_line_and_reason(
-    benchmark: Benchmark, lead: Client, what: str, content: bytes, error: str
+def test_a_failed_upload_shows_file_line_and_reason(
+    benchmark: Benchmark, lead: Client, kind: str, content: bytes, error: str
 ) -> None:
-    job = upload(lead, what, content)
+    job = upload(lead, kind, content)
     assert (job.state, job.error[: len(error)]) == (JobState.FAILED, error)
-    assert f'href="/benchmarks/tiny/{what}/new/"' in lead.get(f"/jobs/{job.pk}/").content.decode()
+    assert f'href="/benchmarks/tiny/{kind}/new/"' in lead.get(f"/jobs/{job.pk}/").content.decode()
     assert (TrainSplit.objects.count(), Tag.objects.count()) == (0, 0)
 
 
-def test_researchers_see_what_there_is_but_bring_none(
+def test_researchers_see_metadata_but_cannot_import_it(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
     client.force_login(make_user("rosa", Role.RESEARCHER))
@@ -248,11 +251,11 @@ def test_researchers_see_what_there_is_but_bring_none(
     assert "43 tags, with the number of captions of each" in page
     assert "<summary>3 more</summary>" in page
     assert page.count("<bdi>tag ") == 43
-    for what in ("train-captions", "tags"):
-        assert f"/benchmarks/tiny/{what}/new/" not in page
+    for kind in ("train-captions", "tags"):
+        assert f"/benchmarks/tiny/{kind}/new/" not in page
         file = SimpleUploadedFile("my.csv", b"caption\na\n")
-        answer = client.post(f"/benchmarks/tiny/{what}/new/", {"file": file})
-        assert answer.status_code == 403
+        response = client.post(f"/benchmarks/tiny/{kind}/new/", {"file": file})
+        assert response.status_code == 403
     assert Job.objects.count() == 0
 
 
@@ -260,12 +263,12 @@ def test_by_the_api(benchmark: Benchmark) -> None:
     client = APIClient()
     client.force_authenticate(make_user("lena", Role.LEAD))
     address = "/api/v1/benchmarks/tiny/"
-    for what, content, given, result in (
+    for path, content, fields, result in (
         ("train-splits", b"caption\na dog\n", {"name": "7k"}, {"split": "7k", "captions": 1}),
         ("tags", b"caption_id,tag\nc0,food\n", {}, {"tags": 1, "captions": 1}),
     ):
         file = SimpleUploadedFile("my.csv", content)
-        accepted = client.post(f"{address}{what}/", {"file": file, **given})
+        accepted = client.post(f"{address}{path}/", {"file": file, **fields})
         assert accepted.status_code == 202
         run_job(accepted.json()["id"])
         done = Job.objects.get(pk=accepted.json()["id"])

@@ -1,5 +1,5 @@
-"""Benchmarks, runs and pools brought in from files: what is stored, and that bad input leaves
-everything as it was."""
+"""Benchmarks, runs and pools imported from files: the stored rows, and that bad input stores
+nothing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ import pytest
 from config.shared.errors import Conflict, InvalidInput
 from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors import original_positives, ranked_matrix
-from pooling.services import BuiltPool, build_pool, import_benchmark, import_run
+from pooling.services import BuiltPool
 from tests.factories import (
     all_pairs,
     at_once,
     bring_run,
+    build_pool,
     caption_rows,
+    import_benchmark,
+    import_run,
     make_benchmark,
     make_run,
     pairs_of,
@@ -36,7 +39,7 @@ pytestmark = pytest.mark.django_db
 # --- Benchmarks -----------------------------------------------------------------------------
 
 
-def test_benchmark_is_stored_as_the_files_say(tmp_path: Path) -> None:
+def test_benchmark_is_stored_from_its_files(tmp_path: Path) -> None:
     captions = write_captions(
         tmp_path,
         [
@@ -63,7 +66,7 @@ def test_benchmark_is_stored_as_the_files_say(tmp_path: Path) -> None:
         (0, "q,1", 'says "hi", twice\nand more'),
         (1, "ü", "größer 🐈"),
     ]
-    # As the videos file lists them, then as the captions name them.
+    # The videos of the videos file come first, then those that only the captions name.
     assert list(Video.objects.values_list("number", "key", "url", "duration", "state")) == [
         (0, "vZ", "https://example.org/z.mp4", 2.5, "playable"),
         (1, "v,1", "", None, "missing"),
@@ -93,12 +96,12 @@ def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=write_captions(tmp_path, caption_rows(2, 2)))
     assert str(refused.value) == (
-        "the benchmark 'tiny' is there with other captions; choose another key"
+        "the benchmark 'tiny' already exists with other captions; choose another key"
     )
     assert row_counts() == before
 
 
-def test_videos_come_later_but_not_more_of_them(tmp_path: Path) -> None:
+def test_videos_can_be_added_later_but_no_new_ones(tmp_path: Path) -> None:
     captions = write_captions(tmp_path, caption_rows(2, 2))
     import_benchmark(key="tiny", captions=captions)
     url = "https://example.org/v1.mp4"
@@ -126,7 +129,7 @@ def test_videos_come_later_but_not_more_of_them(tmp_path: Path) -> None:
         {"key": "tiny", "licence": "x" * 301},
     ],
 )
-def test_a_benchmark_is_asked_for_in_order(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_bad_options_of_a_benchmark_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     captions = write_captions(tmp_path, caption_rows(1, 1))
     with pytest.raises(InvalidInput):
         import_benchmark(captions=captions, **options)
@@ -148,12 +151,12 @@ def test_a_video_that_cannot_play_is_kept_with_its_reason(tmp_path: Path) -> Non
     assert "text.mp4" in note
 
 
-def test_a_media_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_media_file_is_refused(tmp_path: Path) -> None:
     videos = write_videos(tmp_path, [("v0", "gone.mp4", "")])
     captions = write_captions(tmp_path, caption_rows(1, 1))
     with pytest.raises(InvalidInput) as refused:
         import_benchmark(key="tiny", captions=captions, videos=videos, media_dir=tmp_path)
-    assert str(refused.value) == f"{tmp_path}/gone.mp4: the file of video 'v0' is not there"
+    assert str(refused.value) == f"{tmp_path}/gone.mp4: the file of video 'v0' does not exist"
     assert Benchmark.objects.count() == 0
 
 
@@ -188,7 +191,7 @@ def test_a_list_that_is_missing_or_short_is_padded(tmp_path: Path) -> None:
     assert ranked_matrix(run, depth=1).tolist() == [[1], [-1], [3]]
 
 
-def test_the_same_content_is_the_same_run_whatever_it_is_called(tmp_path: Path) -> None:
+def test_the_same_content_is_the_same_run_under_any_name(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     path = write_run(tmp_path / "a.run", {"c0": ["v1", "v0"]})
     first = import_run(benchmark=benchmark, path=path, system="A")
@@ -247,7 +250,7 @@ BAD_RUNS: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("content", "reason"), BAD_RUNS)
 def test_a_bad_run_changes_nothing(tmp_path: Path, content: str, reason: str) -> None:
     benchmark = make_benchmark(tmp_path)
-    make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="There before")
+    make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="Existing")
     path = tmp_path / "bad.run"
     path.write_text(content)
     before = row_counts()
@@ -269,7 +272,7 @@ def test_a_bad_run_changes_nothing(tmp_path: Path, content: str, reason: str) ->
         {"system": "A", "depth": 10**12},
     ],
 )
-def test_a_run_is_asked_for_in_order(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_bad_options_of_a_run_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     benchmark = make_benchmark(tmp_path)
     before = row_counts()
     with pytest.raises(InvalidInput):
@@ -310,7 +313,7 @@ def test_pool_holds_each_pair_of_the_top_once(benchmark_with_runs: Benchmark) ->
     assert [run.name for run in built.pool.runs.all()] == ["A", "B"]
 
 
-def test_a_later_run_brings_only_its_own_pairs(
+def test_a_later_run_adds_only_its_own_pairs(
     benchmark_with_runs: Benchmark, tmp_path: Path
 ) -> None:
     benchmark = benchmark_with_runs
@@ -334,14 +337,14 @@ def test_the_same_pool_again_is_the_same_pool(benchmark_with_runs: Benchmark) ->
     assert row_counts() == before
 
 
-def test_a_deeper_pool_adds_what_lies_deeper(benchmark_with_runs: Benchmark) -> None:
+def test_a_deeper_pool_adds_the_deeper_pairs(benchmark_with_runs: Benchmark) -> None:
     build_pool(benchmark=benchmark_with_runs, depth=2)
     deeper = build_pool(benchmark=benchmark_with_runs, depth=100)
     assert counts(deeper) == (True, 9, 2)
     assert pairs_of(benchmark_with_runs) == TOP_TWO | {("c0", "v2"), ("c1", "v1")}
 
 
-def test_a_sample_is_of_whole_captions_and_the_same_again(tmp_path: Path) -> None:
+def test_a_sample_has_whole_captions_and_is_reproducible(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=20, videos=3)
     make_run(tmp_path, benchmark, {f"c{q}": ["v0", "v2"] for q in range(20)})
     sampled = build_pool(benchmark=benchmark, depth=2, sample=5, seed=1)
@@ -368,7 +371,7 @@ def test_a_sample_is_of_whole_captions_and_the_same_again(tmp_path: Path) -> Non
         {"depth": 2, "seed": -(10**30)},
     ],
 )
-def test_a_pool_is_asked_for_in_order(
+def test_bad_options_of_a_pool_are_refused(
     benchmark_with_runs: Benchmark, options: dict[str, Any]
 ) -> None:
     before = row_counts()
@@ -380,14 +383,14 @@ def test_a_pool_is_asked_for_in_order(
 def test_there_must_be_a_run_to_pool(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         build_pool(benchmark=make_benchmark(tmp_path), depth=10)
-    assert str(refused.value) == "tiny has no run to pool; import_run brings one"
+    assert str(refused.value) == "tiny has no run to pool; import one with import_run"
 
 
-# --- Two at once ------------------------------------------------------------------------------
+# --- Simultaneous requests ------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_run_and_pool_asked_for_twice_at_once(tmp_path: Path) -> None:
+def test_simultaneous_requests_store_one_run_and_one_pool(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=30, videos=30)
     path = write_run(tmp_path / "a.run", all_pairs(30, 30))
     imported = at_once(*[lambda: import_run(benchmark=benchmark, path=path, system="A")] * 2)

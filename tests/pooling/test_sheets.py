@@ -1,4 +1,4 @@
-"""Contact sheets of real files, made on the spot, whose frames show their own numbers."""
+"""Contact sheets of generated files whose frames show their own numbers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from config.shared.errors import InvalidInput
 from pooling import media
 from pooling.media import sheets
 from pooling.models import Video
-from pooling.services import import_benchmark
 from tests import factories
+from tests.factories import import_benchmark
 from tests.pooling.test_media import BLUE, GREEN, RED, YELLOW, make_video
 
 SIZE = (64, 48)
@@ -41,7 +41,7 @@ def make_numbers(
         pictures.width, pictures.height, pictures.pix_fmt = *SIZE, "yuv420p"
         for number in range(frames):
             image = np.empty((SIZE[1], SIZE[0], 3), np.uint8)
-            for bit in range(8):  # a stripe for each, white or black
+            for bit in range(8):  # a white or black stripe per bit
                 image[:, 8 * bit : 8 * bit + 8] = 255 * (number >> bit & 1)
             out.mux(pictures.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
         out.mux(pictures.encode(None))
@@ -63,7 +63,7 @@ def tiles_of(sheet: Path, size: tuple[int, int] = SIZE) -> list[np.ndarray]:
 
 
 def numbers_of(sheet: Path) -> list[int]:
-    """Which frames the tiles show; -1 for the grey where there is none."""
+    """Return the frame numbers that the tiles show, with -1 for the grey of a missing tile."""
     found = []
     for tile in tiles_of(sheet):
         stripes = tile.mean(axis=(0, 2)).reshape(8, 8).mean(axis=1)
@@ -80,7 +80,7 @@ def watched(video: Path, target: Path) -> tuple[int, int]:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames each packet gave that a sheet had decoded for itself."""
+    """The number of frames of each packet that a sheet has decoded itself."""
     counts: list[int] = []
     real = sheets.pictures_of
 
@@ -93,7 +93,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-# --- Which frames ---------------------------------------------------------------------------
+# --- Selected frames ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("write", [watched, media.write_sheet])
@@ -124,7 +124,7 @@ def test_tiles_show_the_middles_of_eight_equal_parts(
     ],
 )
 @pytest.mark.parametrize("write", [watched, media.write_sheet])
-def test_no_frame_of_a_very_short_video_comes_twice(
+def test_no_frame_of_a_very_short_video_is_repeated(
     tmp_path: Path, frames: int, shown: list[int], size: tuple[int, int], write: Any
 ) -> None:
     video = make_numbers(tmp_path / "a.mp4", frames)
@@ -132,21 +132,21 @@ def test_no_frame_of_a_very_short_video_comes_twice(
     assert write(video, tmp_path / "a.jpg") == size
 
     assert numbers_of(tmp_path / "a.jpg")[:frames] == shown
-    assert set(numbers_of(tmp_path / "a.jpg")[frames:]) <= {-1}  # what is left of the second row
+    assert set(numbers_of(tmp_path / "a.jpg")[frames:]) <= {-1}  # the rest of the second row
 
 
 @pytest.mark.parametrize(
     ("key_every", "shown", "most"),
     [
-        # A key frame in the first half of a part stands for its middle.
+        # A key frame in the first half of a part is used instead of its middle.
         (10, [10, 40, 70, 100, 130, 160, 190, 220], 8),
-        # Of key frames 0, 60, 120 and 180 two serve; elsewhere it is decoded on to the middle.
+        # Two of the key frames 0, 60, 120 and 180 are used. Other tiles need decoding.
         (60, [0, 45, 60, 105, 120, 165, 180, 225], 4 * 46 + 8),
-        # With one key frame nothing is gained by jumping, so it is decoded once.
+        # With a single key frame, seeking saves nothing, so all frames are decoded once.
         (1000, [0, 45, 75, 105, 135, 165, 195, 225], 226 + 8),
     ],
 )
-def test_a_long_video_is_jumped_through(
+def test_a_long_video_is_read_by_seeking(
     tmp_path: Path, key_every: int, shown: list[int], most: int, decoded: list[int]
 ) -> None:
     video = make_numbers(tmp_path / "a.mp4", 240, rate=3, key_every=key_every)
@@ -166,7 +166,7 @@ def test_a_watched_video_is_not_decoded_again(tmp_path: Path, decoded: list[int]
     assert decoded == []
 
 
-def test_a_video_too_long_to_be_watched_is_jumped_through(
+def test_a_video_too_long_to_be_watched_is_read_by_seeking(
     tmp_path: Path, decoded: list[int]
 ) -> None:
     video = make_numbers(tmp_path / "a.mp4", 250, rate=2, key_every=10)
@@ -178,8 +178,8 @@ def test_a_video_too_long_to_be_watched_is_jumped_through(
 
 
 @pytest.mark.parametrize("frames", [40, 240])
-def test_a_recording_that_does_not_tell_its_length(tmp_path: Path, frames: int) -> None:
-    # As browsers record: no length, no index.
+def test_a_recording_without_a_duration(tmp_path: Path, frames: int) -> None:
+    # Browsers write recordings without a duration and without an index.
     video = make_numbers(
         tmp_path / "a.webm", frames, rate=4, codec="libvpx-vp9", key_every=5, options={"live": "1"}
     )
@@ -193,7 +193,7 @@ def test_a_recording_that_does_not_tell_its_length(tmp_path: Path, frames: int) 
     assert numbers_of(tmp_path / "a.jpg") == expected[frames]
 
 
-def test_the_sheet_of_what_becomes_another_file_is_of_what_was_given(
+def test_the_sheet_of_a_converted_file_shows_the_original(
     tmp_path: Path, decoded: list[int]
 ) -> None:
     video, sheet = make_numbers(tmp_path / "a.mkv", 64), media.ContactSheet()
@@ -206,7 +206,7 @@ def test_the_sheet_of_what_becomes_another_file_is_of_what_was_given(
     assert decoded == []
 
 
-# --- How they look --------------------------------------------------------------------------
+# --- Appearance -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_the_sheet_of_what_becomes_another_file_is_of_what_was_given(
         ((4, 800), (2, 320)),
     ],
 )
-def test_tiles_keep_their_shape(
+def test_tiles_keep_their_aspect_ratio(
     tmp_path: Path, size: tuple[int, int], tile: tuple[int, int]
 ) -> None:
     video = make_video(tmp_path / "a.avi", "mpeg4", size=size, seconds=1)
@@ -239,13 +239,13 @@ def test_tiles_keep_their_shape(
         (90, (240, 320), [GREEN, YELLOW, RED, BLUE]),
         (180, (240, 180), [YELLOW, BLUE, GREEN, RED]),
         (-90, (240, 320), [BLUE, RED, YELLOW, GREEN]),
-        # Players turn by quarters only.
+        # Players rotate by multiples of 90 degrees only.
         (45, (240, 180), [RED, GREEN, BLUE, YELLOW]),
         (-7, (240, 180), [RED, GREEN, BLUE, YELLOW]),
     ],
 )
 @pytest.mark.parametrize("write", [watched, media.write_sheet])
-def test_tiles_are_turned_as_players_show_them(
+def test_tiles_are_rotated_as_players_show_them(
     tmp_path: Path,
     turn: int,
     size: tuple[int, int],
@@ -262,7 +262,7 @@ def test_tiles_are_turned_as_players_show_them(
     np.testing.assert_allclose(found, [shown] * 8, atol=12)
 
 
-def test_a_video_askew_is_normalised_and_has_a_poster_as_it_is_stored(tmp_path: Path) -> None:
+def test_a_video_with_another_angle_is_not_rotated(tmp_path: Path) -> None:
     video = make_video(tmp_path / "a.mkv", size=(320, 240), turn=45)
 
     info = media.normalise(video, tmp_path / "b.mp4")
@@ -272,10 +272,10 @@ def test_a_video_askew_is_normalised_and_has_a_poster_as_it_is_stored(tmp_path: 
     assert picture_of(tmp_path / "a.jpg").shape == (240, 320, 3)
 
 
-# --- What goes wrong ------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------
 
 
-def test_a_long_video_with_a_hole_has_the_tiles_that_are_left(tmp_path: Path) -> None:
+def test_a_long_video_with_a_gap_has_the_remaining_tiles(tmp_path: Path) -> None:
     video = make_numbers(tmp_path / "a.mp4", 250, rate=2, key_every=10)
     with av.open(str(video)) as container:
         entries = list(container.streams.video[0].index_entries)[65:105]
@@ -286,7 +286,7 @@ def test_a_long_video_with_a_hole_has_the_tiles_that_are_left(tmp_path: Path) ->
 
     watched(video, tmp_path / "a.jpg")
 
-    # Nothing can be decoded from the hole's start to the first key frame behind it.
+    # No frame can be decoded from the start of the gap to the next key frame.
     assert numbers_of(tmp_path / "a.jpg") == [10, 40, 110, 140, 170, 200, 230, -1]
 
 
@@ -301,7 +301,7 @@ def test_a_file_that_cannot_be_read_has_no_sheet(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_cut_off_file_has_the_tiles_that_are_there(tmp_path: Path) -> None:
+def test_an_incomplete_file_has_the_tiles_of_its_frames(tmp_path: Path) -> None:
     video = make_numbers(tmp_path / "a.mp4", 64, options={"movflags": "+faststart"})
     with av.open(str(video)) as container:
         middle = list(container.streams.video[0].index_entries)[40].pos
@@ -315,7 +315,7 @@ def test_a_cut_off_file_has_the_tiles_that_are_there(tmp_path: Path) -> None:
 # --- Import ---------------------------------------------------------------------------------
 
 
-def bring(folder: Path, key: str = "tiny") -> Video:
+def import_video(folder: Path, key: str = "tiny") -> Video:
     import_benchmark(
         key=key,
         captions=factories.write_captions(folder, [("c0", "a grey", "v0")]),
@@ -326,10 +326,10 @@ def bring(folder: Path, key: str = "tiny") -> Video:
 
 
 @pytest.mark.django_db
-def test_an_import_makes_the_sheet(tmp_path: Path, decoded: list[int]) -> None:
+def test_an_import_writes_the_sheet(tmp_path: Path, decoded: list[int]) -> None:
     make_numbers(tmp_path / "a.mp4", 64)
 
-    video = bring(tmp_path)
+    video = import_video(tmp_path)
 
     assert video.sheet.name == f"tiny/{video.public_id}-sheet.jpg"
     assert video.poster.name == f"tiny/{video.public_id}.jpg"
@@ -338,7 +338,7 @@ def test_an_import_makes_the_sheet(tmp_path: Path, decoded: list[int]) -> None:
 
 
 @pytest.mark.django_db
-def test_a_video_without_a_sheet_is_imported_all_the_same(
+def test_a_video_is_imported_even_without_a_sheet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any) -> None:
@@ -347,7 +347,7 @@ def test_a_video_without_a_sheet_is_imported_all_the_same(
     monkeypatch.setattr(sheets, "resizer", fail)
     make_numbers(tmp_path / "a.mp4", 20)
 
-    video = bring(tmp_path)
+    video = import_video(tmp_path)
 
     assert (video.state, video.sheet.name) == ("playable", "")
     assert (video.file.name, video.poster.name) == (
@@ -359,15 +359,15 @@ def test_a_video_without_a_sheet_is_imported_all_the_same(
 
 
 @pytest.mark.django_db
-def test_the_same_file_again_brings_the_sheet_that_an_earlier_import_did_not_make(
+def test_importing_the_same_file_again_adds_a_missing_sheet(
     tmp_path: Path,
 ) -> None:
     make_numbers(tmp_path / "a.mp4", 64)
-    video = bring(tmp_path)
+    video = import_video(tmp_path)
     video.sheet.delete()
     before = (video.file.name, video.poster.name, video.sha256)
 
-    again = bring(tmp_path)
+    again = import_video(tmp_path)
 
     assert again.sheet.name == f"tiny/{video.public_id}-sheet.jpg"
     assert numbers_of(Path(again.sheet.path)) == [4, 12, 20, 28, 36, 44, 52, 60]
@@ -375,24 +375,26 @@ def test_the_same_file_again_brings_the_sheet_that_an_earlier_import_did_not_mak
 
 
 @pytest.mark.django_db
-def test_another_file_brings_no_sheet_to_a_video_that_has_a_file(tmp_path: Path) -> None:
+def test_another_file_adds_no_sheet_to_a_video_with_a_file(tmp_path: Path) -> None:
     make_numbers(tmp_path / "a.mp4", 64)
-    video = bring(tmp_path)
+    video = import_video(tmp_path)
     video.sheet.delete()
     make_numbers(tmp_path / "a.mp4", 32)
 
-    again = bring(tmp_path)
+    again = import_video(tmp_path)
 
     assert (again.sheet.name, again.sha256) == ("", video.sha256)
 
 
 @pytest.mark.django_db
-def test_the_key_of_a_benchmark_may_be_long(tmp_path: Path) -> None:
+def test_the_key_of_a_benchmark_can_be_long(tmp_path: Path) -> None:
     make_numbers(tmp_path / "a.mp4", 8)
-    video = bring(tmp_path, key="k" * 50)
+    video = import_video(tmp_path, key="k" * 50)
     field = Video._meta.get_field("sheet")
     assert len(field.generate_filename(video, "a.jpg")) == 50 + 1 + 36 + 10  # type: ignore[union-attr]
-    assert field.max_length >= 100 + 1 + 36 + 10 + 8  # eight that storage adds to a taken name
+    assert (
+        field.max_length >= 100 + 1 + 36 + 10 + 8
+    )  # storage adds eight characters to a name in use
 
 
 # --- Serving --------------------------------------------------------------------------------
@@ -427,11 +429,11 @@ def test_a_sheet_is_served_like_a_poster(stored: Video, client: Client) -> None:
     assert b"".join(part.streaming_content) == b"sheet"  # type: ignore[attr-defined]
 
 
-def test_a_sheet_is_for_people_who_are_signed_in(stored: Video, client: Client) -> None:
+def test_a_sheet_requires_sign_in(stored: Video, client: Client) -> None:
     assert client.get(f"/media/videos/{stored.public_id}/sheet/").status_code == 403
 
 
-def test_a_video_without_a_sheet_has_none_to_serve(stored: Video, client: Client) -> None:
+def test_a_missing_sheet_is_not_found(stored: Video, client: Client) -> None:
     client.force_login(factories.make_user("anna", Role.ANNOTATOR))
     other = Video.objects.exclude(pk=stored.pk).get()
     assert client.get(f"/media/videos/{other.public_id}/sheet/").status_code == 404

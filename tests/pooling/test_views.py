@@ -1,4 +1,4 @@
-"""Uploading runs, building pools, and videos in parts."""
+"""Uploading runs, building pools, and requests for parts of videos."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def upload(client: Client, content: bytes, name: str = "clip.run", **fields: str
 
 
 def test_upload_becomes_a_job_with_the_file(benchmark: Benchmark, researcher: Client) -> None:
-    answer = upload(researcher, b"c0 Q0 v0 1 1 x\n", name="../\u202eclip.run", depth="5")
+    response = upload(researcher, b"c0 Q0 v0 1 1 x\n", name="../\u202eclip.run", depth="5")
     job = Job.objects.get()
-    assert answer["Location"] == f"/jobs/{job.pk}/"
-    kept = job.params.pop("upload")
+    assert response["Location"] == f"/jobs/{job.pk}/"
+    stored_name = job.params.pop("upload")
     assert job.params == {
         "benchmark": "tiny",
         "source": "clip.run",
@@ -71,7 +71,7 @@ def test_upload_becomes_a_job_with_the_file(benchmark: Benchmark, researcher: Cl
         "tiny",
         "rosa",
     )
-    with storages["uploads"].open(kept) as stored:
+    with storages["uploads"].open(stored_name) as stored:
         assert stored.read() == b"c0 Q0 v0 1 1 x\n"
 
 
@@ -90,7 +90,7 @@ def test_upload_to_stored_run(tmp_path: Path, researcher: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_upload_that_fails_tells_file_line_and_reason(tmp_path: Path, researcher: Client) -> None:
+def test_a_failed_upload_shows_file_line_and_reason(tmp_path: Path, researcher: Client) -> None:
     factories.make_benchmark(tmp_path)
     upload(researcher, b"c0 Q0 v0 1 1 x\nc0 Q0 v0 2 1 x\n")
     job = Job.objects.get()
@@ -109,7 +109,7 @@ def test_upload_that_fails_tells_file_line_and_reason(tmp_path: Path, researcher
     ("fields", "error"),
     [
         ({"system": ""}, "This field is required."),
-        ({"system": "a\u200bb"}, "Only printable characters."),
+        ({"system": "a\u200bb"}, "Use only printable characters."),
         ({"system": "x" * 101}, "Ensure this value has at most 100 characters (it has 101)."),
         (
             {"format": "zip"},
@@ -123,18 +123,18 @@ def test_upload_with_an_error_stores_nothing(
     fields: dict[str, str], error: str, benchmark: Benchmark, researcher: Client
 ) -> None:
     before = set(storages["uploads"].listdir("")[1]) if storages["uploads"].exists("") else set()
-    answer = upload(researcher, b"c0 Q0 v0 1 1 x\n", **fields)
-    assert answer.status_code == 422
-    # Beside the field and at the top.
-    assert answer.content.decode().count(error) == 2
+    response = upload(researcher, b"c0 Q0 v0 1 1 x\n", **fields)
+    assert response.status_code == 422
+    # The error is shown next to the field and at the top.
+    assert response.content.decode().count(error) == 2
     after = set(storages["uploads"].listdir("")[1]) if storages["uploads"].exists("") else set()
     assert (Job.objects.count(), after) == (0, before)
 
 
 def test_empty_file_is_refused(benchmark: Benchmark, researcher: Client) -> None:
-    answer = upload(researcher, b"")
-    assert "The submitted file is empty." in answer.content.decode()
-    assert answer.status_code == 422
+    response = upload(researcher, b"")
+    assert "The submitted file is empty." in response.content.decode()
+    assert response.status_code == 422
 
 
 # --- Pools ----------------------------------------------------------------------------------
@@ -144,9 +144,9 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
     factories.make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="A")
     factories.make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="B")
     form = {"depth": "10", "runs": ["B"], "sample": "2", "seed": "7"}
-    answers = [lead.post("/benchmarks/tiny/pools/new/", form) for _ in range(2)]
+    responses = [lead.post("/benchmarks/tiny/pools/new/", form) for _ in range(2)]
     job = Job.objects.get()
-    assert [answer["Location"] for answer in answers] == [f"/jobs/{job.pk}/"] * 2
+    assert [response["Location"] for response in responses] == [f"/jobs/{job.pk}/"] * 2
     assert (job.kind, job.params) == (
         "build_pool",
         {"benchmark": "tiny", "depth": 10, "runs": ["B"], "sample": 2, "seed": 7},
@@ -157,7 +157,7 @@ def test_pool_becomes_a_job_once(tmp_path: Path, benchmark: Benchmark, lead: Cli
     ("field", "value", "error"),
     [
         ("depth", "0", "Ensure this value is greater than or equal to 1."),
-        ("sample", "4", "The benchmark has 3 captions."),
+        ("sample", "4", "The sample must not exceed the 3 captions of the benchmark."),
         ("runs", "Z", "Select a valid choice. Z is not one of the available choices."),
         ("seed", "-1", "Ensure this value is greater than or equal to 0."),
     ],
@@ -166,9 +166,9 @@ def test_pool_with_an_error(
     field: str, value: str, error: str, benchmark: Benchmark, lead: Client
 ) -> None:
     form = {"depth": "10", "seed": "0", field: value}
-    answer = lead.post("/benchmarks/tiny/pools/new/", form)
-    assert answer.status_code == 422
-    assert error in answer.content.decode()
+    response = lead.post("/benchmarks/tiny/pools/new/", form)
+    assert response.status_code == 422
+    assert error in response.content.decode()
     assert Job.objects.count() == 0
 
 
@@ -183,16 +183,16 @@ def video(benchmark: Benchmark) -> Video:
     return found
 
 
-def body_of(answer: Any) -> bytes:
-    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+def body_of(response: Any) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
 
 
 def test_whole_video(video: Video, researcher: Client) -> None:
-    answer = researcher.get(f"/media/videos/{video.public_id}/")
-    assert answer.status_code == 200
-    assert body_of(answer) == CONTENT
+    response = researcher.get(f"/media/videos/{video.public_id}/")
+    assert response.status_code == 200
+    assert body_of(response) == CONTENT
     headers = {
-        name: answer[name]
+        name: response[name]
         for name in (
             "Accept-Ranges",
             "Cache-Control",
@@ -220,7 +220,7 @@ LAST = SIZE - 1
 
 
 @pytest.mark.parametrize(
-    ("asked", "start", "stop"),
+    ("requested", "start", "stop"),
     [
         ("bytes=0-", 0, SIZE),
         ("bytes=0-0", 0, 1),
@@ -233,25 +233,25 @@ LAST = SIZE - 1
         ("BYTES = 5-9 ", 5, 10),
     ],
 )
-def test_range(asked: str, start: int, stop: int, video: Video, researcher: Client) -> None:
-    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
-    assert answer.status_code == 206
-    assert answer["Content-Range"] == f"bytes {start}-{stop - 1}/{SIZE}"
-    assert answer["Content-Length"] == str(stop - start)
-    assert body_of(answer) == CONTENT[start:stop]
+def test_range(requested: str, start: int, stop: int, video: Video, researcher: Client) -> None:
+    response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
+    assert response.status_code == 206
+    assert response["Content-Range"] == f"bytes {start}-{stop - 1}/{SIZE}"
+    assert response["Content-Length"] == str(stop - start)
+    assert body_of(response) == CONTENT[start:stop]
 
 
-@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 5}", "bytes=-0"])
-def test_range_outside(asked: str, video: Video, researcher: Client) -> None:
-    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
-    assert (answer.status_code, answer["Content-Range"]) == (416, f"bytes */{SIZE}")
-    assert answer.content == b""
+@pytest.mark.parametrize("requested", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 5}", "bytes=-0"])
+def test_range_outside(requested: str, video: Video, researcher: Client) -> None:
+    response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
+    assert (response.status_code, response["Content-Range"]) == (416, f"bytes */{SIZE}")
+    assert response.content == b""
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [
-        "bytes=0-0,5-9",  # several: allowed to be ignored
+        "bytes=0-0,5-9",  # several ranges, which a server may ignore
         "bytes=" + "0-0," * 1000,
         "bytes=9-5",
         "bytes=-",
@@ -262,13 +262,13 @@ def test_range_outside(asked: str, video: Video, researcher: Client) -> None:
         "",
     ],
 )
-def test_range_that_is_ignored(asked: str, video: Video, researcher: Client) -> None:
-    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": asked})
-    assert answer.status_code == 200
-    assert body_of(answer) == CONTENT
+def test_ignored_range(requested: str, video: Video, researcher: Client) -> None:
+    response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": requested})
+    assert response.status_code == 200
+    assert body_of(response) == CONTENT
 
 
-def test_range_of_a_file_that_changed_is_the_whole(video: Video, researcher: Client) -> None:
+def test_range_of_a_changed_file_returns_the_whole_file(video: Video, researcher: Client) -> None:
     address = f"/media/videos/{video.public_id}/"
     etag = f'"{"ab" * 32}-file"'
     same = researcher.get(address, headers={"Range": "bytes=0-4", "If-Range": etag})
@@ -277,7 +277,7 @@ def test_range_of_a_file_that_changed_is_the_whole(video: Video, researcher: Cli
     assert (other.status_code, body_of(other)) == (200, CONTENT)
 
 
-def test_head_and_what_the_browser_has(video: Video, researcher: Client) -> None:
+def test_head_and_cached_video(video: Video, researcher: Client) -> None:
     address = f"/media/videos/{video.public_id}/"
     head = researcher.head(address, headers={"Range": "bytes=0-4"})
     assert (head.status_code, head["Content-Length"], head.content) == (200, str(SIZE), b"")
@@ -286,22 +286,22 @@ def test_head_and_what_the_browser_has(video: Video, researcher: Client) -> None
 
 
 def test_file_is_closed_when_the_browser_hangs_up(db: None, tmp_path: Path) -> None:
-    # The end of an answer looks at the connection that earlier tests may have opened.
+    # `db`: closing a response checks the database connection, which earlier tests may have opened.
     path = tmp_path / "a.mp4"
     path.write_bytes(CONTENT)
     for blocks_sent in (0, 1):
         file = path.open("rb")
-        answer = StreamingHttpResponse(FilePart(file, ByteRange(5, SIZE)))
-        sent = b"".join(itertools.islice(answer.streaming_content, blocks_sent))
-        answer.close()
+        response = StreamingHttpResponse(FilePart(file, ByteRange(5, SIZE)))
+        sent = b"".join(itertools.islice(response.streaming_content, blocks_sent))
+        response.close()
         assert (sent, file.closed) == (CONTENT[5 : 5 + blocks_sent * BLOCK_BYTES], True)
 
 
 def test_nginx_sends_the_bytes(video: Video, researcher: Client, settings: Any) -> None:
     settings.MEDIA_ACCEL_PREFIX = "/protected/"
-    answer = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": "bytes=0-4"})
-    assert answer["X-Accel-Redirect"] == f"/protected/{video.file.name}"
-    assert (answer["Content-Type"], answer.content) == ("video/mp4", b"")
+    response = researcher.get(f"/media/videos/{video.public_id}/", headers={"Range": "bytes=0-4"})
+    assert response["X-Accel-Redirect"] == f"/protected/{video.file.name}"
+    assert (response["Content-Type"], response.content) == ("video/mp4", b"")
 
 
 def test_video_without_a_file(benchmark: Benchmark, researcher: Client) -> None:

@@ -60,6 +60,7 @@ from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.rank_stability import NOT_TWO_SYSTEMS
 from evaluation.core.statistics.slices import kendall_tau_b
+from pooling.core.pair_space import PairSpace
 
 DrawOrder: TypeAlias = Callable[[np.random.Generator], IntArray]
 """A function from a generator to the position of each pooled pair in the order of judging: a
@@ -214,7 +215,7 @@ class _States:
         self._positives = np.flatnonzero(pool.labels.gains[rows] >= rel)
         self._rows = rows[self._varies]
         self._fixed = np.flatnonzero(counts & pool.is_original)
-        self._query = pool.labels.codes[self._rows] // pool.labels.n_videos
+        self._query = pool.labels.space.queries(pool.labels.codes[self._rows])
         n_states = np.bincount(self._query, minlength=pool.labels.n_queries) + 1
         self._ends = np.cumsum(n_states)
         self._starts = self._ends - n_states
@@ -279,7 +280,7 @@ class _States:
         """Return the known labels in each of these states. Each state is a query of the result."""
         labels = self._pool.labels
         revealed, query = self._rows[sequence], self._query[sequence]
-        of_fixed = labels.codes[self._fixed] // labels.n_videos
+        of_fixed = labels.space.queries(labels.codes[self._fixed])
         # The n-th revealed pair of a query is known from the query's n-th state on. `+ query` is
         # needed because each earlier query has one state more than it has pairs.
         first = np.concatenate([self._starts[of_fixed], np.arange(len(query)) + query + 1])
@@ -290,7 +291,8 @@ class _States:
         number[scored] = np.arange(len(scored))
         state, is_scored = number[state], number[state] >= 0
         state, rows = state[is_scored], rows[is_scored]
-        codes = state * labels.n_videos + labels.codes[rows] % labels.n_videos
+        states = PairSpace(len(scored), labels.n_videos)
+        codes = states.encode(state, labels.space.videos(labels.codes[rows]))
         # Code and gain are sorted as one key, because sorting by two keys is several times slower.
         codes, gains = np.divmod(np.sort(codes * _GAINS + labels.gains[rows]), _GAINS)
         return Judged(codes, gains.astype(np.int8), len(scored), labels.n_videos)
@@ -408,7 +410,7 @@ def depth_sizes(pool: PooledLabels) -> IntArray:
 
 def pooled_rows(pool: PooledLabels) -> IntArray:
     """Return the indices of the labels of pooled pairs, int64 [N], ascending."""
-    return np.flatnonzero(pool.brought.any(axis=0))
+    return np.flatnonzero(pool.contributed.any(axis=0))
 
 
 def _by_steps(pool: PooledLabels, steps: IntArray) -> DrawOrder:
@@ -417,7 +419,8 @@ def _by_steps(pool: PooledLabels, steps: IntArray) -> DrawOrder:
     steps: int64 [J], the step of each label, different for all pairs of a query.
     """
     rows, n_queries = pooled_rows(pool), pool.labels.n_queries
-    query, first_position = pool.labels.codes[rows] // pool.labels.n_videos, steps[rows] * n_queries
+    query = pool.labels.space.queries(pool.labels.codes[rows])
+    first_position = steps[rows] * n_queries
     n_positions = int(first_position.max(initial=0)) + n_queries
 
     def draw(rng: np.random.Generator) -> IntArray:
@@ -550,7 +553,7 @@ def _cells(pool: PooledLabels, start: int, stop: int) -> IntArray:
     ranked = ranked[(query + np.arange(n_runs)[:, None]) % max(1, n_runs), query - start]
     known = labels.rows_of(start, stop)
     codes = labels.codes[known]
-    ranked_codes = query[:, None] * labels.n_videos + ranked
+    ranked_codes = labels.space.encode(query[:, None], ranked)
     place = np.searchsorted(codes, ranked_codes)
     missing = (ranked < 0) | (np.append(codes, -1)[place] != ranked_codes)
     cells = np.where(missing, len(labels.codes), known.start + place)

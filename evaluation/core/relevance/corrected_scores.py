@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.relevance.measures import Measure
+from pooling.core.pair_space import PairSpace
 
 CORRECTABLE: Final = ("C", "P", "R", "RR", "AP", "AP(found)", "nDCG", "nDCG(exp)")
 
@@ -53,6 +54,10 @@ class JudgedLists:
     def n_queries(self) -> int:
         return int(self.places.shape[1])
 
+    @property
+    def space(self) -> PairSpace:
+        return PairSpace(self.n_queries, self.n_videos)
+
 
 def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLists:
     """Look up the pairs of ranked lists among pair codes.
@@ -60,7 +65,8 @@ def locate(ranked: npt.NDArray[Any], codes: IntArray, n_videos: int) -> JudgedLi
     ranked: whole numbers [n_queries, depth], video numbers, -1 for padding. codes: int64 [J],
     ascending.
     """
-    ranked_codes = np.arange(len(ranked))[:, None] * n_videos + ranked.astype(np.int64)
+    space = PairSpace(len(ranked), n_videos)
+    ranked_codes = space.encode(np.arange(len(ranked))[:, None], ranked)
     place = np.searchsorted(codes, ranked_codes)
     found = place < len(codes)
     found[found] = codes[place[found]] == ranked_codes[found]
@@ -221,7 +227,7 @@ class _Groups:
 
     @classmethod
     def of(cls, lists: JudgedLists, relevance: FloatArray) -> _Groups:
-        query = lists.codes // max(1, lists.n_videos)
+        query = lists.space.queries(lists.codes)
         sizes = np.bincount(query, minlength=lists.n_queries)
         values = np.unique(relevance)
         counts: FloatArray | None = None

@@ -53,7 +53,7 @@ def sole_positives(
     is_positive = look_up_gains(top, judged) >= 1
     queries = np.flatnonzero(is_positive.sum(axis=1) == 1)
     videos = top[queries, is_positive[queries].argmax(axis=1)].astype(np.int64)
-    codes: IntArray = queries * judged.n_videos + videos
+    codes = judged.space.encode(queries, videos)
     if certain is None:
         return codes
     known, _ = certain.positives()

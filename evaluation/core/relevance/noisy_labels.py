@@ -27,6 +27,7 @@ from evaluation.core.relevance.noise_relevance import (
     posterior_relevance,
     unbiased_relevance,
 )
+from pooling.core.pair_space import PairSpace
 
 # The rates of an annotator are shrunk as if they had this number of further labels at the average
 # rates.
@@ -61,18 +62,18 @@ class AnnotatorRates:
 class NoisyLabels:
     """All pairs with a label or a ruling, and all original positives, [n_pairs] each.
 
-    codes: int64, pair codes, ascending. n_labels, relevant: int64, the number of labels of the pair
-    and the number of its relevant labels. Labels that confirm a sole positive are not counted here,
-    because they were requested for positives only. ruled: int8, a lead's ruling (0 or 1), or -1; a
-    ruling counts as correct. is_known: bool, whether the pair is an original positive that counts
-    as relevant whatever its labels are. n_all_labels: int64, the number of labels including those
-    that confirm a sole positive. each: the single labels, if annotators are needed. is_copy: bool,
-    whether the labels belong to an equal caption and are counted there; such pairs are not used to
-    estimate error rates.
+    codes: int64, pair codes in `space`, ascending. n_labels, relevant: int64, the number of labels
+    of the pair and the number of its relevant labels. Labels that confirm a sole positive are not
+    counted here, because they were requested for positives only. ruled: int8, a lead's ruling (0 or
+    1), or -1; a ruling counts as correct. is_known: bool, whether the pair is an original positive
+    that counts as relevant whatever its labels are. n_all_labels: int64, the number of labels
+    including those that confirm a sole positive. each: the single labels, if annotators are needed.
+    is_copy: bool, whether the labels belong to an equal caption and are counted there; such pairs
+    are not used to estimate error rates.
     """
 
     codes: IntArray
-    n_videos: int
+    space: PairSpace
     n_labels: IntArray
     relevant: IntArray
     ruled: GainArray
@@ -98,7 +99,7 @@ class NoisyLabels:
         Known original positives are ignored here.
         """
         positive = self.is_positive & ~self.is_known
-        query = self.codes // max(1, self.n_videos)
+        query = self.space.queries(self.codes)
         return np.asarray(np.bincount(query, weights=positive)[query] - positive == 0)
 
     def table(self, strata: IntArray, clusters: IntArray, n_clusters: int) -> LabelTable:

@@ -1,4 +1,4 @@
-"""Original positives shared among captions with equal texts, called twins.
+"""Original positives that are shared among captions with equal texts.
 
 A captioning data set marks only the video for which a caption was written. If the same text was
 also written for another video, the text matches both videos.
@@ -14,29 +14,31 @@ import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
 from evaluation.core.relevance.judged import Judged, with_positives
+from pooling.core.pair_space import PairSpace
 
 
 def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:
-    """Return `original` with every positive of a caption given to all captions of its group.
+    """Return `original` with the positives of each caption added to all captions of its group.
 
-    groups: whole numbers [n_queries]; captions with equal texts have the same number. If several
-    captions of a group have the same video, the highest gain counts.
+    groups: integers [n_queries]; captions with equal texts have the same number. If several
+    captions of a group have the same video as a positive, the highest gain counts.
     Raises ValueError unless there is one group number for each query.
     """
     group = _dense(groups, original.n_queries)
     positives, gains = original.positives()
     if not len(positives):
         return original
-    query, video = np.divmod(positives, original.n_videos)
-    merged, best = _merge(group[query] * original.n_videos + video, gains)
+    space = original.space
+    query, video = space.decode(positives)
+    merged, best = _merge(space.encode(group[query], video), gains)
     # The pairs of each group are a slice of `merged`; each caption takes the slice of its group.
-    edges = np.arange(int(group.max()) + 2, dtype=np.int64) * original.n_videos
+    edges = space.encode(np.arange(int(group.max()) + 2), 0)
     bounds = np.searchsorted(merged, edges)
     counts = np.diff(bounds)[group]
     starts = np.cumsum(counts) - counts
     places = np.repeat(bounds[group] - starts, counts) + np.arange(counts.sum())
     captions = np.repeat(np.arange(original.n_queries, dtype=np.int64), counts)
-    codes = captions * original.n_videos + merged[places] % original.n_videos
+    codes = space.encode(captions, space.videos(merged[places]))
     shared = Judged(codes, best[places], original.n_queries, original.n_videos)
     return with_positives(original, shared)
 
@@ -65,11 +67,11 @@ def added_codes(original: Judged, shared: Judged) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class TwinText:
-    """A text that several captions share.
+class EqualCaptions:
+    """The captions with one text.
 
-    first: number of its first caption. captions, videos: how many captions have it, and how many
-    different videos these captions are positives of. added: positives that its captions gain.
+    first: number of the first caption. captions: number of captions. videos: number of different
+    videos that are positives of these captions. added: number of positives that the captions gain.
     """
 
     first: int
@@ -80,7 +82,7 @@ class TwinText:
 
 def frequent_texts(
     original: Judged, shared: Judged, groups: npt.ArrayLike, count: int
-) -> Sequence[TwinText]:
+) -> Sequence[EqualCaptions]:
     """Return the `count` groups with the most captions among those that gain positives.
 
     groups: as in `share_positives`. Groups with the same number of captions are in the order of
@@ -89,30 +91,30 @@ def frequent_texts(
     group = _dense(groups, original.n_queries)
     n_groups = int(group.max(initial=-1)) + 1
     captions = np.bincount(group, minlength=n_groups)
-    added = _count(group, added_codes(original, shared), shared.n_videos, n_groups)
+    added = _count(group, added_codes(original, shared), shared.space, n_groups)
     first = np.full(n_groups, original.n_queries, dtype=np.int64)
     np.minimum.at(first, group, np.arange(original.n_queries))
     order = np.lexsort((first, -captions))
-    chosen = order[added[order] > 0][:count]
+    selected = order[added[order] > 0][:count]
     positives, _ = shared.positives()
     # All captions of a group have the same positives, so those of the first caption are enough.
     is_first = np.zeros(original.n_queries, dtype=np.bool_)
     is_first[first] = True
-    of_first = positives[is_first[positives // shared.n_videos]]
-    videos = _count(group, of_first, shared.n_videos, n_groups)
+    of_first = positives[is_first[shared.space.queries(positives)]]
+    videos = _count(group, of_first, shared.space, n_groups)
     return [
-        TwinText(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
-        for one in chosen.tolist()
+        EqualCaptions(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
+        for one in selected.tolist()
     ]
 
 
-def _count(group: IntArray, codes: IntArray, n_videos: int, n_groups: int) -> IntArray:
+def _count(group: IntArray, codes: IntArray, space: PairSpace, n_groups: int) -> IntArray:
     """Return the number of pairs in each group, int64 [n_groups]."""
-    return np.bincount(group[codes // max(1, n_videos)], minlength=n_groups)
+    return np.bincount(group[space.queries(codes)], minlength=n_groups)
 
 
-def captions_with_twins(original: Judged, shared: Judged) -> BoolArray:
+def captions_with_equals(original: Judged, shared: Judged) -> BoolArray:
     """Return which captions gain a positive, bool [n_queries]."""
     gaining = np.zeros(original.n_queries, dtype=np.bool_)
-    gaining[added_codes(original, shared) // max(1, original.n_videos)] = True
+    gaining[original.space.queries(added_codes(original, shared))] = True
     return gaining

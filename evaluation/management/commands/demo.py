@@ -42,8 +42,8 @@ from evaluation.demo.people import (
     make_accounts,
     take_back_careless,
 )
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.management.commands.evaluate import abc
 from evaluation.models import LabelSet
@@ -155,13 +155,18 @@ def build(progress: Progress) -> None:
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,
+        by=OPERATOR,
         progress=progress,
     ).benchmark
-    import_train_captions(benchmark=benchmark, path=files.train_captions, progress=progress)
-    import_tags(benchmark=benchmark, path=files.tags, progress=progress)
+    import_train_captions(
+        benchmark=benchmark, path=files.train_captions, by=OPERATOR, progress=progress
+    )
+    import_tags(benchmark=benchmark, path=files.tags, by=OPERATOR, progress=progress)
     for system, path in files.runs.items():
-        import_run(benchmark=benchmark, path=path, system=system, depth=20, progress=progress)
-    build_pool(benchmark=benchmark, depth=DEPTH, progress=progress)
+        import_run(
+            benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
+        )
+    build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
     bring_gold(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
@@ -177,7 +182,7 @@ def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     if latest_guideline(benchmark) is not None:
         return
     codes = pair_arrays(benchmark).codes.tolist()
-    pooled = {divmod(code, benchmark.n_videos) for code in codes}
+    pooled = {benchmark.pair_space.decode(code) for code in codes}
     gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
     for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)
@@ -254,12 +259,14 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
 
 def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
     """Return error rates, and raw, corrected and true scores of each run."""
-    asked = ask(get_kind("label-noise"), benchmark, {"labels": str(label_set.version)})
-    result = analyse(asked=asked).result
+    question = build_question(
+        get_analysis("label-noise"), benchmark, {"labels": str(label_set.version)}
+    )
+    result = analyse(question=question).result
     rates = next((row for row in result["rates"] if row["used"]), None)
     positives, _ = original_judged(benchmark).positives()
     codes = union_codes([label_set_labels(label_set).codes, positives])
-    ranked = {run.name: ranked_matrix(run) for run in asked.inputs.runs}
+    ranked = {run.name: ranked_matrix(run) for run in question.inputs.runs}
     truth = true_scores(make_benchmark(), ranked, codes, COLUMNS)
     runs: dict[str, dict[str, Any]] = {name: {} for name in ranked}
     for row in result["scores"]:

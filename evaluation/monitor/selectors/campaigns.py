@@ -121,7 +121,7 @@ def measure_campaign(campaign: Campaign) -> CampaignFigures:
     is_counted = answers.is_counted
     tasks = _task_counts(campaign)
     needed = sum(label_round["wanted"] for label_round in tasks["turns"])
-    rows = people_figures(answers, len(annotators), n_labels=len(campaign.labels))
+    rows = people_figures(answers, len(annotators), n_steps=len(campaign.labels))
     return {
         **tasks,
         "answers": len(answers),

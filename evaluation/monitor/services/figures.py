@@ -5,14 +5,19 @@ from __future__ import annotations
 from django.utils import timezone
 
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR, Actor
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns_to_measure, count_answers, measure_campaign
+from evaluation.release.policies import check_can_evaluate
 
 
-def compute_figures(*, campaign: Campaign, progress: Progress = no_progress) -> CampaignReport:
-    """Compute the figures of a campaign and replace its stored figures."""
+def compute_figures(
+    *, campaign: Campaign, by: Actor, progress: Progress = no_progress
+) -> CampaignReport:
+    """Compute the figures of a campaign and replace its stored figures. Raises `NotPermitted`."""
+    check_can_evaluate(by, campaign.benchmark)
     progress(0, 1, "reading answers")
     # Counted first, so that answers that arrive meanwhile make the figures outdated.
     answers = count_answers(campaign)
@@ -34,5 +39,5 @@ def renew_figures() -> int:
     """Recompute the outdated figures of large campaigns and return the number of campaigns."""
     campaigns = campaigns_to_measure()
     for campaign in campaigns:
-        compute_figures(campaign=campaign)
+        compute_figures(campaign=campaign, by=OPERATOR)
     return len(campaigns)

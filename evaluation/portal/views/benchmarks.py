@@ -195,7 +195,7 @@ def campaigns(request: HttpRequest, key: str) -> HttpResponse:
         "benchmark": benchmark,
         "can_lead": leads,
         "has_runs": benchmark.runs.exists(),
-        "pools": list(benchmark.pools.prefetch_related("runs")),
+        "pools": list(benchmark.pools.select_related("created_by").prefetch_related("runs")),
         "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
         "campaigns": _campaign_rows(request.user, benchmark),
     }

@@ -9,15 +9,14 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignKind, CampaignState, JudgmentState
-from annotation.models import Annotator, Campaign, Judgment, Membership
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import open_campaigns
-from annotation.selectors.me import item_counts, unread_comments
+from annotation.selectors.me import item_counts, midnight_now, own_work, unread_comments
 from annotation.selectors.members import Door, doors_for
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
@@ -66,7 +65,7 @@ def _research(user: Any) -> dict[str, Any]:
     jobs = jobs_seen_by(user).filter(state__in=UNFINISHED).select_related("created_by")
     context = {
         "benchmarks": benchmark_cards(benchmarks, newest),
-        "runs": recent_runs(benchmarks, newest, RUNS_MAX),
+        "runs": recent_runs(benchmarks, newest, RUNS_MAX, by=user),
         "label_sets": recent_label_sets(benchmarks, LABEL_SETS_MAX),
         "jobs": jobs[:JOBS_MAX],
     }
@@ -104,12 +103,6 @@ def _own_judging(user: Any) -> dict[str, Any]:
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Judgment.objects.filter(
-        annotator=annotator,
-        created_at__gte=midnight,
-        task__campaign__kind=CampaignKind.JUDGING,
-    ).exclude(state=JudgmentState.SUPERSEDED)
     return {
         "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
         "trainings_needed": [card for card in trainings if card.is_needed],
@@ -119,8 +112,7 @@ def _own_judging(user: Any) -> dict[str, Any]:
             for one in memberships
             if one.answered and one.campaign.state != CampaignState.OPEN
         ],
-        "judged_ever": sum(one.answered for one in memberships),
-        "judged_today": today.count(),
+        "work": own_work(annotator, midnight_now()) if annotator else None,
         "unread": unread_comments(annotator) if annotator else 0,
     }
 

@@ -1,5 +1,4 @@
-"""One run: its scores and its place, what its unjudged pairs leave open, and how to have them
-judged."""
+"""The page of a run: its scores, its rank, and its unjudged pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.release.selectors import deciding_counts
+from evaluation.release.selectors import sole_positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
 from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
@@ -29,7 +28,7 @@ from pooling.selectors import find_runs
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measure of the run: its score, its bounds, and its rank among the scored runs."""
+    """One measure of the run: its score, bounds, and rank among the scored runs."""
 
     cell: Cell
     bounds: Figure
@@ -41,7 +40,7 @@ class Line:
 @only_for(can_see_scores)
 @require_safe
 def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """By the newest label set, or before there is one by the original positives alone."""
+    """Show a run, by the newest label set or, without one, by the original positives."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
@@ -67,7 +66,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
         "scoring": _scoring(found),
-        "deciding": deciding_counts(found, label_set) if label_set else [],
+        "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
         "code_versions": sorted(row.code_versions),
     }
@@ -77,8 +76,10 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Send the top of a run to the pool: whoever may upload it may. It costs nobody anything until
-    a lead opens a campaign."""
+    """Pool the top of a run. Anyone who may import the run may pool it.
+
+    No annotator judges the pairs before a lead opens a campaign.
+    """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     depth = min(POOLED_DEPTH, found.depth)
@@ -98,13 +99,13 @@ def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def _is_pooled(found: Run, depth: int) -> bool:
-    """Whether a pool of all captions holds the top of the run."""
+    """Return whether a pool of all captions contains the top of the run."""
     pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None)
     return pools.exists()
 
 
 def _runs(benchmark: Benchmark) -> QuerySet[Run]:
-    return Run.objects.filter(benchmark=benchmark).select_related("system")
+    return Run.objects.filter(benchmark=benchmark).select_related("system", "created_by")
 
 
 def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
@@ -126,7 +127,7 @@ def _shares(row: ResultRow) -> list[tuple[str, Figure]]:
 
 
 def _scoring(found: Run) -> Job | None:
-    """The job that scores it just now."""
+    """Return the unfinished job that scores the run."""
     jobs = Job.objects.filter(
         kind="evaluate", benchmark_key=found.benchmark.key, state__in=UNFINISHED
     )

@@ -1,4 +1,4 @@
-"""Pool the top k of some runs."""
+"""Pool the top k of runs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,32 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 from pooling.services import build_pool
 
 
 class Command(HearthCommand):
-    help = "Pool the top k of the runs; only pairs that are not in a pool yet are added."
+    help = "Pool the top k of runs. Only pairs that no earlier pool contains are added."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--depth", type=int, required=True, help="how many of each list")
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
-        parser.add_argument("--sample", type=int, help="pool this many queries, drawn by the seed")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--depth", type=int, required=True, metavar="K", help="top K of each list"
+        )
+        parser.add_argument(
+            "--run",
+            dest="runs",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a run to pool, repeatable; default: all",
+        )
+        parser.add_argument(
+            "--sample", type=int, metavar="N", help="pool N captions, drawn with the seed"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="seed of the sample; default: 0")
 
     def run(self, **options: Any) -> dict[str, Any]:
         built = build_pool(
@@ -28,14 +40,10 @@ class Command(HearthCommand):
             run_names=options["runs"],
             sample=options["sample"],
             seed=options["seed"],
+            by=OPERATOR,
             progress=self.progress,
         )
-        return {
-            "pairs": built.pool.n_pairs,
-            "new_pairs": built.pool.n_new_pairs if built.created else 0,
-            "tasks": built.pool.n_tasks,
-            "pool": built.pool.pk,
-        }
+        return {**built.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(

@@ -1,4 +1,4 @@
-"""Write a run in TREC format."""
+"""Export a run in TREC format."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pooling.selectors import get_benchmark, get_run, video_keys
 
 
 class Command(HearthCommand):
-    help = "Export a run in TREC format; importing it again gives the same order."
+    help = "Export a run in TREC format. Importing the file gives the same lists in the same order."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
         parser.add_argument("name", help="the run")
-        parser.add_argument("--output", type=Path, required=True)
+        parser.add_argument("--output", type=Path, required=True, help="the file to write")
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])

@@ -1,4 +1,4 @@
-"""Bring in the ranked lists of a system."""
+"""Import the ranked lists of a system."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.commands import HearthCommand
@@ -21,17 +22,24 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--system", required=True, help="the system that made the run")
-        parser.add_argument("--name", default="", help="of the run; default: the system's")
-        parser.add_argument("--format", choices=("auto", *FORMATS), default="auto")
-        parser.add_argument("--depth", type=int, help="keep the top K of each list")
+        parser.add_argument("file", type=Path, help="the run")
+        parser.add_argument(
+            "--system", required=True, help="the retrieval model that produced the run"
+        )
+        parser.add_argument(
+            "--name", default="", help="name of the run; default: the name of the system"
+        )
+        parser.add_argument(
+            "--format", choices=("auto", *FORMATS), default="auto", help="default: auto"
+        )
+        parser.add_argument("--depth", type=int, metavar="K", help="keep the top K of each list")
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_run(
             benchmark=get_benchmark(options["key"]),
             path=options["file"],
             system=options["system"],
+            by=OPERATOR,
             name=options["name"],
             format=options["format"],
             depth=options["depth"],
@@ -39,19 +47,12 @@ class Command(HearthCommand):
         )
         for sentence in do_jobs(done.jobs):
             self.stderr.write(f"warning: {sentence}")
-        return {
-            "run": done.run.name,
-            "queries": done.run.n_queries,
-            "depth": done.run.depth,
-            "sha256": done.run.sha256,
-            "created": done.created,
-            "warnings": done.run.warnings,
-        }
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
             "run {run}: {queries:,} captions, depth {depth}, sha256 {sha256}{already}".format(
-                already="" if result["created"] else " (was here)", **result
+                already="" if result["created"] else " (already stored)", **result
             )
         )
         for warning in result["warnings"]:
@@ -59,9 +60,9 @@ class Command(HearthCommand):
 
 
 def do_jobs(jobs: Sequence[Job]) -> list[str]:
-    """Do the jobs that the import has queued, unless a worker has begun them.
+    """Do the jobs that the import has queued, except those that a worker has already started.
 
-    The command works without a worker. Return a sentence for each job that is not done yet.
+    This way the command needs no worker. Return a sentence for each job that is not done.
     """
     for job in jobs:
         run_job(job.pk)

@@ -1,4 +1,4 @@
-"""Bring in tags of captions or videos."""
+"""Import tags of captions or videos."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 from pooling.services import import_tags
@@ -17,13 +18,16 @@ class Command(HearthCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="the tags")
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_tags(
-            benchmark=get_benchmark(options["key"]), path=options["file"], progress=self.progress
+            benchmark=get_benchmark(options["key"]),
+            path=options["file"],
+            by=OPERATOR,
+            progress=self.progress,
         )
-        return {"tags": done.tags, "captions": done.captions, "notes": list(done.notes)}
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write("{tags:,} tags of {captions:,} captions".format(**result))

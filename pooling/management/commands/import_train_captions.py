@@ -1,4 +1,4 @@
-"""Bring in the captions that systems were trained on."""
+"""Import the captions that systems were trained on."""
 
 from __future__ import annotations
 
@@ -7,38 +7,34 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 from pooling.services import import_train_captions
 
 
 class Command(HearthCommand):
-    help = "Import a train split: CSV (plain or gzip) with the column `caption`."
+    help = "Import train captions: CSV (plain or gzip) with the column `caption`."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--name", default="", help="of the split; default: train")
+        parser.add_argument("file", type=Path, help="the captions")
+        parser.add_argument("--name", default="", help="name of the split; default: train")
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_train_captions(
             benchmark=get_benchmark(options["key"]),
             path=options["file"],
             name=options["name"],
+            by=OPERATOR,
             progress=self.progress,
         )
-        return {
-            "split": done.split.name,
-            "captions": done.split.n_captions,
-            "sha256": done.split.sha256,
-            "created": done.created,
-            "notes": list(done.notes),
-        }
+        return {**done.report()}
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
             "train split {split}: {captions:,} captions, sha256 {sha256}{already}".format(
-                already="" if result["created"] else " (was here)", **result
+                already="" if result["created"] else " (already stored)", **result
             )
         )
         for note in result["notes"]:

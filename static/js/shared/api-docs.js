@@ -2,7 +2,7 @@
 {
   const box = document.getElementById("api-docs");
 
-  window.ui = SwaggerUIBundle({
+  window.SwaggerUIBundle({
     domNode: box,
     url: box.dataset.schema,
     deepLinking: true,

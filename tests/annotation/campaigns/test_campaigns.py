@@ -15,13 +15,14 @@ from annotation.services import Policy, open_campaign, set_campaign_state, write
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark
 from tests.factories import (
     all_pairs,
     at_once,
     bring_judgments,
+    build_pool,
     caption_rows,
     claim,
+    import_benchmark,
     make_annotator,
     make_benchmark,
     make_campaign,
@@ -153,7 +154,7 @@ def test_a_campaign_is_asked_for_in_order(
 def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_campaign(benchmark=make_benchmark(tmp_path))
-    assert str(refused.value) == "tiny has no pool yet; build_pool makes one"
+    assert str(refused.value) == "tiny has no pool yet; build one with build_pool"
 
 
 def test_guidelines_are_versions_that_open_campaigns_turn_to(db: None, tmp_path: Path) -> None:

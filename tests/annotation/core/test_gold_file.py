@@ -69,12 +69,12 @@ def test_what_editors_write_is_accepted(tmp_path: Path, content: bytes) -> None:
             "q 0,v0,1,",
             "the caption key 'q 0' has a blank, which separates columns in a TREC file",
         ),
-        ("q0,v0,1", "3 columns where the header has 4"),
+        ("q0,v0,1", "3 columns, but the header has 4"),
         ("q0,v1,1,other words", "the pair is in line 2 already"),
         ("q0,v0,1,  ", "the explanation is empty"),
         (
             f"q0,v0,1,{'x' * (EXPLANATION_LENGTH + 1)}",
-            "the explanation has 2,001 characters, 2,000 are allowed",
+            "the explanation has 2,001 characters; the maximum is 2,000",
         ),
         *[
             (f"q0,v0,{label},", f"the label {label!r} is none of 1, 0, relevant, irrelevant")

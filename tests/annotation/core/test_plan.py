@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.plan import RUN_OF_ONE_CAPTION, plan_labels, plan_positions
+from pooling.core.pair_space import PairSpace
 
 N_VIDEOS = 70
+SPACE = PairSpace(100, N_VIDEOS)
 
 codes_of_pairs = st.sets(st.integers(0, 5 * N_VIDEOS - 1), max_size=250).map(
     lambda codes: np.array(sorted(codes), dtype=np.int64)
@@ -21,10 +23,10 @@ seeds = st.integers(-(2**63), 2**63 - 1)
 
 @given(codes_of_pairs, seeds)
 def test_positions_are_a_permutation_in_whole_blocks(codes: np.ndarray, seed: int) -> None:
-    positions = plan_positions(codes, N_VIDEOS, seed)
+    positions = plan_positions(codes, SPACE, seed)
 
     assert sorted(positions.tolist()) == list(range(len(codes)))
-    captions = (codes[np.argsort(positions)] // N_VIDEOS).tolist()
+    captions = SPACE.queries(codes[np.argsort(positions)]).tolist()
     runs = [(caption, len(list(same))) for caption, same in groupby(captions)]
     for caption in set(captions):
         rest = captions.count(caption) % RUN_OF_ONE_CAPTION
@@ -36,8 +38,8 @@ def test_positions_are_a_permutation_in_whole_blocks(codes: np.ndarray, seed: in
 @pytest.mark.parametrize("seed", range(20))
 def test_a_caption_comes_in_blocks_of_twenty_shuffled_among_the_others(seed: int) -> None:
     codes = np.arange(20 * N_VIDEOS, dtype=np.int64)
-    order = np.argsort(plan_positions(codes, N_VIDEOS, seed))
-    captions, videos = np.divmod(codes[order], N_VIDEOS)
+    order = np.argsort(plan_positions(codes, SPACE, seed))
+    captions, videos = SPACE.decode(codes[order])
 
     blocks = [(caption, len(list(same))) for caption, same in groupby(captions.tolist())]
     # 70 pairs of each of twenty captions: three blocks of twenty and one of ten.
@@ -49,7 +51,7 @@ def test_a_caption_comes_in_blocks_of_twenty_shuffled_among_the_others(seed: int
 
 def test_blocks_of_the_last_caption_left_meet() -> None:
     codes = np.concatenate([np.arange(60), [N_VIDEOS]])  # sixty pairs of one, one of another
-    captions = codes[np.argsort(plan_positions(codes, N_VIDEOS, 0))] // N_VIDEOS
+    captions = SPACE.queries(codes[np.argsort(plan_positions(codes, SPACE, 0))])
 
     assert [(q, len(list(same))) for q, same in groupby(captions.tolist())] == [
         (0, 20),
@@ -60,13 +62,22 @@ def test_blocks_of_the_last_caption_left_meet() -> None:
 
 def test_positions_follow_from_the_seed_alone() -> None:
     codes = np.arange(0, 300, 3, dtype=np.int64)
-    assert plan_positions(codes, 10, 7).tolist() == plan_positions(codes, 10, 7).tolist()
-    assert plan_positions(codes, 10, 7).tolist() != plan_positions(codes, 10, 8).tolist()
-    assert plan_positions(np.arange(6, dtype=np.int64), 3, 0).tolist() == PINNED_POSITIONS
+    assert (
+        plan_positions(codes, PairSpace(30, 10), 7).tolist()
+        == plan_positions(codes, PairSpace(30, 10), 7).tolist()
+    )
+    assert (
+        plan_positions(codes, PairSpace(30, 10), 7).tolist()
+        != plan_positions(codes, PairSpace(30, 10), 8).tolist()
+    )
+    assert (
+        plan_positions(np.arange(6, dtype=np.int64), PairSpace(2, 3), 0).tolist()
+        == PINNED_POSITIONS
+    )
 
 
 def test_no_pairs_have_no_positions() -> None:
-    assert plan_positions(np.empty(0, np.int64), 3, 0).tolist() == []
+    assert plan_positions(np.empty(0, np.int64), PairSpace(0, 3), 0).tolist() == []
 
 
 @pytest.mark.parametrize(

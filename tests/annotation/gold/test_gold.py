@@ -260,7 +260,7 @@ def test_an_explanation_is_written_anew(benchmark: Benchmark, lead: User, tmp_pa
     assert explain_gold(item=item, explanation="", by=lead).explanation == ""
     with pytest.raises(InvalidInput) as refused:
         explain_gold(item=item, explanation="x" * 2001, by=lead)
-    assert str(refused.value) == "the explanation has 2,001 characters, 2,000 are allowed"
+    assert str(refused.value) == "the explanation has 2,001 characters; the maximum is 2,000"
     person = make_user("rosa", Role.RESEARCHER)
     for call in (
         lambda: explain_gold(item=item, explanation="", by=person),

@@ -20,10 +20,11 @@ from annotation.services import Policy, open_campaign, set_campaign_state, write
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
-from pooling.services import build_pool, import_benchmark
 from tests.factories import (
     PASSWORD,
     at_once,
+    build_pool,
+    import_benchmark,
     judge,
     make_annotator,
     make_campaign,

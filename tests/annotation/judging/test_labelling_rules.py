@@ -65,8 +65,14 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person, reactivate_person
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from pooling.models import Benchmark
-from pooling.services import build_pool
-from tests.factories import all_pairs, make_annotator, make_benchmark, make_run, make_user
+from tests.factories import (
+    all_pairs,
+    build_pool,
+    make_annotator,
+    make_benchmark,
+    make_run,
+    make_user,
+)
 
 TASKS = 3
 EXAMPLES = settings().max_examples * 4 // 5

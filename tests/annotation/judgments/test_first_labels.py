@@ -30,7 +30,7 @@ def first_labels(campaign: Campaign) -> dict[str, list[str]]:
     for pair, annotator, is_first in zip(
         arrays.pair_of.tolist(), arrays.annotators.tolist(), arrays.is_first.tolist(), strict=True
     ):
-        video = f"v{int(arrays.codes[pair]) % campaign.benchmark.n_videos}"
+        video = f"v{campaign.benchmark.pair_space.videos(int(arrays.codes[pair]))}"
         found.setdefault(video, []).extend([names[annotator]] if is_first else [])
     return {video: sorted(people) for video, people in found.items()}
 

@@ -15,11 +15,11 @@ from annotation.selectors.progress import campaign_progress
 from annotation.services import import_judgments
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
-from pooling.services import build_pool
 from tests.factories import (
     JudgmentRow,
     at_once,
     bring_judgments,
+    build_pool,
     make_benchmark,
     make_run,
     pairs_of,

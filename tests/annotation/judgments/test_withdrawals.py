@@ -41,11 +41,11 @@ from annotation.services.seats import Seats, settle_task
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
-from pooling.services import build_pool
 from tests.factories import (
     all_pairs,
     at_once,
     bring_judgments,
+    build_pool,
     claim,
     judge,
     make_annotator,

@@ -13,6 +13,7 @@ from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels
 from evaluation.core.relevance.scoring import score_run
+from pooling.core.pair_space import PairSpace
 
 Flags = npt.NDArray[np.bool_]
 POOLED, DEPTH = 20, 10
@@ -66,7 +67,7 @@ def noisy_labels(n_labels: npt.NDArray[np.int64], relevant: npt.NDArray[np.int64
     n = len(n_labels)
     return NoisyLabels(
         codes=np.arange(n),
-        n_videos=POOLED,
+        space=PairSpace(-(-n // POOLED), POOLED),
         n_labels=n_labels,
         relevant=relevant,
         ruled=np.full(n, -1, np.int8),

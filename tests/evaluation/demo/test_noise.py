@@ -16,6 +16,7 @@ from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import rank
 from evaluation.demo.noise import noise_lines, true_scores
 from evaluation.demo.systems import score_systems
+from pooling.core.pair_space import PairSpace
 
 MEASURES = ("C@1", "C@5", "C@10", "AP")
 DRAWS = 12
@@ -54,7 +55,7 @@ def label(
     original = np.arange(captions) * videos + demo.sources()
     return NoisyLabels(
         codes=codes,
-        n_videos=videos,
+        space=PairSpace(captions, videos),
         n_labels=given,
         relevant=labels[0] + is_doubled * labels[1] + differ * labels[2],
         ruled=np.full(len(codes), -1, np.int8),

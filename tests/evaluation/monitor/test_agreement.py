@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotator, Judgment
+from config.accounts.actors import OPERATOR
 from config.shared.version import code_version
 from evaluation.monitor.services import compute_agreement
 from tests.factories import (
@@ -27,7 +28,7 @@ def agreement_of(folder: Path, rows: list[JudgmentRow], **options: Any) -> dict[
     benchmark = make_benchmark(folder, captions=3, videos=3)
     if rows:
         bring_judgments(folder, benchmark, rows, **options)
-    report = compute_agreement(benchmark=benchmark, resamples=50)
+    report = compute_agreement(benchmark=benchmark, resamples=50, by=OPERATOR)
     report.refresh_from_db()
     assert report.code_version == code_version()
     # What is stored is JSON as everybody reads it: no NaN, no Infinity.
@@ -131,7 +132,7 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
         state="surplus", slot=None
     )
     bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
-    result = compute_agreement(benchmark=campaign.benchmark, resamples=10).result
+    result = compute_agreement(benchmark=campaign.benchmark, resamples=10, by=OPERATOR).result
 
     # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
     assert (result["pairs"], result["labels"]) == (2, 5)
@@ -145,7 +146,7 @@ def test_a_person_of_two_campaigns_does_not_agree_with_themself(tmp_path: Path) 
     benchmark = make_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])
-    result = compute_agreement(benchmark=benchmark, resamples=10).result
+    result = compute_agreement(benchmark=benchmark, resamples=10, by=OPERATOR).result
 
     assert (result["pairs"], result["labels"], result["relevant"]) == (2, 4, 1)
     names = dict(Annotator.objects.values_list("pk", "key"))

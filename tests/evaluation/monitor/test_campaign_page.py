@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.monitor.services import compute_agreement
 from tests import factories
@@ -28,7 +29,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     made = factories.make_campaign(tmp_path, double_share=1)
     for name, labels in (("anna", {"v0": 1, "v1": 0}), ("ben", {"v0": 0, "v1": 0})):
         factories.judge(made, factories.make_annotator(name), labels)
-    compute_agreement(benchmark=made.benchmark)
+    compute_agreement(benchmark=made.benchmark, by=OPERATOR)
     return made
 
 
@@ -37,13 +38,13 @@ def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
     text = " ".join(re.sub("<[^>]*>", " ", page).split())
     # The disagreement asks for a third label: seven in all.
     for part in (
-        "Labels given 4 of 7",
+        "Labels 4 of 7",
         "Pairs settled 1 of 3",
         "Relevant 0",
         "In conflict 0",
         "All labels of a pair equal 50.0 %",
         "Krippendorff’s alpha 0.000",
-        "One label more 100 %, 3 tasks",
+        "Extra label 100 %, 3 tasks",
     ):
         assert part in text
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]

@@ -21,9 +21,9 @@ from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark
-from pooling.services import build_pool
 from tests import factories
 from tests.accounts.world import make_member
+from tests.factories import build_pool
 
 pytestmark = pytest.mark.django_db
 TAB_LINK = re.compile(r'<a href="([^"]+)"( aria-current="(?:page|true)")?>([^<]+)</a>')

@@ -28,9 +28,9 @@ from evaluation.portal.todo import LINKS_MAX, find_todos
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark
-from pooling.services import build_pool
 from tests import factories
 from tests.accounts.world import make_member
+from tests.factories import build_pool
 
 pytestmark = pytest.mark.django_db
 

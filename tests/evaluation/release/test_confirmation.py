@@ -16,6 +16,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
 from annotation.tasks import open_confirmation_job
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -25,9 +26,9 @@ from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
-    deciding_counts,
-    deciding_pairs,
     live_labels,
+    sole_positive_counts,
+    unconfirmed_sole_positives,
 )
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -50,13 +51,13 @@ def judged(tmp_path: Path, db: None) -> Campaign:
     relevant = {("c1", "v0"), ("c2", "v3")}
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int((held.task.query.key, held.task.video.key) in relevant))
-    publish_label_set(benchmark=campaign.benchmark)
+    publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     return campaign
 
 
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
-    _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
+    _, codes = unconfirmed_sole_positives(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
     return open_confirmation(benchmark=benchmark, codes=codes)
 
 
@@ -67,14 +68,14 @@ def state_of(campaign: Campaign) -> list[Any]:
 def test_which_positives_decide_alone(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
     # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
-    count, codes = deciding_pairs(run, labels, 1)
+    count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (2, [4])
     # At 2: c1 has two positives by then.
-    count, codes = deciding_pairs(run, labels, 2)
+    count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (1, [])
-    assert [(one.cutoff, one.deciding, one.to_confirm) for one in deciding_counts(run, labels)] == [
-        (1, 2, 1)
-    ]
+    assert [
+        (one.cutoff, one.deciding, one.to_confirm) for one in sole_positive_counts(run, labels)
+    ] == [(1, 2, 1)]
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
@@ -110,12 +111,16 @@ def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
     assert state_of(campaign) == [(TaskState.RESOLVED, 0, 2, 0)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
     before, after = (
-        publish_label_set(benchmark=judged.benchmark) if new else LabelSet.objects.get()
+        publish_label_set(benchmark=judged.benchmark, by=OPERATOR)
+        if new
+        else LabelSet.objects.get()
         for new in (False, True)
     )
     assert (before.n_relevant, after.n_relevant) == (2, 1)
     scores = [
-        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"]).runs[0].labelled
+        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"], by=OPERATOR)
+        .runs[0]
+        .labelled
         for version in ("1", "2")
     ]
     assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
@@ -126,7 +131,7 @@ def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     assert int(judgment_arrays(judged.benchmark).is_first.sum()) == 12
-    result = compute_agreement(benchmark=judged.benchmark, resamples=10).result
+    result = compute_agreement(benchmark=judged.benchmark, resamples=10, by=OPERATOR).result
     assert (result["labels"], result["multiply_labelled"]) == (13, 1)
     # The second label was requested because of the first one.
     assert result["first_two_agreement"] is None
@@ -185,15 +190,15 @@ def test_nothing_is_confirmed_twice(judged: Campaign) -> None:
 
 
 def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, lead: User) -> None:
-    evaluate_runs(benchmark=judged.benchmark)
+    evaluate_runs(benchmark=judged.benchmark, by=OPERATOR)
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "Scores that rest on a single positive" in client.get(address).content.decode()
-    assert "deciding positive" not in client.get(address).content.decode()
+    assert "Sole positives" in client.get(address).content.decode()
+    assert "sole positive" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
-    assert "Confirm 1 deciding positive<" in client.get(address).content.decode()
+    assert "Confirm 1 sole positive<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
@@ -207,5 +212,5 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
 def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
-        "(Again)\nsecond labels requested: 1\ncaptions with a single positive: 2\n"
+        "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"
     )

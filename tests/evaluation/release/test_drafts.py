@@ -20,18 +20,19 @@ from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
 from annotation.selectors.labels import labels_moment
 from annotation.services import escalate_task
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.services import KEPT_OF_DRAFTS, analyse
-from evaluation.models import Analysis, Draft
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import DRAFT_RESULTS_MAX, analyse
+from evaluation.models import AnalysisResult, Draft
 from evaluation.release.selectors import draft_state, label_set_judged
 from evaluation.release.selectors.labels import label_text
 from evaluation.release.services import (
-    DRAFT_AFTER,
+    MAX_DRAFT_AGE,
     SETTLED_FOR,
     make_draft,
     publish_label_set,
@@ -71,8 +72,8 @@ def make_older(by: datetime.timedelta) -> None:
 
 def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Path) -> None:
     label_more(tmp_path, benchmark)
-    draft = make_draft(benchmark=benchmark)
-    published = publish_label_set(benchmark=benchmark, allow_pending=True)
+    draft = make_draft(benchmark=benchmark, by=OPERATOR)
+    published = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert draft.sha256 == published.sha256
     assert hashlib.sha256(label_text(draft)).hexdigest() == draft.sha256
     assert (draft.n_pairs, draft.n_relevant, draft.n_conflicted, draft.n_judgments) == (
@@ -84,7 +85,7 @@ def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Pa
     by_draft, by_set = label_set_judged(draft), label_set_judged(published)
     assert by_draft.codes.tolist() == by_set.codes.tolist()
     results = [
-        analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": labels}))
+        analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": labels}))
         for labels in ("draft", "2", "1")
     ]
     assert results[0].result == results[1].result
@@ -94,13 +95,13 @@ def test_a_draft_holds_what_a_label_set_would(benchmark: Benchmark, tmp_path: Pa
 
 
 def test_the_same_labels_are_the_same_draft(benchmark: Benchmark, tmp_path: Path) -> None:
-    first = make_draft(benchmark=benchmark)
-    again = make_draft(benchmark=benchmark)
+    first = make_draft(benchmark=benchmark, by=OPERATOR)
+    again = make_draft(benchmark=benchmark, by=OPERATOR)
     assert again.pk == first.pk
     assert again.created_at > first.created_at
     for name in ("ben", "cleo", "dora"):
         label_more(tmp_path, benchmark, name)
-        make_draft(benchmark=benchmark)
+        make_draft(benchmark=benchmark, by=OPERATOR)
     # The last, and the one before for those who are just computing from it.
     assert Draft.objects.count() == 2
 
@@ -112,26 +113,26 @@ def test_of_two_at_once_the_later_labels_are_the_draft(
         if phase == "writing the draft" and not later:
             later.append(None)
             label_more(tmp_path, benchmark)
-            later[0] = make_draft(benchmark=benchmark)
+            later[0] = make_draft(benchmark=benchmark, by=OPERATOR)
 
     later: list[Draft | None] = []
-    assert make_draft(benchmark=benchmark, progress=overtake) == later[0]
+    assert make_draft(benchmark=benchmark, progress=overtake, by=OPERATOR) == later[0]
     assert Draft.objects.get() == later[0]
 
 
 def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
     Judgment.objects.all().delete()
-    with pytest.raises(InvalidInput, match="nothing of tiny is judged yet"):
-        make_draft(benchmark=benchmark)
+    with pytest.raises(InvalidInput, match="The benchmark tiny has no judgments yet"):
+        make_draft(benchmark=benchmark, by=OPERATOR)
     assert renew_drafts() == 0
 
 
 def test_judgments_of_others_are_not_looked_through(benchmark: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as question:
         assert labels_moment(other) == [0, 0, 0, 0, 0, 0]
-    assert not [one for one in asked if 'FROM "annotation_judgment"' in one["sql"]]
+    assert not [one for one in question if 'FROM "annotation_judgment"' in one["sql"]]
 
 
 def test_answers_to_gold_make_no_draft(benchmark: Benchmark) -> None:
@@ -146,10 +147,13 @@ def test_a_label_that_its_annotator_takes_back_changes_the_moment(tmp_path: Path
     held = claim(campaign, anna)
     for assignment in held:
         submit(assignment, 1)
-    before, made = labels_moment(campaign.benchmark), make_draft(benchmark=campaign.benchmark)
+    before, made = (
+        labels_moment(campaign.benchmark),
+        make_draft(benchmark=campaign.benchmark, by=OPERATOR),
+    )
     escalate_task(assignment_id=held[0].pk, annotator=anna, kind=EscalationKind.UNSURE)
     assert labels_moment(campaign.benchmark) != before
-    assert make_draft(benchmark=campaign.benchmark).n_pairs == made.n_pairs - 1
+    assert make_draft(benchmark=campaign.benchmark, by=OPERATOR).n_pairs == made.n_pairs - 1
 
 
 def test_whatever_changes_labels_changes_their_moment(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -179,16 +183,16 @@ def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path:
     assert renew_drafts() == 1
     run_job(Job.objects.get(kind="draft_labels", state=JobState.QUEUED).pk)
 
-    make_older(DRAFT_AFTER)
+    make_older(MAX_DRAFT_AGE)
     label_more(tmp_path, benchmark, "cleo")
     assert renew_drafts() == 1  # more come without a pause, but the draft has grown old
     assert Draft.objects.count() == 2
 
 
 def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None:
-    make_draft(benchmark=benchmark)
-    analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
-    analyse(asked=ask(get_kind("positives"), benchmark, {}))
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
+    analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     label_more(tmp_path, benchmark)
     make_older(SETTLED_FOR)
     renew_drafts()
@@ -199,19 +203,25 @@ def test_analyses_follow_the_draft(benchmark: Benchmark, tmp_path: Path) -> None
     run_job(renewal.pk)
     newest = Draft.objects.first()
     assert newest is not None
-    found = Analysis.objects.filter(kind="ranks").first()
+    found = AnalysisResult.objects.filter(kind="ranks").first()
     assert found is not None
     assert found.inputs["labels_sha256"] == newest.sha256
 
 
 def test_results_of_drafts_do_not_push_out_others(benchmark: Benchmark) -> None:
-    make_draft(benchmark=benchmark)
-    published = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
-    for depth in range(1, KEPT_OF_DRAFTS + 3):
-        analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft", "depth": str(depth)}))
-    kept = Analysis.objects.filter(kind="ranks").order_by("pk")
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    published = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    for depth in range(1, DRAFT_RESULTS_MAX + 3):
+        analyse(
+            question=build_question(
+                get_analysis("ranks"), benchmark, {"labels": "draft", "depth": str(depth)}
+            )
+        )
+    kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
     assert kept[0] == published
-    assert [one.inputs["chosen"]["depth"] for one in kept[1:]] == list(range(3, KEPT_OF_DRAFTS + 3))
+    assert [one.inputs["chosen"]["depth"] for one in kept[1:]] == list(
+        range(3, DRAFT_RESULTS_MAX + 3)
+    )
 
 
 def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
@@ -219,35 +229,35 @@ def test_the_page_shows_the_earlier_result_until_the_new_one_is_there(
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     page = "/benchmarks/tiny/analyses/ranks/?labels=draft"
-    make_draft(benchmark=benchmark)
-    analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
-    first = client.get(page).context["analysis"]
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
+    first = client.get(page).context["result"]
     label_more(tmp_path, benchmark)
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
 
     shown = client.get(page)
-    assert shown.context["analysis"] == first
-    assert "Labels have come in since this was computed" in shown.content.decode()
-    assert "Compute it" in shown.content.decode()
+    assert shown.context["result"] == first
+    assert "New labels have arrived since." in shown.content.decode()
+    assert "Compute</button>" in shown.content.decode()
     # Charts and files on the page are of what it shows, not of what comes next.
     chart = shown.context["charts"][0].name
     address = f"/benchmarks/tiny/analyses/ranks/charts/{chart}/?{shown.context['query']}"
     assert client.get(address).json()["usermeta"]["inputs"] == first.inputs
     assert f"tiny-ranks-draft-{first.key[:12]}-{chart}" in shown.content.decode()
 
-    second = analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "draft"}))
+    second = analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "draft"}))
     shown = client.get(page)
-    assert shown.context["analysis"] == second
+    assert shown.context["result"] == second
     assert "Labels have come in" not in shown.content.decode()
     # Something else that was chosen is no earlier result.
-    assert "analysis" not in client.get(f"{page}&depth=2").context
+    assert "result" not in client.get(f"{page}&depth=2").context
 
 
 def test_a_result_that_is_gone_gives_way_to_what_was_chosen(
     benchmark: Benchmark, client: Client
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
-    found = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    found = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     address = "/benchmarks/tiny/analyses/ranks/json/?labels=1&result="
     for key in (found.key, "gone", "", "\x00"):
         answer = client.get(address + key)
@@ -261,14 +271,14 @@ def test_first_labels_are_analysed_before_anything_is_published(
     client.force_login(make_user("rita", Role.RESEARCHER))
     benchmark.label_sets.all().delete()
     refused = client.get("/benchmarks/tiny/analyses/labels/").content.decode()
-    assert "needs labels, not the original positives alone" in refused
+    assert "This analysis needs labels." in refused
     assert "Draft the labels" in client.get("/benchmarks/tiny/analyses/").content.decode()
 
     answer = client.post("/benchmarks/tiny/labels/draft/")
     job = Job.objects.get()
     assert answer.url == f"/jobs/{job.pk}/"
     run_job(job.pk)
-    assert ask(get_kind("labels"), benchmark, {}).provenance["labels"] == "draft"
+    assert build_question(get_analysis("labels"), benchmark, {}).provenance["labels"] == "draft"
     page = client.get("/benchmarks/tiny/analyses/?labels=draft").content.decode()
     assert "12 pairs, 6 relevant" in " ".join(page.split())
     assert "/analyses/labels/?labels=draft" in page
@@ -295,7 +305,7 @@ def test_by_command(
     label_more(tmp_path, benchmark, "emil")
     call_command("compare", "tiny", "--json")
     compared = json.loads(capsys.readouterr().out)["inputs"]
-    assert compared["labels_sha256"] == make_draft(benchmark=benchmark).sha256
+    assert compared["labels_sha256"] == make_draft(benchmark=benchmark, by=OPERATOR).sha256
 
 
 def test_over_the_api(benchmark: Benchmark) -> None:

@@ -13,13 +13,20 @@ from typing import Any
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from pooling.services import build_pool, import_benchmark
-from tests.factories import JudgmentRow, bring_judgments, make_run, write_captions
+from tests.factories import (
+    JudgmentRow,
+    bring_judgments,
+    build_pool,
+    import_benchmark,
+    make_run,
+    write_captions,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +64,7 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
     settings.PUBLISHER_WEBSITE = "https://example.org"
     benchmark = make_msvd(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    return publish_label_set(benchmark=benchmark, allow_pending=True)
+    return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
 
 def export(label_set: LabelSet, format: str) -> bytes:
@@ -197,7 +204,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
         ("q1", "v2", "Cem", 1),
     ]
     bring_judgments(tmp_path, benchmark, judged)
-    text = export(publish_label_set(benchmark=benchmark), "fire")
+    text = export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire")
     assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
     found = json.loads(text)
     entry = found["annotations"][0]
@@ -212,7 +219,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
 
 
 def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
-    found = json.loads(export(publish_label_set(benchmark=benchmark), "fire"))
+    found = json.loads(export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire"))
     entries = found["annotations"] + found["disagreements"]
     return {(entry["query"], entry["video_id"]): entry["pooled_by"] for entry in entries}
 
@@ -248,7 +255,9 @@ def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path
 
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
-    with pytest.raises(InvalidInput, match="the format csv states no licence; only fire does"):
+    with pytest.raises(
+        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire can\."
+    ):
         open_export(label_set, "csv", licence="CC0")
 
 
@@ -297,7 +306,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     done = import_judgments(benchmark=copy, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
-    again = publish_label_set(benchmark=copy, allow_pending=True)
+    again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256
     # Its own pseudonyms: the two cannot be linked but by what was judged.
     assert again.judgments_sha256 != label_set.judgments_sha256
@@ -309,7 +318,7 @@ def test_every_format_is_the_same_bytes_again(
 ) -> None:
     first = export(label_set, format)
     bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
-    publish_label_set(benchmark=label_set.benchmark, allow_pending=True)
+    publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
 
     path = tmp_path / "again"
     assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)
@@ -323,6 +332,6 @@ def test_an_unknown_format_is_refused_and_writes_nothing(
     path = tmp_path / "labels.xls"
     with pytest.raises(InvalidInput) as refused:
         write_export(label_set, "xls", path)
-    assert str(refused.value) == "no export format 'xls'; there are: csv, judgments, qrels, fire"
+    assert str(refused.value) == "The format must be one of csv, judgments, qrels, fire, not 'xls'."
     assert not path.exists()
     assert file_stem(label_set) == "MSVD-labels-v1"

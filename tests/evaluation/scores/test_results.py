@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
@@ -30,7 +31,7 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
     factories.bring_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
-    label_set = publish_label_set(benchmark=made)
+    label_set = publish_label_set(benchmark=made, by=OPERATOR)
     original = {"C@1": 0.25, "C@5": 0.5, "C@10": 1.0, "AP": 0.4, "AP(found)": 0.4}
     score(made, "A", None, original)
     score(made, "=B", None, {**original, "C@1": 0.0454526})

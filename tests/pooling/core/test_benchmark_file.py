@@ -1,4 +1,4 @@
-"""captions.csv and videos.csv: what comes out, and every refusal with its line."""
+"""captions.csv and videos.csv: the parsed rows, and the error and line of each bad file."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
     ("rows", "message"),
     [
         ("", "c.csv, line 1: there is a header but no caption"),
-        ("q,t\n", "c.csv, line 2: 2 columns where the header has 3"),
+        ("q,t\n", "c.csv, line 2: 2 columns, but the header has 3"),
         ("q,t,v\nq,t,v\n", "c.csv, line 3: caption 'q' with video 'v' is already in line 2"),
-        ("q,t,v\nq,T,w\n", "c.csv, line 3: caption 'q' has another text here than in line 2"),
+        ("q,t,v\nq,T,w\n", "c.csv, line 3: caption 'q' has a different text in line 2"),
         (
-            'q,"t\nt",v\nr,t,v\n\nq,t,w\n',  # the record of two lines counts as two
-            "c.csv, line 6: caption 'q' has another text here than in line 2",
+            'q,"t\nt",v\nr,t,v\n\nq,t,w\n',  # a record of two lines counts as two lines
+            "c.csv, line 6: caption 'q' has a different text in line 2",
         ),
         (",t,v\n", "c.csv, line 2: the caption key is empty"),
         ("q,t,\n", "c.csv, line 2: the video key is empty"),
@@ -62,12 +62,12 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
         ),
         (
             "k" * 256 + ",t,v\n",
-            "c.csv, line 2: the caption key has 256 characters, 255 are allowed",
+            "c.csv, line 2: the caption key has 256 characters; the maximum is 255",
         ),
         ("q, \u3000,v\n", "c.csv, line 2: the caption is empty"),
         (
             f"q,{'t' * 10_001},v\n",
-            "c.csv, line 2: the caption has 10,001 characters, 10,000 are allowed",
+            "c.csv, line 2: the caption has 10,001 characters; the maximum is 10,000",
         ),
         ("q,t\0,v\n", "c.csv, line 2: a NUL character"),
         ('q,t,v\nr,"t,v\n', "c.csv, line 3: not a CSV record: unexpected end of data"),
@@ -113,7 +113,7 @@ def test_texts_are_stored_unchanged(tmp_path: Path) -> None:
     assert parse_captions(write(tmp_path, HEADER + rows)).texts == tuple(texts)
 
 
-def test_videos_carry_what_the_file_gives(tmp_path: Path) -> None:
+def test_videos_have_the_values_of_the_file(tmp_path: Path) -> None:
     content = "video_id,duration,file,url\nv1,2.5,a/b.mp4,\nv2,,,https://example.org/v?id=2\n"
     videos = parse_videos(write(tmp_path, content))
 

@@ -1,4 +1,4 @@
-"""Which captions have equal texts."""
+"""The rules for captions with equal texts."""
 
 from __future__ import annotations
 

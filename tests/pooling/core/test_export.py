@@ -1,4 +1,4 @@
-"""A run written out and read again is the same run."""
+"""An exported run that is imported again is the same run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def export(run: RunData, tag: str) -> str:
     )
 
 
-# Around 0.1 the neighbours in float64 are one number in float32, so the rank has to decide.
+# Neighbours of 0.1 in float64 are equal in float32, so that the rank must decide.
 SCORE = st.one_of(
     st.sampled_from([0.1, 0.1 + 1e-12, 0.1 - 1e-12, -0.0, 0.0]),
     st.floats(-3.4e38, 3.4e38, allow_nan=False),
@@ -45,7 +45,7 @@ SCORE = st.one_of(
     )
 )
 @settings(max_examples=150, deadline=None)
-def test_exported_run_comes_back_the_same(scores: dict[str, dict[str, float]]) -> None:
+def test_exported_run_is_imported_unchanged(scores: dict[str, dict[str, float]]) -> None:
     rows = "".join(
         f"{query} Q0 {video} 7 {score!r} t\n"
         for query, videos in scores.items()
@@ -60,7 +60,7 @@ def test_exported_run_comes_back_the_same(scores: dict[str, dict[str, float]]) -
     assert not any("a rank" in warning or "the rank" in warning for warning in again.warnings)
 
 
-def test_lines_are_as_trec_has_them() -> None:
+def test_lines_have_the_trec_format() -> None:
     videos, scores = np.array([2, 0], np.int32), np.array([0.85588, -1e-30], np.float32)
     text = "".join(trec_lines([("q1", videos, scores)], list(VIDEOS), " "))
     assert text == "q1 Q0 vA 1 0.85588 run\nq1 Q0 vC 2 -1e-30 run\n"

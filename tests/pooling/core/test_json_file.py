@@ -1,4 +1,4 @@
-"""JSON runs: plain lists, the layouts of the FIRE code, and every refusal with its caption."""
+"""JSON runs: plain lists, the layouts of the FIRE code, and the error of each bad file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def videos(run_path: Path, **options: object) -> dict[int, list[int]]:
         ({CAT: ["vB"]}, {2: [1]}),
         ({RED: ["vB", "vC"]}, {0: [1, 0], 1: [1, 0]}),  # every caption with this text
         ({"q1": [["vB", 0.5], ["vA", 2]]}, {1: [2, 1]}),
-        ({"q1": [["vC", 1], ["vA", 1], ["vB", 1]]}, {1: [0, 2, 1]}),  # ties: place in the list
+        ({"q1": [["vC", 1], ["vA", 1], ["vB", 1]]}, {1: [0, 2, 1]}),  # ties: rank in the list
         ({"q1": {"vC": 1, "vA": 1, "vB": 2}}, {1: [1, 2, 0]}),  # ties: key
         ({"q1": [], "q0": ["vA"]}, {2: [2]}),
     ],
@@ -52,22 +52,22 @@ def entry(text: str, preds: list[str], **more: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        # MSR-VTT: numbered entries, the gold video as a text.
+        # MSR-VTT: numbered entries, with the gold video as a string.
         (
             {"0": entry(CAT, ["vB"], gold="vA", caption_idx=0), "1": entry(RED, ["vC"], gold="vC")},
-            {2: [1], 0: [0], 1: [0]},  # the only entry for its text is that of both captions
+            {2: [1], 0: [0], 1: [0]},  # the only entry with this text is used for both captions
         ),
         ([entry(CAT, ["vB", "vA"])], {2: [1, 2]}),
-        # MSVD: by video, then by caption index; gold is a list.
+        # MSVD: by video and then by caption index, with gold as a list.
         (
             {
                 "vB": {"0": entry(RED, ["vB"], gold=["vB"])},
                 "vC": {"0": entry(RED, ["vC"], gold=["vC"])},
             },
-            {1: [1], 0: [0]},  # not in order: by their original positives
+            {1: [1], 0: [0]},  # matched by original positives, not by order
         ),
         ({"vB": {"3": entry(RED, ["vB"])}, "vC": {"7": entry(RED, ["vC"])}}, {1: [1], 0: [0]}),
-        ([entry(RED, ["vA"]), entry(RED, ["vB"])], {0: [2], 1: [1]}),  # nothing else: in order
+        ([entry(RED, ["vA"]), entry(RED, ["vB"])], {0: [2], 1: [1]}),  # matched by order
     ],
 )
 def test_predictions_of_the_fire_code(
@@ -76,7 +76,7 @@ def test_predictions_of_the_fire_code(
     assert videos(write(tmp_path, json.dumps(data))) == expected
 
 
-def test_equal_texts_are_matched_in_order_where_positives_are_not_known(tmp_path: Path) -> None:
+def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> None:
     data = [entry(RED, ["vB"], gold="vB"), entry(RED, ["vC"], gold="vC")]
     assert videos(write(tmp_path, json.dumps(data)), original=None) == {0: [1], 1: [0]}
 
@@ -87,8 +87,8 @@ def test_equal_texts_are_matched_in_order_where_positives_are_not_known(tmp_path
         ('{"q1": ["vA",\n ]}', "a.run, line 2: not JSON: Expecting value (column 2)"),
         ('{"q1": ["vA"]', "a.run, line 1: not JSON: Expecting ',' delimiter (column 14)"),
         ('{"q1": ["vA"]} {}', "a.run, line 1: not JSON: Extra data (column 16)"),
-        ('{"q1": ["vA"], "q1": ["vB"]}', "a.run: the key 'q1' is twice in one object"),
-        ('{"q1": {"vA": 1, "vA": 2}}', "a.run: the key 'vA' is twice in one object"),
+        ('{"q1": ["vA"], "q1": ["vB"]}', "a.run: the key 'q1' occurs twice in one object"),
+        ('{"q1": {"vA": 1, "vA": 2}}', "a.run: the key 'vA' occurs twice in one object"),
         ('{"q1": {"vA": NaN}}', "a.run: NaN is not a JSON number"),
         ('{"q1": [["vA", -Infinity]]}', "a.run: -Infinity is not a JSON number"),
         ("[" * 100_000, "a.run: lists or objects are nested too deeply"),
@@ -116,12 +116,12 @@ def test_equal_texts_are_matched_in_order_where_positives_are_not_known(tmp_path
             '{"q1": [["vA"]]}',
             "a.run: caption 'q1' is neither all videos nor all pairs of video and score",
         ),
-        ('{"q1": [[[], 1]]}', "a.run: caption 'q1' has something that is not a video key"),
+        ('{"q1": [[[], 1]]}', "a.run: caption 'q1' has an entry that is not a video key"),
         ('{"q1": "vA"}', "a.run: caption 'q1' has no list of videos"),
         ('{"q1": ["vA"], "q0": null}', "a.run: caption 'q0' has no list of videos"),
         (
             '{"q1": ["vA"], "a red shape": ["vA"]}',
-            "a.run: caption 'a red shape' is a caption that caption 'q1' has a list for",
+            "a.run: caption 'a red shape' is the same caption as caption 'q1', which has a list",
         ),
         ("{}", "a.run: the run has no ranked list"),
         ("[]", "a.run: the run has no ranked list"),
@@ -191,7 +191,7 @@ def test_wrong_outermost_value_is_refused(tmp_path: Path, content: str, reason: 
     assert refused.value.reason == reason
 
 
-def test_utf16_is_refused_although_json_would_take_it(tmp_path: Path) -> None:
+def test_utf16_is_refused_although_json_accepts_it(tmp_path: Path) -> None:
     for encoding in ("utf-16", "utf-16-le"):
         with pytest.raises(InvalidInput) as refused:
             read(write(tmp_path, '{"q1": ["vA"]}'.encode(encoding)))

@@ -1,4 +1,4 @@
-"""Text from strangers: the same content in any wrapping, and every refusal with its line."""
+"""Untrusted text: the same content in any encoding of a file, and the error of each bad file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.pooling.core.tiny import write
 
 TEXT = "über\tone\u2028\x85\n\ntwo 🐈\n"
 PLAIN = TEXT.encode()
-# Without a time stamp: processes that share the tests must name them alike.
+# Without a time stamp, because all test processes must generate the same test names.
 packed = partial(gzip.compress, mtime=0)
 TRUNCATED = packed(b"".join(b"line %d\n" % n for n in range(5000)))
 
@@ -38,7 +38,7 @@ TRUNCATED = packed(b"".join(b"line %d\n" % n for n in range(5000)))
     ],
     ids=["plain", "BOM", "CRLF", "no last newline", "gzip", "gzip members", "gzip BOM CRLF"],
 )
-def test_content_is_the_same_in_any_wrapping(tmp_path: Path, content: bytes) -> None:
+def test_content_does_not_depend_on_the_file_encoding(tmp_path: Path, content: bytes) -> None:
     blocks = TextBlocks(write(tmp_path, content))
 
     assert list(blocks.text_lines()) == ["über\tone\u2028\x85\n", "\n", "two 🐈\n"]
@@ -66,15 +66,18 @@ def bomb(size: int) -> bytes:
             "save it as UTF-8",
         ),
         (
-            b"ok\nok\n\xed\xa0\x80\n",  # a surrogate, as some programs write it
+            b"ok\nok\n\xed\xa0\x80\n",  # a surrogate, which some programs write
             "f, line 3: not UTF-8 (byte 0xED); if the text is Latin-1 or Windows-1252, "
             "save it as UTF-8",
         ),
         (b"ok\nno\0\n", "f, line 2: a NUL character"),
         (b"ok\r\nno\rno\r\n", "f, line 2: a carriage return without a newline"),
         (b"ok\r\nno\r", "f, line 2: a carriage return without a newline"),
-        (b"ok\n" + b"x" * (1 << 20) + b"x\n", "f, line 2: longer than 1,048,576 bytes"),
-        (b"ok\n" * 700_000 + b"x" * (5 << 20), "f, line 700001: longer than 1,048,576 bytes"),
+        (b"ok\n" + b"x" * (1 << 20) + b"x\n", "f, line 2: the line is longer than 1,048,576 bytes"),
+        (
+            b"ok\n" * 700_000 + b"x" * (5 << 20),
+            "f, line 700001: the line is longer than 1,048,576 bytes",
+        ),
         (TRUNCATED[:-9], "f, line 5001: the gzip stream ends early"),
         (TRUNCATED[:-4], "f, line 5001: the gzip stream ends early"),
         (TRUNCATED[:-6] + b"\0\0" + TRUNCATED[-4:], "f, line 1: the gzip stream is damaged"),
@@ -97,7 +100,7 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
     assert str(refused.value) == "none.csv: the file cannot be read: No such file or directory"
 
 
-def test_gzip_bomb_is_stopped_by_what_it_unpacks_to(tmp_path: Path) -> None:
+def test_gzip_bomb_is_stopped_by_its_unpacked_size(tmp_path: Path) -> None:
     path = write(tmp_path, bomb(100))  # 100 MB in 100 KB
     tracemalloc.start()
     with pytest.raises(InvalidInput) as refused:
@@ -105,7 +108,7 @@ def test_gzip_bomb_is_stopped_by_what_it_unpacks_to(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert refused.value.reason == "more than 4,000,000 bytes of text"
+    assert refused.value.reason == "the file has more than 4,000,000 bytes of text"
     assert peak < 12_000_000
 
 
@@ -140,7 +143,7 @@ def test_blocks_cut_anywhere_hold_whole_lines(
     assert [before for before, _ in seen] == [0, *np.cumsum(counts)[:-1].tolist()]
 
 
-def test_progress_is_told_in_bytes_and_may_cancel(tmp_path: Path) -> None:
+def test_progress_counts_bytes_and_can_cancel(tmp_path: Path) -> None:
     path = write(tmp_path, b"0123456\n" * 400_000)
     calls: list[tuple[int, int | None]] = []
 
@@ -154,7 +157,7 @@ def test_progress_is_told_in_bytes_and_may_cancel(tmp_path: Path) -> None:
     assert calls == [(1 << 20, 3_200_000), (2 << 20, 3_200_000)]
 
 
-def test_matrix_is_hashed_as_it_lies_on_disk(tmp_path: Path) -> None:
+def test_the_bytes_of_a_matrix_are_hashed(tmp_path: Path) -> None:
     path = tmp_path / "m.npy"
     np.save(path, np.zeros((2, 2)))
     assert sha256_of_file(path) == hashlib.sha256(path.read_bytes()).hexdigest()

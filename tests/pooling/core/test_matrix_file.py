@@ -1,4 +1,4 @@
-"""Similarity matrices: equal to the same scores as a TREC run, and every refusal."""
+"""Similarity matrices: the same lists as from a TREC run, and the error of each bad file."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_matrix_equals_the_same_scores_as_trec(
     assert matrix.scores.tolist() == trec.scores.tolist()
 
 
-def test_depth_is_100_where_none_is_given(tmp_path: Path) -> None:
+def test_default_depth_is_100(tmp_path: Path) -> None:
     path = tmp_path / "m.npy"
     np.save(path, np.zeros((1, 150), dtype=np.float32))
     numbers: dict[str, Any] = {
@@ -97,8 +97,8 @@ def header(text: str, data: bytes = b"", version: tuple[int, int] = (1, 0)) -> b
     return b"\x93NUMPY" + bytes(version) + length + text.encode() + data
 
 
-FLOATS = "float16, 32 or 64 are needed"
-WANTED = "the benchmark has 3 captions x 3 videos"
+FLOATS = "use float16, float32 or float64"
+REQUIRED = "but the benchmark has 3 captions x 3 videos"
 GOOD = npy(np.zeros((3, 3), dtype="<f4"))
 ARCHIVE = io.BytesIO()
 np.savez(ARCHIVE, np.zeros((3, 3)))
@@ -107,23 +107,26 @@ np.savez(ARCHIVE, np.zeros((3, 3)))
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (GOOD[:-1], "the file has 163 bytes, its header asks for 164"),
-        (GOOD + b"\0", "the file has 165 bytes, its header asks for 164"),
+        (GOOD[:-1], "the file has 163 bytes, but its header requires 164"),
+        (GOOD + b"\0", "the file has 165 bytes, but its header requires 164"),
         (GOOD[:50], "the file ends within its header"),
-        (npy(np.zeros((3, 3), "O"), allow_pickle=True), f"scores of type '|O'; {FLOATS}"),
-        (npy(np.zeros((3, 3), "c8")), f"scores of type '<c8'; {FLOATS}"),
-        (npy(np.zeros((3, 3), "i4")), f"scores of type '<i4'; {FLOATS}"),
-        (npy(np.zeros((3, 3), [("a", "f4")])), f"scores of type \"[('a', '<f4')]\"; {FLOATS}"),
-        (npy(np.zeros(9, "f4")), f"the shape of the matrix is (9), {WANTED}"),
-        (npy(np.zeros((1, 3, 3), "f4")), f"the shape of the matrix is (1 x 3 x 3), {WANTED}"),
-        (npy(np.zeros((3, 4), "f4")), f"the shape of the matrix is (3 x 4), {WANTED}"),
+        (npy(np.zeros((3, 3), "O"), allow_pickle=True), f"the scores have the type '|O'; {FLOATS}"),
+        (npy(np.zeros((3, 3), "c8")), f"the scores have the type '<c8'; {FLOATS}"),
+        (npy(np.zeros((3, 3), "i4")), f"the scores have the type '<i4'; {FLOATS}"),
+        (
+            npy(np.zeros((3, 3), [("a", "f4")])),
+            f"the scores have the type \"[('a', '<f4')]\"; {FLOATS}",
+        ),
+        (npy(np.zeros(9, "f4")), f"the shape of the matrix is (9), {REQUIRED}"),
+        (npy(np.zeros((1, 3, 3), "f4")), f"the shape of the matrix is (1 x 3 x 3), {REQUIRED}"),
+        (npy(np.zeros((3, 4), "f4")), f"the shape of the matrix is (3 x 4), {REQUIRED}"),
         (
             header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 2000000)}"),
-            f"the shape of the matrix is (1000000 x 2000000), {WANTED}",
+            f"the shape of the matrix is (1000000 x 2000000), {REQUIRED}",
         ),
         (
             header("{'descr': '<f4', 'fortran_order': False, 'shape': (3.0, 3)}"),
-            f"the shape of the matrix is (3.0 x 3), {WANTED}",
+            f"the shape of the matrix is (3.0 x 3), {REQUIRED}",
         ),
         (
             header("{'descr': '<f4', 'fortran_order': 0, 'shape': (3, 3)}"),
@@ -133,10 +136,10 @@ np.savez(ARCHIVE, np.zeros((3, 3)))
         (header("__import__('os')"), "the .npy header cannot be read"),
         (header("(" * 9000), "the .npy header cannot be read"),
         (header("-" * 9000 + "1"), "the .npy header cannot be read"),
-        (header(" " * 10_001), "the .npy header has 10,001 bytes, 10,000 allowed"),
+        (header(" " * 10_001), "the .npy header has 10,001 bytes; the maximum is 10,000"),
         (
             header("", version=(2, 0))[:8] + b"\xff\xff\xff\xff",
-            "the .npy header has 4,294,967,295 bytes, 10,000 allowed",
+            "the .npy header has 4,294,967,295 bytes; the maximum is 10,000",
         ),
         (header("{}", version=(9, 0)), "not a .npy file of version 1, 2 or 3"),
         (ARCHIVE.getvalue(), "not a .npy file"),
@@ -153,13 +156,13 @@ def test_bad_matrix_is_refused(tmp_path: Path, content: bytes, reason: str) -> N
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (np.nan, "nan is no score"),
-        (np.inf, "inf is no score"),
-        (-np.inf, "-inf is no score"),
+        (np.nan, "nan is not a score"),
+        (np.inf, "inf is not a score"),
+        (-np.inf, "-inf is not a score"),
         (1e300, "1e+300 is beyond the range of 32-bit numbers"),
     ],
 )
-def test_score_out_of_range_is_refused_with_its_place(
+def test_score_out_of_range_is_refused_with_its_position(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: float, reason: str
 ) -> None:
     monkeypatch.setattr(matrix_file, "BAND_SCORES", 3)
@@ -171,16 +174,16 @@ def test_score_out_of_range_is_refused_with_its_place(
     assert str(refused.value) == f"a.run: {reason}: {place}"
 
 
-def test_transposed_matrix_is_named_so(tmp_path: Path) -> None:
+def test_transposed_matrix_is_recognised(tmp_path: Path) -> None:
     numbers: dict[str, Any] = {"query_numbers": {"q1": 0, "q2": 1}, "video_numbers": {"v": 0}}
     with pytest.raises(InvalidInput) as refused:
         read_run(write(tmp_path, npy(np.zeros((1, 2), "f4"))), source="m.npy", **numbers)
     assert str(refused.value) == (
-        "m.npy: the matrix is 1 x 2, videos x captions: transpose it to 2 captions x 1 videos"
+        "m.npy: the matrix is 1 x 2, videos x captions; transpose it to 2 captions x 1 videos"
     )
 
 
-def test_archives_and_pickles_are_not_taken_for_text(tmp_path: Path) -> None:
+def test_archives_and_pickles_are_not_read_as_text(tmp_path: Path) -> None:
     for content, reason in (
         (ARCHIVE.getvalue(), "a zip archive (or .npz); unpack it first"),
         (pickle.dumps([1]), "a Python pickle, which is never loaded"),

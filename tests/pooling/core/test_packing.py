@@ -1,4 +1,4 @@
-"""Ranked lists, numbers and texts as bytes and back."""
+"""Packing and unpacking of ranked lists, numbers and texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pooling.core.packing import (
 from tests.pooling.core.tiny import read, write
 
 
-def test_list_is_little_endian_and_comes_back() -> None:
+def test_list_is_packed_as_little_endian() -> None:
     videos, scores = np.array([1, 258], np.int32), np.array([1.0, -0.1], np.float32)
     packed = pack_list(videos, scores)
 
@@ -44,17 +44,17 @@ def test_ragged_lists_are_padded_and_cut(tmp_path: Path) -> None:
     assert ranked_matrix(run, 3, depth=2).tolist() == expected
 
 
-def test_no_list_at_all_is_all_padding() -> None:
+def test_without_lists_all_is_padding() -> None:
     assert unpack_many([], np.array([], np.int32), 1, depth=2).tolist() == [[-1, -1]]
 
 
-def test_bytes_that_are_no_numbers_are_an_error() -> None:
-    with pytest.raises(ValueError, match="not a whole number of videos"):
+def test_incomplete_values_are_an_error() -> None:
+    with pytest.raises(ValueError, match="ends within a value"):
         unpack_many([b"123", b"12345"], np.array([0, 1]), 2, depth=1)
 
 
 @given(st.lists(st.integers(0, 2**31 - 1)))
-def test_numbers_are_unpacked_as_they_were_packed(numbers: list[int]) -> None:
+def test_unpacking_reverses_packing_of_numbers(numbers: list[int]) -> None:
     packed = pack_numbers(np.array(numbers, np.int32))
     assert len(packed) == 4 * len(numbers)
     assert unpack_numbers(packed).tolist() == numbers
@@ -64,5 +64,5 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 
 @given(st.lists(TEXT, min_size=1))
-def test_texts_are_unpacked_as_they_were_packed(texts: list[str]) -> None:
+def test_unpacking_reverses_packing_of_texts(texts: list[str]) -> None:
     assert unpack_texts(pack_texts(texts)) == texts

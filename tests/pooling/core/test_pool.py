@@ -1,4 +1,4 @@
-"""Pools against Python's sets."""
+"""Pools compared with Python's sets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.core.arrays import Int32s
+from pooling.core.pair_space import PairSpace
 from pooling.core.pool import (
     NOT_RANKED,
     new_codes,
@@ -17,11 +18,12 @@ from pooling.core.pool import (
 )
 
 N_VIDEOS = 7
+SPACE = PairSpace(6, N_VIDEOS)
 
 
 @st.composite
 def ranked_lists(draw: st.DrawFn, n_queries: int = 4) -> Int32s:
-    """int32 [4, 5]: distinct videos, then -1."""
+    """Distinct videos padded with -1, int32 [4, 5]."""
     ranked = np.full((n_queries, 5), -1, dtype=np.int32)
     for row in ranked:
         videos = draw(st.lists(st.integers(0, N_VIDEOS - 1), unique=True, max_size=5))
@@ -35,40 +37,40 @@ def as_set(ranked: Int32s, depth: int) -> set[int]:
 
 @given(st.lists(ranked_lists(), min_size=1, max_size=4), st.integers(1, 6))
 def test_union_equals_that_of_sets(runs: list[Int32s], depth: int) -> None:
-    codes = union_codes([pair_codes(ranked, depth, N_VIDEOS) for ranked in runs])
+    codes = union_codes([pair_codes(ranked, depth, SPACE) for ranked in runs])
 
     assert codes.tolist() == sorted(set().union(*(as_set(ranked, depth) for ranked in runs)))
 
 
 @given(st.lists(ranked_lists(), min_size=1, max_size=4), st.integers(1, 6))
-def test_pool_built_run_by_run_equals_that_built_at_once(runs: list[Int32s], depth: int) -> None:
+def test_pool_built_run_by_run_equals_pool_of_all_runs(runs: list[Int32s], depth: int) -> None:
     pool = union_codes([])
     for ranked in runs:
-        codes = pair_codes(ranked, depth, N_VIDEOS)
+        codes = pair_codes(ranked, depth, SPACE)
         fresh = new_codes(codes, pool)
         assert set(fresh.tolist()) == set(codes.tolist()) - set(pool.tolist())
         pool = union_codes([pool, fresh])
 
-    at_once = union_codes([pair_codes(ranked, depth, N_VIDEOS) for ranked in runs])
+    at_once = union_codes([pair_codes(ranked, depth, SPACE) for ranked in runs])
     assert pool.tolist() == at_once.tolist()
 
 
-def test_rows_may_be_some_of_the_captions() -> None:
+def test_rows_can_be_a_selection_of_captions() -> None:
     ranked = np.array([[3, -1], [0, 6]], dtype=np.int32)
-    codes = pair_codes(ranked, 2, N_VIDEOS, queries=np.array([5, 2], dtype=np.int32))
+    codes = pair_codes(ranked, 2, SPACE, queries=np.array([5, 2], dtype=np.int32))
 
     assert codes.tolist() == [14, 20, 38]
-    queries, videos = np.divmod(codes, N_VIDEOS)
+    queries, videos = SPACE.decode(codes)
     assert (queries.tolist(), videos.tolist()) == ([2, 2, 5], [0, 6, 3])
 
 
 def test_codes_do_not_overflow_32_bits() -> None:
     ranked = np.array([[99_999]], dtype=np.int32)
     queries = np.array([99_999], dtype=np.int32)
-    assert pair_codes(ranked, 1, 100_000, queries).tolist() == [9_999_999_999]
+    assert pair_codes(ranked, 1, PairSpace(100_000, 100_000), queries).tolist() == [9_999_999_999]
 
 
-def test_sample_is_the_same_for_ever_and_nested() -> None:
+def test_samples_are_pinned_and_nested() -> None:
     assert sample_queries(20, 5, seed=1).tolist() == [4, 8, 10, 14, 15]
     assert sample_queries(20, 6, seed=1).tolist() == [3, 4, 8, 10, 14, 15]
     assert sample_queries(20, 5, seed=2).tolist() == [4, 8, 15, 16, 19]
@@ -77,6 +79,6 @@ def test_sample_is_the_same_for_ever_and_nested() -> None:
 def test_ranks_of_pairs_by_hand() -> None:
     ranked = np.array([[2, 0, -1], [1, 2, 0]], dtype=np.int32)
     codes = np.array([0, 1, 2, 3, 4, 5])
-    assert ranks_of_pairs(ranked, codes, 3).tolist() == [1, NOT_RANKED, 0, 2, 0, 1]
+    assert ranks_of_pairs(ranked, codes, PairSpace(2, 3)).tolist() == [1, NOT_RANKED, 0, 2, 0, 1]
     nothing = np.full((2, 3), -1, dtype=np.int32)
-    assert ranks_of_pairs(nothing, codes, 3).tolist() == [NOT_RANKED] * 6
+    assert ranks_of_pairs(nothing, codes, PairSpace(2, 3)).tolist() == [NOT_RANKED] * 6

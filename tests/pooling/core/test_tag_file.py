@@ -1,4 +1,4 @@
-"""Tags as a file: what comes out, and every refusal with its line."""
+"""Files of tags: the parsed tags, and the error and line of each bad file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def numbers(file: TagFile) -> list[tuple[str, list[int]]]:
     return [(tag, found.tolist()) for tag, found in file.numbers.items()]
 
 
-def test_the_header_tells_what_is_tagged(tmp_path: Path) -> None:
+def test_the_header_decides_what_is_tagged(tmp_path: Path) -> None:
     content = "tag,caption_id\nsports & games,q1\nfood,v0\nsports & games,q0\n\n=1+1,q0\n"
     captions = parse(tmp_path, gzip.compress(content.encode()))
     assert captions.of == CAPTION
@@ -51,12 +51,12 @@ LONG = "x" * (MAX_TAG + 1)
         ("q0, ", "the tag is empty"),
         ("q0, food", "the tag ' food' begins or ends with a blank"),
         ("q0,food\u00a0", "the tag 'food\\xa0' begins or ends with a blank"),
-        (f"q0,{LONG}", "the tag has 101 characters, 100 are allowed"),
+        (f"q0,{LONG}", "the tag has 101 characters; the maximum is 100"),
         ('q0,"foo\nd"', "the tag 'foo\\nd' has a control character or line separator"),
-        ("q0,no tag", "'no tag' stands for what has none"),
-        ("q1,sports", "caption 'q1' has the tag 'sports' already in line 2"),
+        ("q0,no tag", "the tag 'no tag' is reserved for captions without a tag"),
+        ("q1,sports", "caption 'q1' already has the tag 'sports' in line 2"),
         ("q0,fourth", "more than 3 different tags"),
-        ("q0", "1 columns where the header has 2"),
+        ("q0", "1 columns, but the header has 2"),
     ],
 )
 def test_bad_row_is_refused(
@@ -92,7 +92,7 @@ def test_bad_file_is_refused(tmp_path: Path, content: str, message: str) -> None
 
 
 @given(st.text(max_size=120))
-def test_what_is_taken_for_a_tag_is_plain(tag: str) -> None:
+def test_every_accepted_tag_is_one_printable_line(tag: str) -> None:
     if tag_fault(tag) is None:
         assert 1 <= len(tag) <= MAX_TAG
         assert tag == tag.strip()

@@ -1,4 +1,4 @@
-"""Train captions as a file: what comes out, and every refusal with its line."""
+"""Files of train captions: the parsed texts, and the error and line of each bad file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_captions_keep_their_order_and_their_repetitions(tmp_path: Path) -> None
     file = parse_train_captions(write(tmp_path, gzip.compress(content.encode())))
     assert file.texts == ("one,\ntwo", "ü 🐈", "one,\ntwo")
     assert file.sha256 == hashlib.sha256(content.encode()).hexdigest()
-    # A key is expected there; what else stands there is told.
+    # The column of keys is ignored silently, any other column with a note.
     assert file.notes == ("columns not used: 'video_id'",)
     alone = parse_train_captions(write(tmp_path, "\ufeffcaption\r\na dog\r\n"))
     assert (alone.texts, alone.notes) == (("a dog",), ())
@@ -35,10 +35,10 @@ def test_captions_keep_their_order_and_their_repetitions(tmp_path: Path) -> None
         ("caption,id\na dog,1\n,2\n", "t.csv, line 3: the caption is empty"),
         (
             f"caption\n{'x' * 10_001}\n",
-            "t.csv, line 2: the caption has 10,001 characters, 10,000 are allowed",
+            "t.csv, line 2: the caption has 10,001 characters; the maximum is 10,000",
         ),
         ("caption\na\na\na\na\n", "t.csv, line 5: more than 3 captions"),
-        ("caption\na,dog\n", "t.csv, line 2: 2 columns where the header has 1"),
+        ("caption\na,dog\n", "t.csv, line 2: 2 columns, but the header has 1"),
         ("caption\na\0dog\n", "t.csv, line 2: a NUL character"),
     ],
 )

@@ -1,4 +1,4 @@
-"""TREC runs: the order of a run, and every refusal with its line."""
+"""TREC runs: the order of a run, and the error and line of each bad file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOOD = "q2 Q0 vA 1 0.9 tag\nq2 Q0 vB 2 0.5 tag\nq1\tQ0\tvB\t1\t-1e-3\ttag\n"
 BAD_SCORES = "nan inf -Infinity 1_0 ١٢ 0x1 1e . 1,5 --1 None"
 
 
-def test_run_is_read_as_written(tmp_path: Path) -> None:
+def test_run_is_read_unchanged(tmp_path: Path) -> None:
     run = read(write(tmp_path, GOOD))
 
     assert lists(run) == {
@@ -37,7 +37,7 @@ def test_run_is_read_as_written(tmp_path: Path) -> None:
         (["vA 3 1", "vB 1 1.0", "vC 2 1e0"], ["vB", "vC", "vA"]),  # then rank
         (["vC 1 5", "vB 1 5", "vA 1 5"], ["vA", "vB", "vC"]),  # then key, not number
         (["vC 1 -0.0", "vB 1 0", "vA 2 +.0"], ["vB", "vC", "vA"]),
-        # Equal in 32 bits, not in 64: the score still decides.
+        # These scores are equal in 32 bits but not in 64, so the score decides.
         (["vA 1 0.10000000000000001", "vB 2 0.1000000000000001"], ["vB", "vA"]),
     ],
 )
@@ -60,14 +60,14 @@ def test_warnings_count_captions(
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", block_bytes)
     content = (
-        "q2 Q0 vA 2 0.9 one\nq2 Q0 vB 1 0.5 one\n"  # contradicts
-        "q1 Q0 vA 1 0.9 two\nq1 Q0 vB 1 0.5 one\n"  # the same rank twice
-        "q0 Q0 vA 5 0.9 one\nq0 Q0 vB 9 0.5 one\n"  # gaps are no fault
+        "q2 Q0 vA 2 0.9 one\nq2 Q0 vB 1 0.5 one\n"  # the ranks contradict the scores
+        "q1 Q0 vA 1 0.9 two\nq1 Q0 vB 1 0.5 one\n"  # a repeated rank
+        "q0 Q0 vA 5 0.9 one\nq0 Q0 vB 9 0.5 one\n"  # gaps between ranks are allowed
     )
     assert read(write(tmp_path, content)).warnings == (
         "the rank column contradicts the scores in 1 captions",
-        "a rank is given more than once in 1 captions",
-        "more than one run tag; the first is 'one'",
+        "a rank occurs more than once in 1 captions",
+        "the file has several run tags; the first is 'one'",
     )
 
 
@@ -101,11 +101,14 @@ def test_warnings_count_captions(
             "q1\x85x Q0 vA 1 1 tag",
             "the caption key 'q1\\x85x' has a control character or line separator",
         ),
-        ("q1\xa0Q0 Q0 vA 1 1 tag", "unknown caption 'q1\\xa0Q0'"),  # a blank only to some readers
+        (
+            "q1\xa0Q0 Q0 vA 1 1 tag",
+            "unknown caption 'q1\\xa0Q0'",
+        ),  # only some programs treat this as a blank
         ("q1\u3000Q0 vA 1 1 tag", "5 columns instead of 6"),
-        ("q1\x0cQ0 vA 1 1 tag", "a control character"),
-        ("q1 Q0 vA 1 1 \x1b[31m", "a control character"),
-        ("x" * 300 + " Q0 vA 1 1 tag", "the caption key has 300 characters, 255 are allowed"),
+        ("q1\x0cQ0 vA 1 1 tag", "the line has a control character"),
+        ("q1 Q0 vA 1 1 \x1b[31m", "the line has a control character"),
+        ("x" * 300 + " Q0 vA 1 1 tag", "the caption key has 300 characters; the maximum is 255"),
     ],
 )
 @pytest.mark.parametrize("ending", ["", "\nq9 bad as well"])
@@ -133,7 +136,7 @@ def test_truncated_run_is_refused(tmp_path: Path) -> None:
         ("\n \t\n", "a.run, line 2: 0 columns instead of 6"),
     ],
 )
-def test_run_of_nothing_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_run_without_lists_is_refused(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(write(tmp_path, content))
     assert str(refused.value) == message
@@ -141,7 +144,7 @@ def test_run_of_nothing_is_refused(tmp_path: Path, content: str, message: str) -
 
 @pytest.mark.parametrize("block_bytes", [1, 40, 1 << 20])
 @pytest.mark.parametrize("grouped", [True, False])
-def test_lists_do_not_depend_on_how_the_file_is_cut(
+def test_lists_do_not_depend_on_the_block_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, grouped: bool
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", block_bytes)
@@ -161,7 +164,7 @@ def test_lists_do_not_depend_on_how_the_file_is_cut(
 
 @pytest.mark.parametrize("block_bytes", [1, 1 << 20])
 @pytest.mark.parametrize("between", ["", "\n", "q1 Q0 vA 1 1 tag\n\nq0 Q0 vA 1 1 tag\n"])
-def test_pair_given_twice_is_found_across_blocks(
+def test_repeated_pair_is_found_across_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, between: str
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", block_bytes)
@@ -183,10 +186,10 @@ def test_first_of_several_repeated_lines_is_named(tmp_path: Path) -> None:
 def test_depth_below_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(write(tmp_path, GOOD), depth=0)
-    assert str(refused.value) == "the depth is 0, it must be at least 1"
+    assert str(refused.value) == "the depth is 0; it must be at least 1"
 
 
 def test_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(write(tmp_path, GOOD), format="xml")
-    assert str(refused.value) == "unknown format 'xml'; there are auto, trec, json, npy"
+    assert str(refused.value) == "unknown format 'xml'; use auto, trec, json, npy"

@@ -1,7 +1,7 @@
 """A benchmark of three captions and three videos, small enough to order by hand.
 
-Numbers and keys are in opposite orders, so that neither can pass for the other; the first two
-captions have the same text.
+Numbers and keys are in opposite orders, so that a test notices if one is used as the other. The
+first two captions have the same text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read(path: Path, **options: Any) -> RunData:
 
 
 def lists(run: RunData) -> dict[int, list[tuple[int, float]]]:
-    """{query number: [(video number, score), ...]}, read off the packed arrays."""
+    """Return the lists of a run as {query number: [(video number, score), ...]}."""
     pairs = list(zip(run.videos.tolist(), run.scores.tolist(), strict=True))
     bounds = run.offsets.tolist()
     return {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from evaluation.lab.analyses.base import Chart, Column, Result, Table
-from evaluation.lab.analyses.intervals import counted, few_units_warnings
-from evaluation.lab.analyses.specs import DOTS, PERCENT, low_high, name_of, quantity, spans
+from config.shared.words import counted
+from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.intervals import few_units_warnings
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
 SOURCES = {
@@ -34,7 +36,7 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("run", "Run"),
                 Column("measure", "Measure"),
                 Column("raw", "Raw, %", "percent"),
-                Column("raw_interval", "Interval for sampling alone", "percent"),
+                Column("raw_interval", "Interval for sampling only", "percent"),
                 Column("corrected", "Corrected, %", "percent"),
                 Column("interval", f"{percent}, labelling and sampling", "percent"),
                 Column("change", "Raw minus corrected", "points"),
@@ -49,8 +51,8 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("source", "Estimated from"),
                 Column("false_alarm", "False alarms, %", "percent"),
                 Column("false_alarm_interval", percent, "percent"),
-                Column("alone", "Alone, %", "percent"),
-                Column("beside", "Beside others, %", "percent"),
+                Column("alone", "Only positive, %", "percent"),
+                Column("beside", "Other positives, %", "percent"),
                 Column("miss", "Misses, %", "percent"),
                 Column("miss_interval", percent, "percent"),
                 Column("prevalence", "Truly relevant, %", "percent"),
@@ -59,9 +61,9 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("undefined", "Reason for no estimate"),
             ],
             [{**row, "undefined": row["undefined"] or ""} for row in rates],
-            note="False alarms are labels “relevant” of pairs that are not relevant. Misses are "
-            "labels “not relevant” of relevant pairs. Alone: no other pair of the caption is "
-            "labelled relevant.",
+            note="False alarms are “relevant” labels of pairs that are not relevant. Misses are "
+            "“not relevant” labels of relevant pairs. Only positive: no other pair of the "
+            "caption is labelled relevant. Other positives: another pair is.",
         ),
         Table(
             "labels",
@@ -79,20 +81,20 @@ def noise_tables(result: Result) -> list[Table]:
         ),
         Table(
             "deciding",
-            "Positives that decide a score alone",
+            "Sole positives",
             [
                 Column("run", "Run"),
                 Column("measure", "Measure"),
-                Column("deciding", "Deciding positives", "count"),
-                Column("to_confirm", "Deciding positives with one label", "count"),
+                Column("deciding", "Sole positives", "count"),
+                Column("to_confirm", "Sole positives with one label", "count"),
                 Column("wrong", "Wrong among these (estimate)", "count"),
                 Column("score", "Raw, %", "percent"),
                 Column("confirmed", "Expected after confirmation, %", "percent"),
             ],
             [{**row, "wrong": round(row["wrong"])} for row in result["deciding"]],
-            note="If the top k of a caption has a single positive, its label alone decides "
-            "whether the caption is correct. A second label of each such positive, and a third "
-            "label if the two differ, corrects most wrong ones.",
+            note="If the top k of a caption contains a single positive, C@k depends on its "
+            "label. A second label of each sole positive, and a third label if the two "
+            "differ, corrects most wrong ones.",
         ),
     ]
 
@@ -154,26 +156,26 @@ def noise_warnings(result: Result) -> list[str]:
         )
         return [
             "No score is corrected, because no error rates are known "
-            f"({reasons}). Type them in under “More options”."
+            f"({reasons}). Enter them in the settings."
         ]
     found = []
     if used["source"] == TYPED:
         found.append(
-            "The error rates are assumed. The intervals do not cover errors in these rates."
+            "The error rates were entered. The intervals do not cover errors in these rates."
         )
     if used["source"] in (DOUBLE, ANNOTATORS) and used["disagreements"] < FEW_DISAGREEMENTS:
         found.append(
-            f"The error rates rest on only {counted(used['disagreements'], 'pair')} with "
+            f"The error rates are based on only {counted(used['disagreements'], 'pair')} with "
             "differing labels. Label more pairs twice."
         )
     if used["source"] == GOLD:
         found.append(
-            "The error rates are those of control pairs. A lead chose these pairs, so other "
+            "The error rates are those of control pairs. A lead selected these pairs, so other "
             "pairs may be easier or harder."
         )
     if result["annotators"] == 1:
         found.append(
-            "One annotator gave all labels. Systematic errors of this annotator are not found."
+            "One annotator gave all labels. Systematic errors of this annotator are not detected."
         )
     if used["false_alarm"] > MANY_FALSE_ALARMS:
         found.append(
