@@ -33,7 +33,7 @@ def _actor(params: dict[str, Any]) -> Actor:
 
 
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
-    url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
+    url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
 
 

@@ -58,11 +58,19 @@ IN, OUT, NONE = 200, 302, 404
 # Name, method, address, and the status for each of VISITORS. `tiny` is a benchmark with all kinds
 # of data. To an annotator, a benchmark that exists must look like one that does not.
 TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
-    ("home", "GET", "/", (OUT, IN, IN, IN, IN)),
+    ("home", "GET", "/", (IN, IN, IN, IN, IN)),
     ("token", "GET", "/account/token/", (OUT, IN, IN, IN, IN)),
     ("token", "POST", "/account/token/", (OUT, 400, 400, 400, 400)),
     ("benchmark", "GET", "/benchmarks/tiny/", (OUT, NONE, IN, IN, IN)),
     ("benchmark", "GET", "/benchmarks/other/", (OUT, NONE, NONE, NONE, NONE)),
+    ("benchmark-captions", "GET", "/benchmarks/tiny/captions/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-captions", "GET", "/benchmarks/tiny/captions/?q=none", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-runs", "GET", "/benchmarks/tiny/runs/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-campaigns", "GET", "/benchmarks/tiny/campaigns/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-labels", "GET", "/benchmarks/tiny/labels/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-people", "GET", "/benchmarks/tiny/people/", (OUT, NONE, NONE, IN, IN)),
+    ("benchmark-people", "GET", "/benchmarks/other/people/", (OUT, NONE, NONE, NONE, NONE)),
+    ("benchmark-settings", "GET", "/benchmarks/tiny/settings/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
     ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
@@ -509,6 +517,10 @@ def test_a_person_with_a_role_in_one_benchmark_has_access_there(
     )
     for page in ("", "runs/new/", "pools/new/", "campaigns/new/", "judgments/new/", "results/"):
         assert client.get(f"/benchmarks/elsewhere/{page}").status_code == IN
+    for tab in ("captions", "runs", "campaigns", "labels", "analyses", "people", "settings"):
+        answer = client.get(f"/benchmarks/elsewhere/{tab}/")
+        assert answer.status_code == IN
+        assert "tiny" not in answer.content.decode()
     # No list contains anything from other benchmarks.
     for page in (
         "/",
@@ -684,6 +696,12 @@ def test_queries_do_not_grow_with_the_rows(
         addresses = {
             "home": "/",
             "benchmark": "/benchmarks/b0/",
+            "captions": "/benchmarks/b0/captions/",
+            "runs": "/benchmarks/b0/runs/",
+            "campaigns": "/benchmarks/b0/campaigns/",
+            "labels": "/benchmarks/b0/labels/",
+            "people": "/benchmarks/b0/people/",
+            "settings": "/benchmarks/b0/settings/",
             "results": "/benchmarks/b0/results/",
             "jobs": "/jobs/",
             "campaign": f"/campaigns/{first.pk}/",
@@ -704,7 +722,19 @@ def test_queries_do_not_grow_with_the_rows(
     add_rows(1)
     add_rows(2)
     # Three of these are for the session, the person and the groups.
-    assert with_one == {"home": 12, "benchmark": 28, "results": 8, "jobs": 6, "campaign": 9}
+    assert with_one == {
+        "home": 23,
+        "benchmark": 16,
+        "captions": 10,
+        "runs": 8,
+        "campaigns": 13,
+        "labels": 16,
+        "people": 7,
+        "settings": 9,
+        "results": 8,
+        "jobs": 6,
+        "campaign": 9,
+    }
     assert count() == with_one
 
 

@@ -171,7 +171,7 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     """Return the progress in each queue. The number of queries does not depend on their number."""
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     right = training_of(annotator, benchmarks)
-    counts = _counts(annotator, campaigns)
+    counts = item_counts(annotator, campaigns)
     gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
     doors = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
     return [
@@ -187,8 +187,11 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     ]
 
 
-def _counts(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:
-    """Return the number of items in each training queue, and of those that are answered."""
+def item_counts(
+    annotator: Annotator | None, campaigns: Iterable[Campaign]
+) -> dict[int, tuple[int, int]]:
+    """Return the number of items that a person can answer in each training queue, and the number
+    that they have answered. Queues without items are missing."""
     mine = Judgment.objects.filter(
         task=OuterRef("pk"), annotator=annotator, state=JudgmentState.GOLD
     )

@@ -83,12 +83,6 @@ def training_items(campaign: Campaign) -> int:
     ).count()
 
 
-def answered_items(campaign: Campaign, annotator: Annotator) -> int:
-    """Return the number of the queue's items that the annotator has answered."""
-    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=campaign, annotator=annotator)
-    return answers.filter(task__state=TaskState.OPEN).count()
-
-
 def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     """Return the benchmark's annotators in training (or one, by primary key), last active first.
 

@@ -163,7 +163,7 @@ def test_published_label_sets_are_not_touched(campaign: Campaign, anna: User) ->
 def test_an_erased_person_cannot_return(anna: User) -> None:
     browser = Browser(anna)
     erased = erase_person(person=anna, by=admin())
-    assert browser.get("/").status_code == 302
+    assert browser.get("/me/").status_code == 302
     assert browser.judge(1).status_code == 401
     assert not Client().login(username=erased.username, password=factories.PASSWORD)
     with pytest.raises(Conflict):

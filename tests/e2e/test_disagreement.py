@@ -36,7 +36,7 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 
 
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
-    page.goto(f"/benchmarks/{benchmark.key}/")
+    page.goto(f"/benchmarks/{benchmark.key}/labels/")
     page.get_by_text("Publish labels", exact=True).click()
     page.get_by_role("button", name="Publish now").click()
     if confirm:

@@ -58,7 +58,7 @@ def test_a_newcomer_trains_and_judges(
     page = rooms.sign_in(new_page().context, live_server.url, nora)
 
     page.goto("/")
-    page.get_by_text("It opens after training, which a lead has not opened.").wait_for()
+    page.get_by_text("It opens after training, but a lead has not opened").wait_for()
     lead.goto(TRAINING)
     is_sound(lead)
     lead.get_by_role("button", name="Open training").click()
@@ -72,7 +72,7 @@ def test_a_newcomer_trains_and_judges(
     assert told == ["Wrong: the pair is relevant", "Correct: relevant", "Correct: relevant"]
 
     page.goto("/")
-    page.get_by_text("You have answered all of it.").wait_for()
+    page.get_by_text("You have answered all items.").wait_for()
     is_sound(page)
     follow(page.get_by_role("link", name="Start judging Round 1"))
     rooms.until_ready(page)

@@ -34,6 +34,10 @@ class BenchmarkOutcomes:
     pairs: int
 
     @property
+    def has_labels(self) -> bool:
+        return self.counts.settled + self.counts.unsettled > 0
+
+    @property
     def settled_percent(self) -> str:
         """Return the settled share in %, rounded down, so that 100 means all pairs."""
         if not self.pairs:

@@ -408,7 +408,7 @@ def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
     judge_all(campaign, make_annotator("anna"))
     client = Client()
     client.force_login(make_user("rosa", Role.RESEARCHER))
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/campaigns/").content.decode()
     assert '<span class="nowrap">20 of 20</span>' in page
 
 

@@ -108,7 +108,7 @@ def test_training_is_no_campaign_like_others(training: Campaign, gated: Campaign
     assert list(campaigns_of(training.benchmark)) == [gated]
     client = Client()
     client.force_login(make_user("lea", Role.LEAD))
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/campaigns/").content.decode()
     assert training.name not in page
     assert client.get(f"/campaigns/{training.pk}/")["Location"] == "/benchmarks/tiny/training/"
     assert "1 open campaign\n" in client.get("/").content.decode()

@@ -288,7 +288,7 @@ def test_publishing_by_page_requires_confirmation(
     unsettled: Benchmark, client: Client, lead: User
 ) -> None:
     client.force_login(lead)
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/labels/").content.decode()
     assert "1 pair is pending and 1 is in conflict" in page
     question = client.post("/benchmarks/tiny/labels/publish/")
     assert question.status_code == 200
