@@ -396,22 +396,22 @@ def test_researchers_pool_one_run(
     benchmark: Benchmark, values: dict[str, Any], status: int
 ) -> None:
     rosa, lea = client_for(Role.RESEARCHER), client_for(Role.LEAD)
-    asked = [
+    answers = [
         client.post(API + "benchmarks/tiny/pools/", values, format="json") for client in (rosa, lea)
     ]
-    assert [answer.status_code for answer in asked] == [status, 202]
+    assert [answer.status_code for answer in answers] == [status, 202]
 
 
 def test_long_work_is_done_by_jobs(benchmark: Benchmark) -> None:
     client = client_for(Role.LEAD)
-    asked: list[tuple[str, dict[str, Any]]] = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("pools", {"depth": 1}),
         ("agreement", {}),
         ("scores", {"labels": "original"}),
         ("label-sets", {}),
     ]
     results = []
-    for path, body in asked:
+    for path, body in requests:
         answer = client.post(f"{API}benchmarks/tiny/{path}/", body, format="json")
         assert answer.status_code == 202
         run_job(answer.json()["id"])
