@@ -205,8 +205,8 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
 # --- E-mail -------------------------------------------------------------------------------
 
-# Such as smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent and the page for
-# a forgotten password says so. E-mails are never printed, because a log must not contain the
+# For example smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent, and the page
+# for a forgotten password explains this. E-mails are never printed, because a log must not contain the
 # links in them.
 EMAIL_URL = env.str("EMAIL_URL", "")
 CAN_SEND_EMAIL = bool(EMAIL_URL)
@@ -328,7 +328,7 @@ LOGGING = {
 
 # --- Publishing ---------------------------------------------------------------------------
 
-# The publisher of the labels, as the FIRE export names it.
+# The publisher of the labels, for the metadata of the FIRE export.
 PUBLISHER_NAME = env.str("PUBLISHER_NAME", "")
 PUBLISHER_EMAIL = env.str("PUBLISHER_EMAIL", "")
 PUBLISHER_WEBSITE = env.str("PUBLISHER_WEBSITE", "")
