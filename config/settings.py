@@ -206,8 +206,8 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 # --- E-mail -------------------------------------------------------------------------------
 
 # For example smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent, and the page
-# for a forgotten password explains this. E-mails are never printed, because a log must not contain the
-# links in them.
+# for a forgotten password explains this. E-mails are never printed, because a log must not contain
+# the links in them.
 EMAIL_URL = env.str("EMAIL_URL", "")
 CAN_SEND_EMAIL = bool(EMAIL_URL)
 EMAIL_SETTINGS = env.email_url_config(EMAIL_URL or "dummymail://")

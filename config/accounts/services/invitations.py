@@ -79,7 +79,7 @@ def join(
     email: str = "",
     consent: int | None = None,
 ) -> User:
-    """Create an account by an invitation, with its role. The invitation is the only permission needed.
+    """Create an account with the role of an invitation. No other permission is needed.
 
     `consent` is the version of the consent text that the person agreed to. Raises `NotFound` if
     the invitation is not open, `InvalidInput` if the user name is taken, and `Conflict` if there is
