@@ -1,7 +1,7 @@
 """Who may do what with benchmarks, runs, pools and videos.
 
-`benchmarks_seen_by` returns the benchmarks that a person may see. Pages and the API treat all others
-as if they did not exist.
+`benchmarks_seen_by` returns the benchmarks that a person may see. Pages and the API treat all
+other benchmarks as if they did not exist.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ FOLDED, EXACT, OFF = "folded", "exact", "off"
 def first_equal(texts: Sequence[str], rule: str) -> Int64s:
     """Return the number of the first text that equals each text, int64 [n].
 
-    A text without an earlier equal text has its own number. With the rule `OFF`, every text has its own number.
+    A text without an earlier equal text has its own number. With the rule `OFF`, every text
+    has its own number.
     """
     if rule == OFF:
         return np.arange(len(texts), dtype=np.int64)

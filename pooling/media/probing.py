@@ -29,9 +29,7 @@ from pooling.media.pictures import shown_size
 
 _WHOLE = 120.0  # seconds; longer videos are decoded only at both ends
 _END = 10.0  # seconds that are decoded at each end of a longer video
-_SHORTFALL = (
-    0.5  # seconds by which the last packet may end too early; at most a fifth of the duration
-)
+_SHORTFALL = 0.5  # seconds that the end may be missing, and at most a fifth of the duration
 _MAX_BROKEN = 0.1  # the largest share of broken packets in a video that is accepted
 
 # Formats that all browsers play. HEVC and MPEG-4 Part 2 are not listed, because some browsers play
