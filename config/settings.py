@@ -302,7 +302,7 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
 }
@@ -311,6 +311,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
     "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.shared.openapi.describe_shared_parts",
+    ],
 }
 
 LOGGING = {

@@ -6,7 +6,7 @@ import uuid
 from typing import Any, cast
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -85,7 +85,13 @@ class JobCancel(APIView):
 
     permission_classes = [IsResearcher]
 
-    @extend_schema(request=None, responses=JobSerializer)
+    @extend_schema(
+        request=None,
+        responses={
+            200: JobSerializer,
+            409: OpenApiResponse(description="The job has already ended."),
+        },
+    )
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         job = generics.get_object_or_404(jobs_seen_by(request.user), pk=pk)
         cancel_job(job=job, by=cast(User, request.user))

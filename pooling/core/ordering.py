@@ -169,7 +169,7 @@ class ListBuilder:
     def finish(
         self, *, sha256: str, format: str, tag: str | None = None, warnings: tuple[str, ...] = ()
     ) -> RunData:
-        """Return all lists in the order of query numbers. Raises `InvalidInput` if there is none."""
+        """Return all lists by query number, ascending. Raises `InvalidInput` if there are none."""
         if not self._parts:
             raise InvalidInput("the run has no ranked list", source=self._source)
         queries, lengths, videos, scores = (
