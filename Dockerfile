@@ -1,4 +1,4 @@
-# Every requirement has a wheel, so nothing is compiled, here or anywhere else.
+# All requirements are available as wheels, so nothing is compiled.
 FROM python:3.12-slim AS packages
 COPY requirements.txt /tmp/
 RUN python -m venv /venv \
@@ -16,11 +16,11 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin hearth \
 WORKDIR /app
 COPY --from=packages /venv /venv
 COPY . .
-# The image has no .git. Published numbers name this commit, so a build without it fails:
+# The image has no .git. Published numbers contain this commit, so a build without it fails:
 # docker build --build-arg HEARTH_COMMIT="$(git describe --always --dirty --abbrev=12 --exclude='*')" .
 ARG HEARTH_COMMIT
 ENV HEARTH_COMMIT=$HEARTH_COMMIT
-# No key is in the image: on localhost, settings accept the development key.
+# The image contains no key. On localhost, the settings accept the development key.
 RUN export HEARTH_HOME=/tmp/build \
     && python -m compileall -q /app \
     && python manage.py check --deploy --tag provenance \

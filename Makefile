@@ -1,49 +1,49 @@
-# Hearth. Needs python3 (3.11 or newer), pip and make; everything else goes into .venv.
+# Hearth needs python3 (3.11 or newer), pip and make. Everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SERVE ?= 1
-# Two processes share the tests; `make test PYTEST_ARGS=-x` runs them in one.
+# Two processes share the tests. `make test PYTEST_ARGS=-x` runs them in one process.
 PYTEST_ARGS ?= --numprocesses=2 --dist=worksteal
 PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 
-# Another project's, left in a shell, would be used instead of config.settings.
+# A value in the shell, for example of another project, would replace config.settings.
 unexport DJANGO_SETTINGS_MODULE
 
 .PHONY: help install install-dev install-tools lock audit demo serve worker test test-javascript \
 	test-sqlite test-postgresql coverage bench check ruff format-check javascript types imports \
 	templates migrations deploy format clean
 
-help:  ## Show what can be made
+help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 # --- Environment ----------------------------------------------------------------------------
 
-# Made anew where the folder was moved or python3 became another version.
+# Created again if the folder was moved or the version of python3 has changed.
 define make_venv
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "Hearth needs Python 3.11 or newer, and there is no $(PYTHON)." >&2; exit 1; }; \
 	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Hearth needs Python 3.11 or newer, and $(PYTHON) is" \
-			"$$("$(PYTHON)" --version 2>&1). Name another: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
+			"$$("$(PYTHON)" --version 2>&1). Use another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
 		exit 1; }; \
 	made_for="$$("$(PYTHON)" -c 'import sys; print(*sys.version_info[:2])') $(CURDIR)"; \
 	if [ "$$made_for" != "$$(cat $(VENV)/made-for 2>/dev/null)" ]; then \
 		if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
 			"$(PYTHON)" -m venv --clear $(VENV); \
-		else  : "Debian without python3-venv: the pip outside fills the environment"; \
+		else  : "Debian without python3-venv: the pip of the system installs pip here"; \
 			"$(PYTHON)" -m venv --clear --without-pip $(VENV) && \
 			"$(PYTHON)" -m pip --quiet --python $(PY) install pip; \
 		fi || { \
-			echo "No virtual environment could be made. On Debian or Ubuntu:" \
+			echo "The virtual environment cannot be created. On Debian or Ubuntu, run:" \
 				"sudo apt-get install python3-venv python3-pip" >&2; exit 1; }; \
 		echo "$$made_for" > $(VENV)/made-for; \
 	fi
 endef
 
-# $(1): the file to install. Done only when it has changed. pip checks the hashes that it lists.
+# $(1): the requirements file. It is installed only if it has changed. pip checks the hashes in it.
 define install_requirements
 	@wanted="$$(cksum < $(1))"; stamp="$(VENV)/installed-$(1)"; \
 	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
@@ -63,8 +63,8 @@ install-dev: install
 install-tools: install-dev
 	$(call install_requirements,requirements-tools.txt)
 
-# Versions that are locked already stay, unless a .in file asks for others.
-# UPGRADE=1 takes the newest of all that no .in file names.
+# Locked versions stay unless a .in file requires others. UPGRADE=1 takes the newest versions that the
+# .in files allow.
 LOCKED := requirements requirements-dev requirements-tools
 UV_LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
@@ -80,20 +80,20 @@ audit: install-tools  ## Look up known vulnerabilities of all packages (needs a 
 
 # --- Running --------------------------------------------------------------------------------
 
-# exec: a Ctrl-C reaches Python alone, which ends the processes that it started.
-demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE=0: only build)
+# With exec, Ctrl-C reaches only Python, which stops the processes that it has started.
+demo: install  ## Build the demo benchmark and serve it on 127.0.0.1:8000 (SERVE=0 only builds it)
 	@exec $(PY) manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
-serve: install  ## Serve HEARTH_HOME on 127.0.0.1, PORT=8000
+serve: install  ## Serve HEARTH_HOME on 127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) manage.py migrate --verbosity 0
 	@exec $(PY) -m gunicorn --config config/deploy/gunicorn.conf.py --bind 127.0.0.1:$(PORT) config.wsgi
 
-worker: install  ## Run a Celery worker with its timetable, beside `make serve`
+worker: install  ## Run a Celery worker with periodic tasks, in addition to `make serve`
 	@exec $(PY) -m celery -A config.celery worker --beat --loglevel INFO
 
 # --- Tests ----------------------------------------------------------------------------------
 
-# Finds, starts or installs PostgreSQL, Redis and Chromium, then runs all parts, whichever fail.
+# Finds, starts or installs PostgreSQL, Redis and Chromium. Then runs all parts, even if one fails.
 test: install-dev  ## Run the checks, then all tests on SQLite and on PostgreSQL
 	@$(PY) -m tests.services run -- \
 		$(MAKE) --no-print-directory --keep-going check test-javascript test-sqlite test-postgresql
@@ -109,22 +109,22 @@ test-sqlite: install-dev
 	@echo "--- Tests on SQLite"
 	@env -u DATABASE_URL $(PYTEST)
 
-# Neither the core nor the drawing of charts knows which database there is, and benchmarks on a tiny
-# input run once.
+# The core and the drawing of charts do not depend on the database, and one run of the benchmarks on a
+# tiny input is enough.
 test-postgresql: install-dev
 	@echo "--- Tests on PostgreSQL"
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
 		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
 
-# Not part of `make test`: tracing each line makes the tests slower.
-coverage: install-dev  ## Run all tests on SQLite and show the lines that none of them runs
+# Not part of `make test`, because tracing each line makes the tests slower.
+coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
-# Programs in tests/benchmarks, each in a process of its own; DATABASE_URL names a PostgreSQL for them.
+# The programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
 BENCHMARKS ?= scoring commands sqlite-commands lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
-bench: install-dev  ## Measure times and memory (DATA=folder: on the real input there)
+bench: install-dev  ## Measure times and memory (DATA=folder uses the real input in that folder)
 	@$(PY) -m tests.services run -- \
 		$(MAKE) --no-print-directory --keep-going $(BENCHMARKS:%=bench-%)
 
@@ -163,18 +163,18 @@ templates:
 migrations:
 	@env -u DATABASE_URL $(PY) manage.py makemigrations --check --dry-run
 
-# As in production: a host that others can reach, its own key, both servers.
+# Settings as in production: a public host name, a secret key, and both servers.
 deploy:
 	@DEBUG=0 ALLOWED_HOSTS=hearth.example \
 		SECRET_KEY="$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(64))')" \
 		DATABASE_URL=postgres://db.example/hearth REDIS_URL=redis://redis.example:6379/0 \
 		$(PY) manage.py check --deploy --fail-level WARNING
 
-format: install-dev  ## Put the code into its form
+format: install-dev  ## Format the code and the templates
 	@$(PY) -m ruff check --fix-only
 	@$(PY) -m ruff format
 	@$(PY) -m djlint templates --reformat --quiet
 
-clean:  ## Remove what was installed and cached; data in var/ stays
+clean:  ## Remove installed packages and caches, but not the data in var/
 	rm -rf $(VENV) .coverage staticfiles test-results .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,9 +1,10 @@
-"""The judging room's calls. Each answers only after its transaction is committed."""
+"""The API of the judging room. Each response is sent after its transaction is committed."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+from django.utils.translation import gettext, gettext_noop
 from drf_spectacular.utils import (
     OpenApiParameter,
     OpenApiResponse,
@@ -40,17 +41,15 @@ from config.accounts.models import User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.accounts.selectors import needs_consent
 from config.shared.errors import NotPermitted
+from config.shared.language import translated
 
 HISTORY = 10
-# What the outbox of a browser looks for, to take the answer off its list.
-KEPT = {
-    "detail": "You may not judge any more. This answer is kept, but it does not count.",
-    "kept": True,
-}
+# With `kept`, a browser deletes the answer from its unsent answers.
+NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but it does not count.")
 
-# The person whose room it is.
+# The person who opened the room.
 OWNER = "X-Hearth-Person"
-# The version of the guidelines that the campaign has now. If a room shows another version, it shows
+# The current version of the campaign's guidelines. If a room shows another version, it shows
 # the new one before it accepts further answers.
 GUIDELINE = "X-Hearth-Guideline"
 GUIDELINE_HEADER = OpenApiParameter(
@@ -58,32 +57,33 @@ GUIDELINE_HEADER = OpenApiParameter(
     int,
     OpenApiParameter.HEADER,
     response=[200, 201],
-    description="the version of the guidelines that the campaign has now, 0 for the default text",
+    description="the current version of the campaign's guidelines, 0 for the default text",
 )
 
 CLAIMED = inline_serializer(
     "Claimed",
     {
         "items": ItemSerializer(many=True),
-        "judged": serializers.IntegerField(help_text="how many you have answered in the campaign"),
+        "judged": serializers.IntegerField(help_text="number of your answers in the campaign"),
     },
 )
 
 
 class IsOwner(BasePermission):
-    """Nobody else has signed in, on the same machine, since the room was opened.
+    """The request comes from the person who opened the room.
 
-    Its answers are then those of somebody who is not signed in, and wait for them.
+    If another person has signed in on the same computer since, the unsent answers stay in the
+    browser until the first person signs in again.
     """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if request.headers.get(OWNER, str(request.user.pk)) != str(request.user.pk):
-            raise NotAuthenticated("Somebody else is signed in by now.")
+            raise NotAuthenticated(gettext("Another person is signed in."))
         return True
 
 
 class CampaignList(APIView):
-    """Campaigns that are open for judging."""
+    """List the campaigns that are open for judging."""
 
     permission_classes = [IsAuthenticated]
 
@@ -94,8 +94,9 @@ class CampaignList(APIView):
         return Response(CampaignSerializer(campaigns, many=True).data)
 
 
+@translated
 class Claim(APIView):
-    """Lease the next pairs: those you hold already, then new ones, in the campaign's order."""
+    """Get the next pairs to judge. Pairs that are assigned to you already come first."""
 
     permission_classes = [IsAuthenticated, IsOwner]
 
@@ -103,7 +104,7 @@ class Claim(APIView):
     def post(self, request: Request, pk: int) -> Response:
         campaign, annotator = _campaign_and_annotator(request, pk)
         if needs_consent(request.user):
-            raise NotPermitted("First read and accept what you are asked to consent to.")
+            raise NotPermitted(gettext("Read and accept the consent text first."))
         shape = ClaimSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         items = services.claim_assignments(
@@ -116,8 +117,9 @@ class Claim(APIView):
         )
 
 
+@translated
 class Release(APIView):
-    """Give back the pairs that you hold and have not judged."""
+    """Release the pairs that are assigned to you and unjudged."""
 
     permission_classes = [IsAuthenticated, IsOwner]
 
@@ -137,17 +139,18 @@ class Release(APIView):
         return Response({"released": released})
 
 
+@translated
 class Judgments(APIView):
-    """Store one answer: 201 the first time, 200 with the same body for the same answer again.
+    """Store one answer. The status is 201 the first time, and 200 if the same answer is sent again.
 
-    In training the answer also says whether it was right, and why (`feedback`).
+    In training, the response contains whether the answer was correct, and why (`feedback`).
 
-    The same `client_key` with another label is 409, and so is a new key for a pair that you judged
-    before, unless it `corrects` the earlier answer. An answer that was under way while your account
-    was deactivated, or your role withdrawn, is 403 and all the same `kept`, not counted.
+    The status is 409 for the same `client_key` with another label, and for a new key for a pair
+    that you have judged, unless the answer `corrects` the earlier one. It is 403 if your account
+    was deactivated or your role was withdrawn; the answer is stored (`kept`) but does not count.
 
-    The answer is stored under the version of the guidelines that it names (`guideline`). A version
-    that the campaign has not had is 400.
+    The answer is stored under the version of the guidelines in `guideline`. The status is 400 if
+    the campaign has not had that version.
     """
 
     authentication_classes = [
@@ -163,7 +166,9 @@ class Judgments(APIView):
         responses={
             201: StoredJudgmentSerializer,
             200: StoredJudgmentSerializer,
-            403: OpenApiResponse(description="not yours to judge (any more); maybe kept"),
+            403: OpenApiResponse(
+                description="not assigned to you, or you can no longer judge; possibly kept"
+            ),
             409: OpenApiResponse(description="stored before with another label"),
         },
     )
@@ -178,7 +183,8 @@ class Judgments(APIView):
             answer=services.Answer(**answer),
         )
         if not annotates_somewhere(request.user):
-            return Response(KEPT, status=status.HTTP_403_FORBIDDEN)
+            body = {"detail": gettext(NOT_COUNTED), "kept": True}
+            return Response(body, status=status.HTTP_403_FORBIDDEN)
         stored = dict(StoredJudgmentSerializer(submitted.judgment).data)
         campaign = submitted.judgment.task.campaign
         if campaign.is_training:
@@ -190,8 +196,9 @@ class Judgments(APIView):
         )
 
 
+@translated
 class Escalations(APIView):
-    """Hand a pair on instead of judging it."""
+    """Escalate a pair to a lead, or report its video, instead of judging it."""
 
     permission_classes = [IsAuthenticated, IsOwner]
 
@@ -209,8 +216,9 @@ class Escalations(APIView):
         return Response(EscalationSerializer(escalation).data, status=status.HTTP_201_CREATED)
 
 
+@translated
 class History(APIView):
-    """Your own last answers in a campaign, newest first."""
+    """List your last answers in a campaign, newest first."""
 
     permission_classes = [IsAuthenticated, IsOwner]
 
@@ -229,17 +237,17 @@ def _campaign_and_annotator(request: Request, pk: int) -> tuple[Campaign, Annota
 
 
 def _sender(request: Request) -> Annotator:
-    """Who answers; also somebody who judged until a moment ago and may not any more."""
+    """Return the annotator who sends an answer. Their role may have been withdrawn since."""
     if annotates_somewhere(request.user):
         return services.annotator_for(cast(User, request.user))
     annotator = Annotator.objects.filter(user=request.user.pk).select_related("user").first()
     if annotator is None:
-        raise NotPermitted("Only annotators judge.")
+        raise NotPermitted(gettext("Only annotators can judge."))
     return annotator
 
 
 def _person(request: Request) -> Any:
-    """The user behind the request; only annotators (and leads) judge."""
+    """Return the user of the request, who must be an annotator or lead."""
     if not annotates_somewhere(request.user):
-        raise NotPermitted("Only annotators judge.")
+        raise NotPermitted(gettext("Only annotators can judge."))
     return request.user

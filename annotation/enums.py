@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_noop as _
 
 
 class CampaignState(models.TextChoices):
@@ -34,6 +35,19 @@ class Joining(models.TextChoices):
 class MembershipState(models.TextChoices):
     ACTIVE = "active", "Judges"
     PAUSED = "paused", "Paused"
+
+
+class PauseCause(models.TextChoices):
+    """Why an annotator is paused in a campaign. `Membership` holds the words or numbers."""
+
+    LEAD = "lead", "A lead's own words"
+    WITHDRAWAL = "withdrawal", "A lead withdrew their answers"
+    ACCURACY = "accuracy", "Below the accuracy requirement"
+
+
+class MemberAction(models.TextChoices):
+    PAUSED = "paused", "Paused"
+    RESUMED = "resumed", "Resumed"
 
 
 class GoldUse(models.TextChoices):
@@ -79,7 +93,13 @@ class EscalationKind(models.TextChoices):
     CANNOT_PLAY = "cannot-play", "Video cannot play"
 
 
+# Annotators see the translations.
 LABELS: dict[str, dict[int, str]] = {
-    Scale.BINARY: {0: "not relevant", 1: "relevant"},
-    Scale.GRADED: {0: "not relevant", 1: "partly relevant", 2: "mostly relevant", 3: "relevant"},
+    Scale.BINARY: {0: _("not relevant"), 1: _("relevant")},
+    Scale.GRADED: {
+        0: _("not relevant"),
+        1: _("partly relevant"),
+        2: _("mostly relevant"),
+        3: _("relevant"),
+    },
 }

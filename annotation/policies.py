@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
@@ -20,6 +22,10 @@ from config.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 
 Person = AbstractBaseUser | AnonymousUser
+NOT_OPEN = {
+    CampaignState.PAUSED: _("This campaign is paused."),
+    CampaignState.CLOSED: _("This campaign is closed."),
+}
 
 
 def scopes_known(user: Person) -> Scopes:
@@ -35,10 +41,10 @@ def check_can_judge(user: Person, campaign: Campaign) -> None:
     key = campaign.benchmark.key
     if not is_annotator(user, key):
         if not is_researcher(user, key):
-            raise NotFound("There is no such campaign.")
-        raise NotPermitted("Only annotators judge.")
+            raise NotFound(gettext("There is no such campaign."))
+        raise NotPermitted(gettext("Only annotators can judge."))
     if campaign.state != CampaignState.OPEN:
-        raise Conflict("The campaign is not open for judging.")
+        raise Conflict(gettext(NOT_OPEN[CampaignState(campaign.state)]))
 
 
 def can_lead(user: Person, benchmark: Benchmark) -> bool:

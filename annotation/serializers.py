@@ -1,4 +1,4 @@
-"""Shapes of what the judging room sends and gets."""
+"""The requests and responses of the judging room's API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.models import Assignment, Campaign, Escalation, Judgment
 from annotation.services import CLAIM_MAX
 from pooling.selectors import playable_address
 
-# Longer than any sitting with one pair; what is longer was a break.
+# A day. A longer time on one pair contained a break.
 SECONDS_MAX = 24 * 3600
 REASON_MAX = 2000
 CAPTION_MAX = 10_000
@@ -29,15 +29,16 @@ class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
         min_value=1,
         max_value=BIGGEST_KEY,
         required=False,
-        help_text="one pair, which will not come back to you",
+        help_text="one pair, which will not be assigned to you again",
     )
 
 
 class ItemSerializer(serializers.ModelSerializer[Assignment]):
-    """A pair as the annotator sees it: caption and video, and nothing that tells more.
+    """A pair as the annotator sees it: caption and video, and nothing that could influence the
+    label.
 
-    No key of the caption or the video (the keys of many data sets name each other), no system,
-    no rank, no label of others.
+    It contains no system, rank or label of others, and no key of the caption or video, because the
+    keys of many data sets refer to each other.
     """
 
     assignment = serializers.IntegerField(source="pk")
@@ -50,7 +51,7 @@ class ItemSerializer(serializers.ModelSerializer[Assignment]):
         fields = ["assignment", "caption", "video", "poster"]
 
     def to_representation(self, assignment: Assignment) -> dict[str, Any]:
-        """Where the campaign offers them, also the caption's parts and the contact sheet."""
+        """Add the caption's elements and the contact sheet if the campaign uses them."""
         shown = super().to_representation(assignment)
         campaign: Campaign = self.context["campaign"]
         if campaign.checklist:
@@ -69,33 +70,45 @@ class ItemSerializer(serializers.ModelSerializer[Assignment]):
 
 
 class ViewingSerializer(serializers.Serializer[dict[str, Any]]):
-    """What the browser saw of a person at work on one pair; times in seconds."""
+    """Times that the browser measured on one pair, in seconds."""
 
     first_frame = serializers.FloatField(
-        min_value=0, max_value=SECONDS_MAX, required=False, help_text="from showing the pair"
+        min_value=0,
+        max_value=SECONDS_MAX,
+        required=False,
+        help_text="time from showing the pair to the first frame",
     )
     watched = serializers.FloatField(
-        min_value=0, max_value=SECONDS_MAX, required=False, help_text="the video was running"
+        min_value=0,
+        max_value=SECONDS_MAX,
+        required=False,
+        help_text="time that the video was playing",
     )
     hidden = serializers.FloatField(
-        min_value=0, max_value=SECONDS_MAX, required=False, help_text="the page was not in sight"
+        min_value=0,
+        max_value=SECONDS_MAX,
+        required=False,
+        help_text="time that the page was hidden",
     )
     replays = serializers.IntegerField(min_value=0, max_value=100_000, required=False)
     speed = serializers.FloatField(min_value=0.1, max_value=16, required=False)
     place = serializers.IntegerField(
-        min_value=1, max_value=1_000_000, required=False, help_text="in the sitting, from 1"
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        help_text="number of the answer in the work session, from 1",
     )
-    sheet = serializers.BooleanField(required=False, help_text="the contact sheet was open")
+    sheet = serializers.BooleanField(required=False, help_text="whether the contact sheet was open")
 
 
 class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
-    """One answer. `client_key` is a UUID made once per answer, so that it can be sent again."""
+    """One answer. `client_key` is a UUID of the answer, so that it can be sent again."""
 
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST_KEY)
     corrects = serializers.BooleanField(
-        default=False, help_text="replace your earlier answer; without it that is refused"
+        default=False, help_text="replace your earlier answer, which is refused without it"
     )
-    # The field of this name on REST framework's base class is what a form would show.
+    # The base class of REST framework has a field of this name for forms.
     label = serializers.IntegerField(min_value=0, max_value=100)  # type: ignore[assignment]
     client_key = serializers.UUIDField()
     guideline = serializers.IntegerField(
@@ -103,8 +116,8 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         max_value=2**31 - 1,
         required=False,
         allow_null=True,
-        help_text="the version of the guidelines that you had on the screen, 0 for the default "
-        "text; if missing, the answer is stored under the campaign's current version",
+        help_text="version of the guidelines on your screen, 0 for the default text; if "
+        "missing, the answer is stored under the campaign's current version",
     )
     seconds = serializers.FloatField(
         min_value=0, max_value=SECONDS_MAX, required=False, allow_null=True
@@ -115,12 +128,12 @@ class JudgmentSerializer(serializers.Serializer[dict[str, Any]]):
         max_length=ELEMENTS_MAX,
         required=False,
         allow_null=True,
-        help_text="parts of the caption that are not in the video",
+        help_text="elements of the caption that are missing in the video",
     )
 
 
 class EscalationSerializer(serializers.ModelSerializer[Escalation]):
-    """A pair handed on: to a lead ("unsure", with a reason), or as a video that cannot play."""
+    """An escalation: "unsure" with a reason for a lead, or a video that cannot play."""
 
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST_KEY, write_only=True)
     reason = serializers.CharField(max_length=REASON_MAX, required=False, allow_blank=True)
@@ -131,7 +144,7 @@ class EscalationSerializer(serializers.ModelSerializer[Escalation]):
 
 
 class PastItemSerializer(ItemSerializer):
-    """A pair that one has judged, with one's own answer, to look at again and correct."""
+    """A pair that you have judged, with your answer, which you can correct."""
 
     label = serializers.IntegerField(source="own_label")  # type: ignore[assignment]
 
@@ -140,7 +153,7 @@ class PastItemSerializer(ItemSerializer):
 
 
 class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
-    """What is told of a stored answer: the same whenever it is sent."""
+    """A stored answer. The response is the same each time the answer is sent."""
 
     class Meta:
         model = Judgment
@@ -148,7 +161,7 @@ class StoredJudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
 
 class FeedbackSerializer(serializers.ModelSerializer[Judgment]):
-    """What a person in training is told once they have answered."""
+    """Feedback on an answer in training."""
 
     relevant = serializers.BooleanField(source="task.gold.is_relevant")
     explanation = serializers.CharField(source="task.gold.explanation")

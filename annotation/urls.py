@@ -58,6 +58,7 @@ urlpatterns = [
     ),
     # One's own work
     path("me/", me.me, name="me"),
+    path("me/language/", me.language, name="me-language"),
     path("me/keys/", me.keys, name="me-keys"),
     path("me/habits/", me.habits, name="me-habits"),
     path("me/comments/", me.comments, name="me-comments"),

@@ -30,7 +30,7 @@ urlpatterns = [
     path("benchmarks/<str:key>/analyses/", lab.Analyses.as_view(), name="api-analyses"),
     path(
         "benchmarks/<str:key>/analyses/<str:name>/",
-        lab.AnalysisResult.as_view(),
+        lab.AnalysisDetail.as_view(),
         name="api-analysis",
     ),
     path("benchmarks/<str:key>/draft/", release.DraftOfLabels.as_view(), name="api-draft"),

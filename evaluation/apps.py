@@ -10,7 +10,7 @@ class EvaluationConfig(AppConfig):
         from config.shared import checks  # noqa: F401
         from config.shared.version import code_version
 
-        # Whoever asks for a job must know its kind, not only the worker that does it.
+        # All processes need the kinds of jobs, to queue them and to show their results.
         from evaluation import receivers, tasks  # noqa: F401
 
         # Fix the version now, because the files may change while the process runs.

@@ -1,4 +1,4 @@
-"""What the judgments mean: frozen label sets, agreement, and scores."""
+"""Label sets, drafts, agreement, scores and analyses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def label_set_storage() -> Storage:
 
 
 class LabelSummary(models.Model):
-    """What label sets and drafts tell of themselves; the hash is that of the uncompressed text."""
+    """Figures that label sets and drafts have in common.
+
+    `sha256` is the hash of the uncompressed text.
+    """
 
     sha256 = models.CharField(max_length=64)
     n_pairs = models.PositiveIntegerField()
@@ -30,12 +33,12 @@ class LabelSummary(models.Model):
     n_pending = models.PositiveIntegerField(default=0)
     n_judgments = models.PositiveIntegerField()
     original_grade = models.PositiveSmallIntegerField(
-        default=1, help_text="grade of an original positive together with these labels"
+        default=1, help_text="Grade of an original positive together with these labels."
     )
     agreement = models.JSONField(
         null=True,
         editable=False,
-        help_text="figures of first labels and of all labels; empty in older label sets",
+        help_text="Agreement of first labels and of all labels; empty in older label sets.",
     )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
@@ -47,10 +50,9 @@ class LabelSummary(models.Model):
 class LabelSet(LabelSummary):
     """A numbered release of the benchmark's labels. Frozen: rows and files never change.
 
-    `file` holds one line per judged pair with its label and counts; its hash is that of the
-    uncompressed text, and depends on nothing but the labels. `judgments_file` holds the single
-    judgments under pseudonyms, drawn with a secret of this set alone, so that two releases
-    cannot be linked person by person.
+    `file` contains one line per judged pair with its label and counts. Its hash depends only on the
+    labels. `judgments_file` contains the single judgments with pseudonyms. Each label set has its
+    own pseudonyms, so that the annotators of two releases cannot be linked.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="label_sets")
@@ -59,7 +61,7 @@ class LabelSet(LabelSummary):
     file = models.FileField(storage=label_set_storage)
     judgments_file = models.FileField(storage=label_set_storage)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
-    # A job that is done again after its worker died finds the set that it had published.
+    # The id of the job. If its worker dies and it runs again, it finds the label set it published.
     request = models.UUIDField(null=True, unique=True, editable=False)
 
     class Meta:
@@ -78,7 +80,7 @@ class LabelSet(LabelSummary):
 
     @property
     def reference(self) -> int:
-        """What names it among the benchmark's labels."""
+        """The name of this label set in addresses and options."""
         return self.version
 
     @property
@@ -87,14 +89,16 @@ class LabelSet(LabelSummary):
 
 
 class Draft(LabelSummary):
-    """What a label set published at that moment would hold: the labels while they come in.
+    """The label set that publishing would have created at that time.
 
-    A newer draft takes its place. It has no number, and nothing that is published rests on it.
+    It is replaced by the next draft. It has no number, and nothing published depends on it.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="drafts")
-    text = models.BinaryField(help_text="what the label set's file would be, in gzip")
-    moment = models.JSONField(help_text="of the labels, as annotation.selectors tells it")
+    text = models.BinaryField(
+        help_text="The labels as in the file of a label set, compressed with gzip."
+    )
+    moment = models.JSONField(help_text="Fingerprint of the labels, see annotation.selectors.")
 
     class Meta:
         ordering = ["benchmark", "-pk"]
@@ -115,7 +119,7 @@ LabelSource = LabelSet | Draft
 
 
 class AgreementReport(models.Model):
-    """Agreement among the live judgments of a benchmark at one moment."""
+    """Agreement of the counted judgments of a benchmark at one time."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="agreement_reports")
     result = models.JSONField()
@@ -130,9 +134,9 @@ class AgreementReport(models.Model):
 
 
 class CampaignReport(models.Model):
-    """The figures of one campaign as they were last computed; of small ones they are not kept.
+    """Stored figures of one large campaign. Figures of small campaigns are computed on request.
 
-    answers: how many answers its members had given by then.
+    answers: number of answers of its members at that time.
     """
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="report")
@@ -146,24 +150,27 @@ class CampaignReport(models.Model):
 
 
 class Evaluation(models.Model):
-    """The scores of one run under one label set, or under the original positives alone.
+    """The scores of one run under one label set, or under the original positives only.
 
-    Only means are kept: the per-query values of every measure are computed again from the
-    ranked lists in less time than it would take to load them.
+    Only means are stored. Recomputing the values of all captions from the ranked lists takes less
+    time than loading them would.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="evaluations")
     label_set = models.ForeignKey(LabelSet, models.PROTECT, null=True, related_name="evaluations")
     labels_only = models.BooleanField(
-        default=False, help_text="the judgments alone, without the original positives"
+        default=False, help_text="Only the judgments, without the original positives."
     )
-    scores = models.JSONField(help_text="measure name to value, or to {undefined: reason}")
-    judged = models.JSONField(help_text="depth to the share of the top that was judged")
+    scores = models.JSONField(
+        help_text="Values by measure; an undefined value is {undefined: reason}."
+    )
+    judged = models.JSONField(help_text="Judged share of the top ranks by depth.")
     unjudged = models.PositiveIntegerField(
-        null=True, help_text="pairs of the top ten that were not judged"
+        null=True, help_text="Number of unjudged pairs in the top ten."
     )
     bounds = models.JSONField(
-        default=dict, help_text="measure name to the lowest and highest score that these allow"
+        default=dict,
+        help_text="Lowest and highest possible score by measure, over the unjudged pairs.",
     )
     code_version = models.CharField(max_length=50)
     created_at = models.DateTimeField(default=timezone.now)
@@ -182,14 +189,14 @@ class Evaluation(models.Model):
         return f"evaluation of run {self.run_id}"
 
 
-class Analysis(models.Model):
-    """One computed analysis: what it was computed from, and what came out.
+class AnalysisResult(models.Model):
+    """The stored result of one question.
 
-    key: hash of `inputs`, which name the analysis, what was chosen, the label set and the runs by
-    their hashes, and the version of the code. The same inputs are computed once.
+    key: SHA-256 of `inputs`, which contain the analysis, its options, the hashes of the label set
+    and the runs, and the code version. Each question is computed once.
     """
 
-    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analyses")
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="analysis_results")
     kind = models.CharField(max_length=50)
     key = models.CharField(max_length=64)
     inputs = models.JSONField()
@@ -199,7 +206,7 @@ class Analysis(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        verbose_name_plural = "analyses"
+        db_table = "evaluation_analysis"
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "key"], name="analysis_key"),
         ]

@@ -1,4 +1,4 @@
-"""What follows for scores when something new comes."""
+"""Reactions to signals of the apps below."""
 
 from __future__ import annotations
 

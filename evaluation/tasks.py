@@ -1,7 +1,8 @@
-"""Celery's side of the evaluation app: what its jobs do."""
+"""The jobs and scheduled tasks of the evaluation app."""
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -11,13 +12,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
+from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
 from config.shared.words import counted, short_sha
 from evaluation.lab import services as lab
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import JOB_KIND, ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import JOB_KIND, build_question
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST
@@ -25,16 +27,21 @@ from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
+def _actor(params: dict[str, Any]) -> Actor:
+    """Return the actor who queued the job, for whom its policies are checked."""
+    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)
+
+
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
-    url = reverse("benchmark", args=[job.benchmark_key]) + "#agreement"
+    url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
 
 
 @job_kind("agreement", outcome=agreement_computed)
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key)."""
+    """Compute agreement. params: benchmark (key)."""
     report = monitor.compute_agreement(
-        benchmark=get_benchmark(params["benchmark"]), progress=progress
+        benchmark=get_benchmark(params["benchmark"]), by=_actor(params), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
 
@@ -54,9 +61,9 @@ def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("campaign_figures", outcome=figures_computed)
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: campaign (a key)."""
+    """Compute the figures of a campaign. params: campaign (primary key)."""
     campaign = get_campaign(params["campaign"])
-    report = monitor.compute_figures(campaign=campaign, progress=progress)
+    report = monitor.compute_figures(campaign=campaign, by=_actor(params), progress=progress)
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
@@ -73,24 +80,24 @@ def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
     )
 
 
-# The published set stays when a later step fails.
+# The published label set stays if a later step fails.
 @job_kind("publish_labels", outcome=labels_published, keeps_parts=True)
 def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Publish, score all runs by the new set, and compute the analysis on the benchmark's page.
+    """Publish, score all runs by the new label set, and compute the analysis of the overview.
 
     params: benchmark (key), job, allow_pending.
     """
     benchmark = get_benchmark(params["benchmark"])
-    job = Job.objects.select_related("created_by").get(pk=params["job"])
+    by = _actor(params)
     label_set = release.publish_label_set(
         benchmark=benchmark,
+        by=by,
         allow_pending=params.get("allow_pending", False),
-        created_by=job.created_by,
-        request=job.pk,
+        request=uuid.UUID(params["job"]),
         progress=progress,
     )
-    scores.evaluate_runs(benchmark=benchmark, progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    scores.evaluate_runs(benchmark=benchmark, by=by, progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {"version": label_set.version, "sha256": label_set.sha256, "pairs": label_set.n_pairs}
 
 
@@ -108,10 +115,14 @@ def runs_evaluated(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("evaluate", outcome=runs_evaluated)
 def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), labels (latest, original or a version), labels_only, runs (names;
-    none: all)."""
+    """Score runs.
+
+    params: benchmark (key), labels (latest, original or a version), labels_only, runs (names; all
+    if empty).
+    """
     evaluated = scores.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
+        by=_actor(params),
         labels=params.get("labels", LATEST),
         run_names=params.get("runs", ()),
         labels_only=params.get("labels_only", False),
@@ -138,10 +149,10 @@ def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind(release.DRAFT_JOB, outcome=labels_drafted)
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Draft, then compute anew what was looked at by the draft before. params: benchmark (key)."""
+    """Draft the labels and recompute the results of the previous draft. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
-    draft = release.make_draft(benchmark=benchmark, progress=progress)
-    lab.analyse_front(benchmark=benchmark, progress=progress)
+    draft = release.make_draft(benchmark=benchmark, by=_actor(params), progress=progress)
+    lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,
         "pairs": draft.n_pairs,
@@ -159,7 +170,7 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     query = urlencode(job.params["given"], doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
-        text=f"The analysis “{get_kind(name).title}” is computed.",
+        text=f"The analysis “{get_analysis(name).title}” is computed.",
         url=f"{page}?{query}" if query else page,
         link="To the analysis",
     )
@@ -167,11 +178,15 @@ def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind(JOB_KIND, outcome=analysis_computed)
 def analyse_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), analysis (its name), given (what was chosen, by field), chosen (the
-    same with what was filled in), key, question, code_version (of who asked)."""
+    """Compute one analysis.
+
+    params: benchmark (key), analysis (name), given (form data), chosen (options with filled
+    defaults), key, question, code_version (of the request).
+    """
     lab.check_same_code(params["code_version"])
-    asked = ask(get_kind(params["analysis"]), get_benchmark(params["benchmark"]), params["given"])
-    # What was measured to fill it in may be measured otherwise by now.
-    asked = replace(asked, chosen=params["chosen"])
-    analysis = lab.analyse(asked=asked, progress=progress)
+    benchmark = get_benchmark(params["benchmark"])
+    question = build_question(get_analysis(params["analysis"]), benchmark, params["given"])
+    # Measured defaults may have changed since the request.
+    question = replace(question, options=params["chosen"])
+    analysis = lab.analyse(question=question, progress=progress)
     return {"analysis": analysis.kind, "key": analysis.key}

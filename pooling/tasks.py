@@ -129,7 +129,7 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
             " Captions with equal texts are judged once, so the pool results in "
             f"{counted(n_tasks, 'task')}."
         )
-    url = reverse("benchmark", args=[job.benchmark_key]) + "#pools"
+    url = reverse("benchmark-campaigns", args=[job.benchmark_key]) + "#pools"
     return Outcome(text=text, url=url, link="To the pools")
 
 

@@ -1,6 +1,6 @@
-"""What every test may use: a home of its own, a browser, a Redis, a real Celery worker.
+"""Fixtures for all tests: a separate HEARTH_HOME, a browser, Redis, a real Celery worker.
 
-The suite runs on SQLite, or on PostgreSQL where DATABASE_URL names one (`make test` does both).
+The tests run on SQLite, or on the PostgreSQL server in DATABASE_URL. `make test` does both.
 """
 
 from __future__ import annotations
@@ -33,28 +33,29 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # --- Before Django reads its settings -------------------------------------------------------
 
-# The first process makes the folder and removes it; those of pytest-xdist get a part of it each.
+# The first process creates and removes the folder. Each pytest-xdist process has a subfolder.
 XDIST_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 if not XDIST_WORKER:
     os.environ["HEARTH_TEST_FOLDER"] = tempfile.mkdtemp(prefix="hearth-tests-")
     atexit.register(shutil.rmtree, os.environ["HEARTH_TEST_FOLDER"], ignore_errors=True)
 FOLDER = Path(os.environ["HEARTH_TEST_FOLDER"])
 
-# Tests choose their broker themselves, see `broker`.
+# Each test selects its broker, see the fixture `broker`.
 if "REDIS_URL" in os.environ:
     os.environ["HEARTH_TEST_REDIS_URL"] = os.environ.pop("REDIS_URL")
 
 os.environ.update(
     HEARTH_HOME=str(FOLDER / (XDIST_WORKER or "home")),
     DJANGO_SETTINGS_MODULE="config.settings",
-    # Playwright runs an event loop in the thread of the tests, which do no asynchronous work.
+    # Playwright runs an event loop in the thread of the tests. The tests themselves are
+    # synchronous.
     DJANGO_ALLOW_ASYNC_UNSAFE="true",
 )
 
 from django.conf import settings  # noqa: E402
 
 if settings.configured:
-    # Tests would write to the HEARTH_HOME of somebody's real work.
+    # Otherwise tests would write into a real HEARTH_HOME.
     raise pytest.UsageError("DJANGO_SETTINGS_MODULE is set in the environment: unset it for tests")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
 
@@ -65,7 +66,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """Processes of pytest-xdist read the settings after this file, as the first one did."""
+    """Make the pytest-xdist processes read the settings after this file, like the first one."""
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
@@ -74,7 +75,7 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Let fixtures know at their end whether the test failed."""
+    """Record whether the test failed, so that fixtures can read it in their teardown."""
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     return report
@@ -82,7 +83,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
-    """Counts of throttles and rate limits begin anew."""
+    """Reset the counts of throttles and rate limits."""
     from django.core.cache import cache
 
     cache.clear()
@@ -91,15 +92,15 @@ def _empty_cache() -> None:
 # --- Browser --------------------------------------------------------------------------------
 
 BROWSER_ARGUMENTS = [
-    *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses to sandbox for root
+    *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium has no sandbox for root
     "--disable-gpu",
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 ]
-# Nothing in a page moves or fades, so that a test never looks at a page between two states. Less
-# motion as a person asks for it, `reduced_motion="reduce"`, would also keep videos from playing.
+# Pages have no animations and transitions, so that a test never sees a page between two states. The
+# setting `reduced_motion="reduce"` is no alternative, because it also stops the playing of videos.
 STILL = """(() => {
   const still = new CSSStyleSheet();
   still.replaceSync(`
@@ -128,7 +129,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page_problems() -> list[str]:
-    """What went wrong in the pages so far; a test that provokes an error takes it out."""
+    """The errors in pages so far. A test removes those that it causes on purpose."""
     return []
 
 
@@ -136,10 +137,10 @@ def page_problems() -> list[str]:
 def new_page(
     request: pytest.FixtureRequest, browser: Browser, live_server: Any, page_problems: list[str]
 ) -> Iterator[Callable[[], Page]]:
-    """Opens a page for one more person, with cookies of their own: `anna = new_page()`.
+    """Return a function that opens a page with separate cookies: `anna = new_page()`.
 
-    The test fails at its end on an error in a console (which is where violations of the
-    Content-Security-Policy show), an uncaught exception, or a request to another host.
+    At its end, the test fails if a page had an error in its console, an uncaught exception or a
+    request to another host. Violations of the Content-Security-Policy are errors in the console.
     """
     contexts: list[BrowserContext] = []
 
@@ -152,9 +153,9 @@ def new_page(
 
     for number, context in enumerate(contexts):
         if request.node.stash.get(FAILED, False):
-            keep_screenshots(context, f"{request.node.name}-{number}")
+            save_screenshots(context, f"{request.node.name}-{number}")
         context.close()
-    let_server_finish()
+    wait_for_requests()
     assert page_problems == []
 
 
@@ -164,7 +165,7 @@ def page(new_page: Callable[[], Page]) -> Page:
 
 
 def open_context(browser: Browser, url: str, problems: list[str], **options: Any) -> BrowserContext:
-    """Open a browser with cookies of its own, whose pages stand still."""
+    """Open a browser context with separate cookies, whose pages have no animations."""
     from tests.e2e import waiting
 
     context = browser.new_context(base_url=url, **options)
@@ -174,9 +175,11 @@ def open_context(browser: Browser, url: str, problems: list[str], **options: Any
     return context
 
 
-def let_server_finish() -> None:
-    """Wait for the requests of closed pages: on PostgreSQL a request that still runs and the
-    emptying of the tables after the test would wait for each other."""
+def wait_for_requests() -> None:
+    """Wait until the server has finished the requests of closed pages.
+
+    On PostgreSQL, an unfinished request would block the deletion of the rows after the test.
+    """
     assert wait_for(
         lambda: not any("process_request_thread" in one.name for one in threading.enumerate())
     ), "a request never ended"
@@ -185,7 +188,7 @@ def let_server_finish() -> None:
 def collect_problems(context: BrowserContext, own_url: str, problems: list[str]) -> None:
     def on_console(message: Any) -> None:
         source = message.location.get("url", "")
-        # A browser asks for favicon.ico by itself where a page, like the admin's, names no icon.
+        # A browser requests favicon.ico if a page names no icon, such as those of the admin.
         if message.type == "error" and not source.endswith("/favicon.ico"):
             problems.append(f"console: {message.text} ({source})")
 
@@ -198,7 +201,7 @@ def collect_problems(context: BrowserContext, own_url: str, problems: list[str])
     context.on("request", on_request)
 
 
-def keep_screenshots(context: BrowserContext, name: str) -> None:
+def save_screenshots(context: BrowserContext, name: str) -> None:
     safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
     for number, open_page in enumerate(context.pages):
         path = ROOT / "test-results" / f"{safe}-{number}.png"
@@ -211,18 +214,18 @@ def keep_screenshots(context: BrowserContext, name: str) -> None:
 
 @pytest.fixture(scope="session")
 def redis_server_url() -> str:
-    """A Redis database of this process's own."""
-    given = os.environ.get("HEARTH_TEST_REDIS_URL")
-    if not given:
+    """A Redis database that only this process uses."""
+    url = os.environ.get("HEARTH_TEST_REDIS_URL")
+    if not url:
         return ensure_redis()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REDIS_URL", given)
+        patch.setenv("REDIS_URL", url)
         return ensure_redis()
 
 
 @pytest.fixture
 def redis_url(redis_server_url: str) -> Iterator[str]:
-    """The same, empty at the start of the test and after it."""
+    """The Redis database, empty at the start and after the end of the test."""
     clear_redis(redis_server_url)
     yield redis_server_url
     clear_redis(redis_server_url)
@@ -232,7 +235,7 @@ def clear_redis(url: str) -> None:
     import redis
 
     with redis.Redis.from_url(url) as client:
-        # Unmarked, the database was given and may hold what others want to keep.
+        # A database without the mark comes from the environment and can contain other data.
         if client.exists(REDIS_MARK):
             for key in set(client.scan_iter()) - {REDIS_MARK.encode()}:
                 client.delete(key)
@@ -240,9 +243,9 @@ def clear_redis(url: str) -> None:
 
 @pytest.fixture(params=["filesystem", "redis"])
 def broker(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Celery's broker, for this process and for workers: the test runs once over each.
+    """The broker of Celery, for this process and for workers. The test runs once with each.
 
-    For one only: `@pytest.mark.parametrize("broker", ["redis"], indirect=True)`.
+    For one broker, use `@pytest.mark.parametrize("broker", ["redis"], indirect=True)`.
     """
     from config.celery import app, make_queue_folders
 
@@ -262,7 +265,7 @@ def use_broker(url: str, options: dict[str, Any]) -> None:
     from config.celery import app
 
     app.conf.update(broker_url=url, broker_transport_options=options)
-    app._after_fork()  # type: ignore[attr-defined]  # forgets its pools of connections
+    app._after_fork()  # type: ignore[attr-defined]  # drops its connection pools
 
 
 WORKER = "celery -A config.celery worker --loglevel=INFO --concurrency=1".split()
@@ -270,7 +273,7 @@ WORKER = "celery -A config.celery worker --loglevel=INFO --concurrency=1".split(
 
 @dataclass(frozen=True)
 class Worker:
-    """A Celery worker with its children, in a process group of its own."""
+    """A Celery worker with its children, in a separate process group."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -285,13 +288,13 @@ class Worker:
         return " ready." in self.log.read_text()
 
     def kill(self) -> None:
-        """As a power cut would: the worker and its children at once."""
+        """Kill the worker and its children immediately, like a power failure."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> None:
-        """As a deployment does; a job that does not end in ten seconds is cut off."""
+        """Stop the worker like a deployment. It is killed if it does not end in ten seconds."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -304,7 +307,7 @@ class Worker:
 def start_worker(
     request: pytest.FixtureRequest, tmp_path: Path, broker: str, transactional_db: None
 ) -> Iterator[Callable[..., Worker]]:
-    """Starts a real worker on the test's database and broker: `start_worker("--beat")`."""
+    """Return a function that starts a worker on the test's database: `start_worker("--beat")`."""
     workers: list[Worker] = []
 
     def start(*arguments: str) -> Worker:
@@ -326,18 +329,18 @@ def start_worker(
     yield start
 
     for worker in workers:
-        worker.kill()  # a warm shutdown over the filesystem takes five seconds
+        worker.kill()  # a warm shutdown with the filesystem broker takes five seconds
         request.node.add_report_section("teardown", worker.log.name, worker.log.read_text())
 
 
 @pytest.fixture
 def celery_worker_process(start_worker: Callable[..., Worker]) -> Worker:
-    """A running worker; what the test sends with `delay_on_commit` is done by it."""
+    """A running worker. It does the tasks that the test sends with `delay_on_commit`."""
     return start_worker()
 
 
 def worker_environment(broker_url: str) -> dict[str, str]:
-    """The environment of this process, with the test's database and broker instead."""
+    """Return the environment of this process, with the database and broker of the test."""
     variables = {**os.environ, "DATABASE_URL": database_url_of_tests()}
     if broker_url.startswith("redis"):
         variables["REDIS_URL"] = broker_url

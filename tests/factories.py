@@ -1,7 +1,7 @@
-"""Small worlds for tests, made through the real services from real files.
+"""Builders of small test data. They write real files and call the real services.
 
-Captions are `c0, c1, …` and videos `v0, v1, …`, numbered as they are called, unless a test says
-otherwise. Every builder that reads a file takes the folder to write it to.
+Unless a test passes other data, captions have the keys `c0, c1, …` and videos `v0, v1, …`, in the
+order of their numbers. A builder that needs a file takes the folder in which it writes the file.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def write_captions(folder: Path, rows: Iterable[CaptionRow]) -> Path:
 
 
 def write_videos(folder: Path, rows: Iterable[tuple[str, str, str]]) -> Path:
-    """Rows of key, file name in the media folder, URL."""
+    """Write rows of key, file name in the media folder, and URL."""
     return write_csv(folder / "videos.csv", "video_id,file,url", rows)
 
 
 def write_run(path: Path, lists: Mapping[str, Sequence[str]], tag: str = "test") -> Path:
-    """Ranked lists by caption key as a TREC file, with scores that fall by one."""
+    """Write ranked lists by caption key as a TREC file, with scores that decrease by one."""
     lines = [
         f"{query} Q0 {video} {rank} {len(videos) - rank} {tag}\n"
         for query, videos in lists.items()
@@ -82,7 +82,7 @@ def write_judgments(path: Path, rows: Iterable[JudgmentRow]) -> Path:
     return write_csv(path, "caption_id,video_id,annotator,label", rows)
 
 
-# --- What can be judged -------------------------------------------------------------------
+# --- Benchmarks and runs -------------------------------------------------------------------
 
 # The operator of the command line calls these services, unless a test passes another actor.
 import_benchmark = partial(pooling_services.import_benchmark, by=OPERATOR)
@@ -93,7 +93,7 @@ build_pool = partial(pooling_services.build_pool, by=OPERATOR)
 
 
 def caption_rows(captions: int, videos: int) -> list[CaptionRow]:
-    """Caption i belongs to video i, counted around."""
+    """Return rows in which caption i belongs to video i modulo the number of videos."""
     return [(f"c{i}", f"caption {i}", f"v{i % videos}") for i in range(captions)]
 
 
@@ -116,7 +116,7 @@ def bring_run(
     system: str = "A",
     **options: Any,
 ) -> ImportedRun:
-    """Nothing waits afterwards: the job that would score the run is deleted."""
+    """Import a run, and delete the job that would score it."""
     path = write_run(folder / f"{uuid.uuid4().hex}.run", lists)
     done = import_run(benchmark=benchmark, path=path, system=system, **options)
     for job in done.jobs:
@@ -140,23 +140,23 @@ def bring_train_captions(
 def bring_tags(
     folder: Path, benchmark: Benchmark, *rows: tuple[str, str], of: str = "caption_id"
 ) -> ImportedTags:
-    """Rows of key, tag."""
+    """Import tags from rows of key and tag."""
     path = write_csv(folder / f"{uuid.uuid4().hex}.csv", f"{of},tag", rows)
     return import_tags(benchmark=benchmark, path=path)
 
 
 def all_pairs(captions: int, videos: int) -> dict[str, list[str]]:
-    """Ranked lists that bring every caption together with every video."""
+    """Return ranked lists that contain all videos for each caption."""
     return {f"c{q}": [f"v{v}" for v in range(videos)] for q in range(captions)}
 
 
 def pairs_of(benchmark: Benchmark) -> set[tuple[str, str]]:
-    """Keys of all pooled pairs."""
-    found = Pair.objects.filter(query__benchmark=benchmark)
-    return set(found.values_list("query__key", "video__key"))
+    """Return the keys of all pooled pairs."""
+    pairs = Pair.objects.filter(query__benchmark=benchmark)
+    return set(pairs.values_list("query__key", "video__key"))
 
 
-# --- Who judges it ------------------------------------------------------------------------
+# --- People and judging ------------------------------------------------------------------------
 
 
 def make_user(username: str, *roles: Role) -> User:
@@ -176,7 +176,7 @@ def make_campaign(
     scale: Scale = Scale.BINARY,
     **options: Any,
 ) -> Campaign:
-    """An open campaign over every pair of a benchmark of its own."""
+    """Make a benchmark and an open campaign with all its pairs."""
     benchmark = make_benchmark(folder, captions=captions, videos=videos)
     make_run(folder, benchmark, all_pairs(captions, videos))
     build_pool(benchmark=benchmark, depth=videos)
@@ -204,7 +204,7 @@ def submit(
 
 
 def judge(campaign: Campaign, annotator: Annotator, labels: Mapping[str, int]) -> list[Judgment]:
-    """Answer the annotator's pairs by the key of the video; those not named are left held."""
+    """Answer the annotator's pairs with the label of their video. Other pairs stay claimed."""
     return [
         submit(held, labels[held.task.video.key]).judgment
         for held in claim(campaign, annotator)
@@ -236,7 +236,7 @@ def bring_gold(
 
 
 def gold_rows(first: int, count: int, *, videos: int = 1) -> list[GoldRow]:
-    """One item for each of the captions from `first` on: of even numbers a match, of odd none."""
+    """Return one gold item for each caption from `first` on. Every second one is relevant."""
     return [
         (f"c{first + n}", f"v{n % videos}", int(n % 2 == 0), f"because {n}") for n in range(count)
     ]
@@ -245,8 +245,10 @@ def gold_rows(first: int, count: int, *, videos: int = 1) -> list[GoldRow]:
 def make_campaign_with_gold(
     folder: Path, *, captions: int = 4, videos: int = 5, gold: int = 10, **options: Any
 ) -> Campaign:
-    """An open campaign over every pair of its first captions; the captions behind them are gold,
-    each with one video."""
+    """Make an open campaign with all pairs of the first captions, and gold for further captions.
+
+    Each gold item has a caption that is not in the pool.
+    """
     benchmark = make_benchmark(folder, captions=captions + gold, videos=videos)
     make_run(folder, benchmark, all_pairs(captions, videos))
     build_pool(benchmark=benchmark, depth=videos)
@@ -259,7 +261,7 @@ def make_campaign_with_gold(
 
 
 def make_training(folder: Path, *, items: int = 6) -> Campaign:
-    """The open training queue of a benchmark with a caption and a pooled pair for each item."""
+    """Open the training queue of a benchmark with a caption and a pooled pair for each item."""
     benchmark = make_benchmark(folder, captions=items, videos=3)
     make_run(folder, benchmark, {f"c{n}": ["v1"] for n in range(items)})
     build_pool(benchmark=benchmark, depth=1)
@@ -268,21 +270,21 @@ def make_training(folder: Path, *, items: int = 6) -> Campaign:
 
 
 def train(training: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
-    """Answer the next items right or wrong, as `outcome` says: "rrw" is right, right, wrong."""
+    """Answer the next training items. For "rrw", the answers are right, right and wrong."""
     answered = []
     for letter in outcome:
         (held, *_) = claim(training, annotator, 1)
         assert held.task.gold is not None
-        truth = int(held.task.gold.is_relevant)
-        answered.append(submit(held, truth if letter == "r" else 1 - truth).judgment)
+        correct = int(held.task.gold.is_relevant)
+        answered.append(submit(held, correct if letter == "r" else 1 - correct).judgment)
     return answered
 
 
-# --- Two at a time ------------------------------------------------------------------------
+# --- Concurrency ------------------------------------------------------------------------
 
 
 def at_once(*calls: Callable[[], Result]) -> list[Result]:
-    """What the calls return, each made in a thread and on a connection of its own."""
+    """Run each call in its own thread and connection at the same time; return the results."""
     barrier = threading.Barrier(len(calls))
 
     def run(call: Callable[[], Result]) -> Result:
@@ -297,11 +299,11 @@ def at_once(*calls: Callable[[], Result]) -> list[Result]:
         return [future.result() for future in [pool.submit(run, call) for call in calls]]
 
 
-# --- Everything ---------------------------------------------------------------------------
+# --- All tables ---------------------------------------------------------------------------
 
 
 def row_counts() -> dict[str, int]:
-    """How many rows every table has."""
+    """Return the number of rows of each table."""
     return {
         model._meta.label: model._default_manager.count()
         for model in apps.get_models(include_auto_created=True)

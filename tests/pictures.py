@@ -1,4 +1,4 @@
-"""Pictures for tests, as files that a browser or a phone would send."""
+"""Pictures for tests, in the formats that browsers and phones send."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RED, BLUE = [255, 0, 0], [0, 0, 255]
 def picture(
     codec: str = "png", size: tuple[int, int] = (64, 32), *, above: Any = RED, below: Any = BLUE
 ) -> bytes:
-    """A picture of two colours, one above the other."""
+    """Return an encoded picture with two colours, one above the other."""
     width, height = size
     pixels = np.empty((height, width, len(above)), np.uint8)
     pixels[: height // 2], pixels[height // 2 :] = above, below

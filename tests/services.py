@@ -1,16 +1,17 @@
-"""The servers and the browser that the tests need: found, started or installed.
+"""Find, start or install the servers and the browser that the tests need.
 
-    python -m tests.services                        prints `export` lines
-    python -m tests.services run -- pytest          runs a command with them in its environment
-    python -m tests.services run --own -- pytest    with servers of its own, whatever runs already
+    python -m tests.services                        print `export` lines
+    python -m tests.services run -- pytest          run a command with these variables
+    python -m tests.services run --own -- pytest    run a command with new servers
 
-For PostgreSQL and Redis in this order: what DATABASE_URL or REDIS_URL names; a server on its usual
-local port that lets one in; a throwaway instance of the programs on this machine, ended with the
-command; the programs from apt, where this is root on Debian. Where nothing helps it says what to
-install and ends with 1: a test that lacks its server fails, it is never skipped.
+For PostgreSQL and Redis, the program uses the first of these that works: the server in DATABASE_URL
+or REDIS_URL; a local server on the usual port that accepts a connection without a password; a
+temporary server, started from the programs on this machine and stopped with the command; a
+temporary server after an installation with apt, as root on Debian. If none works, it prints what to
+install and exits with 1. A test without its server fails. It is never skipped.
 
-Nobody's data is touched: on PostgreSQL Django makes a database of its own (test_...), on Redis an
-empty database is claimed and emptied again at the end.
+Existing data is not changed. On PostgreSQL, Django creates a separate database (test_...). On
+Redis, the program reserves an empty database and empties it at the end.
 """
 
 from __future__ import annotations
@@ -40,80 +41,81 @@ from urllib.parse import urlsplit
 LOCAL = "127.0.0.1"
 START_SECONDS = 60
 AS_ROOT = os.geteuid() == 0
-PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23  # of <linux/prctl.h> and <linux/capability.h>
-REDIS_MARK = "hearth-tests"  # the one key that a test does not clear away
+PR_CAPBSET_DROP, CAP_SYS_NICE = 24, 23  # from <linux/prctl.h> and <linux/capability.h>
+REDIS_MARK = "hearth-tests"  # the only key that tests do not delete
 
 
 _started: list[subprocess.Popen[bytes]] = []
 
 
 class ServiceMissing(Exception):
-    """Neither running nor installed; `str()` says what to do."""
+    """A server or the browser is neither running nor installed. The message contains the fix."""
 
 
-# --- The three things ---------------------------------------------------------------------
+# --- Servers and browser ---------------------------------------------------------------------
 
 
 def ensure_postgres(*, own: bool = False) -> str:
-    """URL of a PostgreSQL whose role may create databases; Django makes test_* of its own."""
-    given = os.environ.get("DATABASE_URL", "")
+    """Return the URL of a PostgreSQL server whose role may create databases."""
+    url = os.environ.get("DATABASE_URL", "")
     if not own:
-        if given.startswith("postgres"):
-            return check_answers(given, 5432)
+        if url.startswith("postgres"):
+            return check_answers(url, 5432)
         for role in ("postgres", getpass.getuser()):
-            if postgres_lets_in(LOCAL, 5432, role):
-                # Two runs at a time would drop each other's database, had it the same name.
+            if accepts_role(LOCAL, 5432, role):
+                # With one name for all, two runs at the same time would drop each other's database.
                 return f"postgres://{role}@{LOCAL}:5432/hearth_{os.getpid()}"
     return start_postgres(find_or_install(find_postgres, "postgresql"))
 
 
 def ensure_redis(*, own: bool = False) -> str:
-    """URL of a Redis database for this process alone, on the given or the local server."""
-    given = os.environ.get("REDIS_URL", "")
+    """Return the URL of a Redis database that only this process uses."""
+    url = os.environ.get("REDIS_URL", "")
     if not own:
-        if given:
-            check_answers(given, 6379)
-            return claim_redis_database(given) or given
+        if url:
+            check_answers(url, 6379)
+            return claim_redis_database(url) or url
         if claimed := claim_redis_database(f"redis://{LOCAL}:6379"):
             return claimed
     return start_redis(find_or_install(lambda: shutil.which("redis-server"), "redis-server"))
 
 
 def ensure_chromium() -> str:
-    """Path of a Chromium that starts. CHROMIUM names another than the usual ones."""
-    keep_real_time_away()
+    """Return the path of a Chromium that starts. The variable CHROMIUM can name one."""
+    forbid_real_time_priority()
     return find_or_install(find_chromium, "chromium")
 
 
-def keep_real_time_away() -> None:
-    """Nothing that this process starts may run before all others, as root's Chromium does.
+def forbid_real_time_priority() -> None:
+    """Prevent that a child process gets a real-time priority, as Chromium does for root.
 
-    Its audio threads take a real-time priority. Two of them that wait for a lock keep both cores of
-    a small machine to themselves, and whoever holds the lock never gets to run: the tests stood
-    still for an hour. Without the capability the kernel refuses, and Chromium goes on without.
+    The audio threads of Chromium request a real-time priority. Two such threads that wait for a
+    lock can occupy both cores of a small machine, so that the thread with the lock never runs. The
+    tests once stopped for an hour because of this. Without the capability, the kernel refuses the
+    priority and Chromium continues without it.
     """
     if AS_ROOT and sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0)
 
 
-# --- Looking ------------------------------------------------------------------------------
+# --- Finding ------------------------------------------------------------------------------
 
 
 def check_answers(url: str, default_port: int) -> str:
-    """The URL again, if something listens there. A given server is used, never replaced."""
+    """Return the URL if a server listens there, else raise. A given server is never replaced."""
     parts = urlsplit(url)
     host, port = parts.hostname or LOCAL, parts.port or default_port
     try:
         socket.create_connection((host, port), timeout=5).close()
     except OSError as error:
         raise ServiceMissing(
-            f"{parts.scheme}://{host}:{port}, given in the environment, does not answer: {error}"
+            f"{parts.scheme}://{host}:{port}, which the environment names, does not answer: {error}"
         ) from error
     return url
 
 
-def postgres_lets_in(host: str, port: int, role: str) -> bool:
-    """Greet as a client does; authentication of type 0 means that no password is wanted."""
+def accepts_role(host: str, port: int, role: str) -> bool:
+    """Return whether the server accepts the role without a password (authentication type 0)."""
     words = b"\0".join([b"user", role.encode(), b"database", b"postgres", b"", b""])
     greeting = struct.pack("!ii", 8 + len(words), 3 << 16) + words
     try:
@@ -125,20 +127,23 @@ def postgres_lets_in(host: str, port: int, role: str) -> bool:
 
 
 def claim_redis_database(url: str) -> str | None:
-    """Mark an empty database other than the first as ours; it is emptied when this process ends."""
-    used = redis_says(url, "INFO keyspace") or ""
-    if not used.startswith("$"):  # wants another password, speaks TLS, or is not there
+    """Reserve an empty database and return its URL. It is emptied when this process ends.
+
+    Database 0 is never used.
+    """
+    used = send_to_redis(url, "INFO keyspace") or ""
+    if not used.startswith("$"):  # another password, TLS, or no server
         return None
     for number in range(15, 0, -1):
         claimed = urlsplit(url)._replace(path=f"/{number}").geturl()
-        if f"db{number}:" not in used and redis_says(claimed, f"SET {REDIS_MARK} 1 NX") == "+OK":
-            atexit.register(redis_says, claimed, "FLUSHDB")
+        if f"db{number}:" not in used and send_to_redis(claimed, f"SET {REDIS_MARK} 1 NX") == "+OK":
+            atexit.register(send_to_redis, claimed, "FLUSHDB")
             return claimed
     return None
 
 
-def redis_says(url: str, command: str) -> str | None:
-    """The answer to one command in the database that the URL names; None where nothing answers."""
+def send_to_redis(url: str, command: str) -> str | None:
+    """Return the reply to one command in the database of the URL, or None without a reply."""
     parts = urlsplit(url)
     login = f"AUTH {parts.username or 'default'} {parts.password}" if parts.password else "PING"
     words = [login, f"SELECT {parts.path.strip('/') or 0}", command, "QUIT", ""]
@@ -154,11 +159,14 @@ def redis_says(url: str, command: str) -> str | None:
 
 
 def find_postgres() -> str | None:
-    """Folder of initdb and postgres, the newest version first; Debian keeps them off PATH."""
+    """Return the folder of initdb and postgres, preferring the newest version.
+
+    On Debian this folder is not on PATH.
+    """
     folders = Path("/usr/lib/postgresql").glob("*/bin")
-    found = sorted(folders, key=lambda folder: float(folder.parent.name), reverse=True)
+    newest_first = sorted(folders, key=lambda folder: float(folder.parent.name), reverse=True)
     on_path = shutil.which("initdb")
-    candidates = [*found, *([Path(on_path).parent] if on_path else [])]
+    candidates = [*newest_first, *([Path(on_path).parent] if on_path else [])]
     return next((str(folder) for folder in candidates if (folder / "initdb").exists()), None)
 
 
@@ -172,7 +180,10 @@ def find_chromium() -> str | None:
 
 
 def starts(program: str) -> bool:
-    """Whether it tells its version: Ubuntu's chromium-browser only advises to install a snap."""
+    """Return whether the program prints its version.
+
+    On Ubuntu, chromium-browser only prints the advice to install a snap.
+    """
     try:
         return (
             subprocess.run(
@@ -185,7 +196,7 @@ def starts(program: str) -> bool:
 
 
 def find_or_install(find: Callable[[], str | None], package: str) -> str:
-    """What `find` finds, before or after installing Debian's package."""
+    """Return the result of `find`. If it is None, install the Debian package and try again."""
     if found := find():
         return found
     command = f"apt-get install --yes --no-install-recommends {package}"
@@ -195,7 +206,7 @@ def find_or_install(find: Callable[[], str | None], package: str) -> str:
             f"{package} is missing. On Debian or Ubuntu: sudo {command}"
             + (other if package == "chromium" else "")
         )
-    say(f"installing {package} ...")
+    log(f"installing {package} ...")
     apt_update()
     apt(command)
     find_chromium.cache_clear()
@@ -225,7 +236,7 @@ def apt(command: str) -> None:
 
 
 def start_postgres(programs: str) -> str:
-    """A cluster in a temporary folder, without fsync: it lives as long as this process."""
+    """Start a temporary server without fsync. It stops when this process ends."""
     account = postgres_account()
     folder = temporary_folder("hearth-postgres-", account)
     data, port = folder / "data", free_port()
@@ -245,8 +256,8 @@ def start_postgres(programs: str) -> str:
         [f"{programs}/postgres", "-D", str(data), *options],
         folder,
         account=account,
-        stop_signal=signal.SIGINT,  # "fast": does not wait for clients
-        is_ready=lambda: postgres_lets_in(LOCAL, port, "postgres"),
+        stop_signal=signal.SIGINT,  # a "fast" shutdown, which does not wait for clients
+        is_ready=lambda: accepts_role(LOCAL, port, "postgres"),
     )
     return f"postgres://postgres@{LOCAL}:{port}/hearth"
 
@@ -257,7 +268,7 @@ def start_redis(program: str) -> str:
     start(
         [program, "--bind", LOCAL, "--port", str(port), "--save", "", "--appendonly", "no"],
         folder,
-        is_ready=lambda: redis_says(url, "PING") == "+PONG",
+        is_ready=lambda: send_to_redis(url, "PING") == "+PONG",
     )
     return url
 
@@ -270,12 +281,12 @@ def start(
     account: str | None = None,
     stop_signal: signal.Signals = signal.SIGTERM,
 ) -> None:
-    """Start a server and wait until it answers; it ends with this process.
+    """Start a server and wait until it answers. It stops when this process ends.
 
-    In a session of its own: a Ctrl-C is for the tests, which need the server until they end.
+    It has its own session, so that Ctrl-C does not stop it before the tests.
     """
-    log = folder / "log"
-    with log.open("wb") as output:
+    log_file = folder / "log"
+    with log_file.open("wb") as output:
         process = subprocess.Popen(
             command,
             **as_account(account, folder),
@@ -285,11 +296,11 @@ def start(
         )
     atexit.register(stop, process, stop_signal, folder)
     _started.append(process)
-    say(f"started {Path(command[0]).name} (process {process.pid}) in {folder}")
+    log(f"started {Path(command[0]).name} (process {process.pid}) in {folder}")
     deadline = time.monotonic() + START_SECONDS
     while not is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise ServiceMissing(f"{command[0]} did not start:\n{log.read_text()[-2000:]}")
+            raise ServiceMissing(f"{command[0]} did not start:\n{log_file.read_text()[-2000:]}")
         time.sleep(0.05)
 
 
@@ -304,7 +315,10 @@ def stop(process: subprocess.Popen[bytes], stop_signal: signal.Signals, folder: 
 
 
 def postgres_account() -> str | None:
-    """PostgreSQL refuses to run as root: the account that Debian's package makes, or nobody."""
+    """Return the account for the server, or None for the current user.
+
+    PostgreSQL refuses to run as root. Then it is the account of the Debian package, or `nobody`.
+    """
     if not AS_ROOT:
         return None
     accounts = {entry.pw_name for entry in pwd.getpwall()}
@@ -312,10 +326,10 @@ def postgres_account() -> str | None:
 
 
 def as_account(account: str | None, folder: Path) -> dict[str, Any]:
-    where: dict[str, Any] = {"cwd": folder}
+    options: dict[str, Any] = {"cwd": folder}
     if account:
-        where |= {"user": account, "group": pwd.getpwnam(account).pw_gid, "extra_groups": []}
-    return where
+        options |= {"user": account, "group": pwd.getpwnam(account).pw_gid, "extra_groups": []}
+    return options
 
 
 def temporary_folder(prefix: str, account: str | None) -> Path:
@@ -332,7 +346,7 @@ def free_port() -> int:
         return port
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     print(f"tests.services: {text}", file=sys.stderr, flush=True)
 
 
@@ -349,14 +363,14 @@ def export(variables: dict[str, str]) -> int:
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}", flush=True)
     if _started:
-        say("the servers started here run until this process ends; Ctrl-C ends it")
+        log("the started servers run until this process ends; press Ctrl-C to end it")
         with suppress(KeyboardInterrupt):
             signal.pause()
     return 0
 
 
 def run(command: list[str], variables: dict[str, str]) -> int:
-    """The command's exit status. A Ctrl-C reaches it as well; this waits for its end."""
+    """Run the command and return its exit status. On Ctrl-C, wait until the command ends."""
     process = subprocess.Popen(command, env={**os.environ, **variables})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
@@ -371,18 +385,18 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("action", nargs="?", choices=("export", "run"), default="export")
-    parser.add_argument("--own", action="store_true", help="start servers of its own in any case")
+    parser.add_argument("--own", action="store_true", help="always start new servers")
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     command = words[cut + 1 :]
     options = parser.parse_args(words[:cut])
     if (options.action == "run") != bool(command):
-        parser.error("run wants a command after --, export none")
+        parser.error("run needs a command after --, and export takes none")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         variables = dict(environment(own=options.own))
     except ServiceMissing as error:
-        say(str(error))
+        log(str(error))
         return 1
     return run(command, variables) if command else export(variables)
 

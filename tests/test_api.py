@@ -16,6 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -57,7 +58,7 @@ def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
@@ -244,8 +245,8 @@ def test_stored_scores_and_agreement_are_returned(benchmark: Benchmark) -> None:
     client = client_for(Role.RESEARCHER)
     nothing = client.get(API + "benchmarks/tiny/scores/").json()
     assert nothing["runs"]["A"]["original"] is None
-    evaluated = evaluate_runs(benchmark=benchmark)
-    report = compute_agreement(benchmark=benchmark, resamples=10)
+    evaluated = evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    report = compute_agreement(benchmark=benchmark, resamples=10, by=OPERATOR)
 
     scores = client.get(API + "benchmarks/tiny/scores/").json()
     (result,) = evaluated.runs

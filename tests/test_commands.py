@@ -1,4 +1,4 @@
-"""The commands as scripts use them: one JSON object, or exit code 2 with file, line and reason."""
+"""The commands as scripts use them: a JSON object, or exit code 2 with file, line and reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.factories import (
     write_run,
 )
 
-# A command closes its connection at the end, so nothing may be left in a transaction.
+# A command closes its connection at the end, so the tests cannot run inside a transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Manage = Callable[..., dict[str, Any]]
@@ -59,15 +59,15 @@ JUDGED = [
 
 @pytest.fixture
 def manage(capfd: pytest.CaptureFixture[str]) -> Manage:
-    """Runs a command with --json and returns its object; nothing else may be said anywhere."""
+    """Return a function that runs a command with --json, and checks that it prints one object."""
 
     def run(*words: str | Path) -> dict[str, Any]:
         capfd.readouterr()
         execute_from_command_line(["manage.py", *map(str, words), "--json"])
-        said = capfd.readouterr()
-        assert said.err == ""
-        assert said.out.count("\n") == 1
-        result: dict[str, Any] = json.loads(said.out)
+        captured = capfd.readouterr()
+        assert captured.err == ""
+        assert captured.out.count("\n") == 1
+        result: dict[str, Any] = json.loads(captured.out)
         return result
 
     return run
@@ -75,24 +75,24 @@ def manage(capfd: pytest.CaptureFixture[str]) -> Manage:
 
 @pytest.fixture
 def fail(capfd: pytest.CaptureFixture[str]) -> Fail:
-    """Runs a command that is refused: exit code 2, nothing said on stdout, no row written."""
+    """Return a function that runs a refused command: exit code 2, empty stdout, no new rows."""
 
     def run(*words: str | Path) -> str:
         before = row_counts()
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
             execute_from_command_line(["manage.py", *map(str, words), "--json"])
-        said = capfd.readouterr()
-        assert (ended.value.code, said.out) == (2, "")
+        captured = capfd.readouterr()
+        assert (ended.value.code, captured.out) == (2, "")
         assert row_counts() == before
-        return said.err
+        return captured.err
 
     return run
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Files of a benchmark of three captions and four videos, a run and judgments of it."""
+    """Files of a benchmark with three captions and four videos, and a run and judgments for it."""
     write_captions(tmp_path, [*caption_rows(3, 4), ("c2", "caption 2", "v3")])
     write_run(tmp_path / "a.run", LISTS)
     write_judgments(tmp_path / "judgments.csv", JUDGED)
@@ -101,7 +101,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def judged(folder: Path, manage: Manage) -> Path:
-    """The same folder, brought in and published."""
+    """The same folder, after its files are imported and its labels published."""
     (folder / "videos.csv").write_text("video_id\nv0\nv1\nv2\nv3\n")
     manage(
         *("import_benchmark", "tiny", "--captions", folder / "captions.csv"),
@@ -141,8 +141,8 @@ def test_import_run(folder: Path, manage: Manage) -> None:
     assert named == {**expected, "created": True, "run": "cut", "depth": 2}
 
 
-def test_an_imported_run_is_scored_at_once(judged: Path, manage: Manage) -> None:
-    """No worker runs here. The job that a page's upload would leave to one is done."""
+def test_an_imported_run_is_scored_immediately(judged: Path, manage: Manage) -> None:
+    """Without a worker, the command itself does the job that a page leaves to a worker."""
     lists = {"c0": ["v1"], "c1": ["v2"], "c2": ["v3"]}
     write_run(judged / "b.run", lists)
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_an_imported_run_is_scored_at_once(judged: Path, manage: Manage) -> None
     assert by_labels.scores["C@1"] == 1.0
 
 
-def test_a_run_whose_scoring_fails_is_imported_all_the_same(
+def test_a_run_is_imported_even_if_its_scoring_fails(
     judged: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write_run(judged / "b.run", {"c0": ["v1"]})
@@ -161,14 +161,14 @@ def test_a_run_whose_scoring_fails_is_imported_all_the_same(
     label_set.file.storage.delete(label_set.file.name)
     words = ["import_run", "tiny", str(judged / "b.run"), "--system", "T"]
     execute_from_command_line(["manage.py", *words])
-    said = capfd.readouterr()
-    assert said.out.startswith("run T: 1 captions, depth 1")
-    assert "warning: Score T of tiny: failed." in said.err
+    captured = capfd.readouterr()
+    assert captured.out.startswith("run T: 1 captions, depth 1")
+    assert "warning: Score T of tiny: failed." in captured.err
     assert Run.objects.filter(name="T").exists()
 
 
 def test_build_pool(judged: Path, manage: Manage) -> None:
-    # Six pairs in the lists, of which the judgments brought all but c1 with v3.
+    # The lists contain six pairs. All except c1 with v3 were added by the judgments.
     whole = manage("build_pool", "tiny", "--depth", "10")
     assert whole == {"pairs": 6, "new_pairs": 1, "tasks": 6, "pool": whole["pool"]}
     again = manage("build_pool", "tiny", "--depth", "10", "--run", "S")
@@ -191,7 +191,9 @@ def test_open_campaign(judged: Path, manage: Manage) -> None:
     }
 
 
-def test_open_campaign_with_all_of_a_policy(judged: Path, manage: Manage, fail: Fail) -> None:
+def test_open_campaign_with_all_options_of_a_policy(
+    judged: Path, manage: Manage, fail: Fail
+) -> None:
     write_run(judged / "b.run", {f"c{q}": ["v3", "v1", "v2", "v0"] for q in range(3)})
     manage("import_run", "tiny", judged / "b.run", "--system", "T")
     manage("build_pool", "tiny", "--depth", "4")
@@ -241,11 +243,11 @@ def test_import_judgments(folder: Path, manage: Manage) -> None:
 def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     make_benchmark(folder, captions=3, videos=4)
     gold = write_gold(folder / "gold.csv", [("c0", "v0", 1, "it is there"), ("c1", "v0", 0, "")])
-    told = ("import_gold", "tiny", gold, "--use", "training")
-    assert manage(*told) == {"gold": 2, "use": "training"}
-    said = f"CommandError: {gold}, line 2: the pair is gold already (training)\n"
-    assert fail(*told) == said
-    assert fail("import_gold", "tiny", gold, "--use", "control") == said
+    training = ("import_gold", "tiny", gold, "--use", "training")
+    assert manage(*training) == {"gold": 2, "use": "training"}
+    message = f"CommandError: {gold}, line 2: the pair is gold already (training)\n"
+    assert fail(*training) == message
+    assert fail("import_gold", "tiny", gold, "--use", "control") == message
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")
     assert "--use" in fail("import_gold", "tiny", gold)
     assert fail("import_gold", "huge", gold, "--use", "control") == (
@@ -299,7 +301,7 @@ def test_agreement(judged: Path, manage: Manage) -> None:
         "agreement": 0.5,
         "pairwise_agreement": 0.5,
         "first_two_agreement": 0.5,
-        # Labels 1 0 and 1 1: observed 2 of expected 2 * 3 * 1 / 3.
+        # Labels 1 0 and 1 1: the observed disagreement is 2, the expected one 2 * 3 * 1 / 3.
         "alpha": 0.0,
         "alpha_level": "nominal",
         "alpha_annotator_interval": None,
@@ -334,10 +336,10 @@ def test_publish_labels(judged: Path, manage: Manage) -> None:
 
 def test_evaluate(judged: Path, manage: Manage) -> None:
     sha256 = manage("publish_labels", "tiny", "--allow-pending")["sha256"]
-    asked = [word for name in ("C@1", "AP", "AP(found)", "MedR") for word in ("--measure", name)]
-    # Worked by hand in tests/evaluation/scores/test_scores.py; here c2 has a second original
-    # positive.
-    result = manage("evaluate", "tiny", *asked)
+    options = [word for name in ("C@1", "AP", "AP(found)", "MedR") for word in ("--measure", name)]
+    # tests/evaluation/scores/test_scores.py has the calculation by hand. Here c2 has a second
+    # original positive.
+    result = manage("evaluate", "tiny", *options)
     assert result == {
         "labels": 2,
         "labels_sha256": sha256,
@@ -360,7 +362,7 @@ def test_evaluate(judged: Path, manage: Manage) -> None:
             }
         },
     }
-    # Beside each score stands the judged share of the ranks that the measure reads.
+    # Each score is shown with the judged share of the ranks that the measure reads.
     assert report_lines(result)[2:4] == [
         "  C@1          0.3333 (0.0000 + 0.3333)     judged@1 0.3333",
         "  AP           0.4167 (0.1667 + 0.2500)     judged@3 0.4444",
@@ -409,7 +411,7 @@ def test_export_run(judged: Path, manage: Manage) -> None:
 # --- Bad input --------------------------------------------------------------------------------
 
 
-def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> None:
+def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) -> None:
     bad = judged / "bad"
     cases: list[tuple[str, tuple[str | Path, ...], str]] = [
         (
@@ -451,19 +453,22 @@ def test_a_fault_in_a_file_is_told_with_its_line(judged: Path, fail: Fail) -> No
         assert fail(*words) == f"CommandError: {bad}, {reason}\n"
 
 
-def test_what_is_not_there_is_told(judged: Path, fail: Fail) -> None:
+def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
     out = judged / "out"
     export = ("export_labels", "tiny", "--format", "csv", "--output", out, "--version")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
         (("agreement", "nothing"), "there is no benchmark 'nothing'; the benchmarks are: tiny"),
-        (("evaluate", "tiny", "--labels", "7"), "tiny has no label set 7; there are: 1"),
+        (
+            ("evaluate", "tiny", "--labels", "7"),
+            "The benchmark tiny has no label set 7. Its label sets: 1.",
+        ),
         (("evaluate", "tiny", "--run", "T"), "there is no run 'T' in tiny; the runs are: S"),
         (
             ("export_run", "tiny", "T", "--output", out),
             "there is no run 'T' in tiny; the runs are: S",
         ),
-        ((*export, "original"), "original is not a label set; name a version"),
-        ((*export, "2"), "tiny has no label set 2; there are: 1"),
+        ((*export, "original"), "original is not a label set. Choose a version number or latest."),
+        ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1."),
         (("open_campaign", "tiny"), "tiny has no pool yet; build one with build_pool"),
         (
             ("build_pool", "tiny", "--depth", "0"),
@@ -500,7 +505,7 @@ def test_what_is_not_there_is_told(judged: Path, fail: Fail) -> None:
         "open_campaign tiny --scale stars",
     ],
 )
-def test_a_command_used_wrongly_ends_with_2_too(db: None, fail: Fail, words: str) -> None:
+def test_wrong_usage_exits_with_2(db: None, fail: Fail, words: str) -> None:
     assert re.search("error: ", fail(*words.split()))
 
 
@@ -513,8 +518,8 @@ def test_the_help_of_every_command_can_be_printed() -> None:
         assert parser.format_help().startswith(f"usage: manage.py {name}")
 
 
-def test_a_process_says_one_object_or_ends_with_2(folder: Path) -> None:
-    """The same, seen from outside: a real process, its streams and its exit code."""
+def test_a_process_prints_one_object_or_exits_with_2(folder: Path) -> None:
+    """Run real processes, and check their streams and exit codes."""
     make_benchmark(folder, captions=3, videos=4)
 
     def process(

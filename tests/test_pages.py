@@ -1,4 +1,4 @@
-"""All pages together: who gets in, what a page may hold, how often it asks the database."""
+"""All pages: permissions, forbidden content, and numbers of database queries."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from annotation.services import (
     open_training,
     write_guideline,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.services import analyse, analyse_front
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse, compute_overview_analysis
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -54,14 +55,22 @@ ROLES = {
 }
 IN, OUT, NONE = 200, 302, 404
 
-# Method, address, and the status for each of VISITORS. Here and there is `tiny`, a benchmark
-# with everything; what is not there must look to an annotator like what is.
+# Name, method, address, and the status for each of VISITORS. `tiny` is a benchmark with all kinds
+# of data. To an annotator, a benchmark that exists must look like one that does not.
 TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
-    ("home", "GET", "/", (OUT, IN, IN, IN, IN)),
+    ("home", "GET", "/", (IN, IN, IN, IN, IN)),
     ("token", "GET", "/account/token/", (OUT, IN, IN, IN, IN)),
     ("token", "POST", "/account/token/", (OUT, 400, 400, 400, 400)),
     ("benchmark", "GET", "/benchmarks/tiny/", (OUT, NONE, IN, IN, IN)),
     ("benchmark", "GET", "/benchmarks/other/", (OUT, NONE, NONE, NONE, NONE)),
+    ("benchmark-captions", "GET", "/benchmarks/tiny/captions/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-captions", "GET", "/benchmarks/tiny/captions/?q=none", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-runs", "GET", "/benchmarks/tiny/runs/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-campaigns", "GET", "/benchmarks/tiny/campaigns/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-labels", "GET", "/benchmarks/tiny/labels/", (OUT, NONE, IN, IN, IN)),
+    ("benchmark-people", "GET", "/benchmarks/tiny/people/", (OUT, NONE, NONE, IN, IN)),
+    ("benchmark-people", "GET", "/benchmarks/other/people/", (OUT, NONE, NONE, NONE, NONE)),
+    ("benchmark-settings", "GET", "/benchmarks/tiny/settings/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "GET", "/benchmarks/tiny/runs/new/", (OUT, NONE, IN, IN, IN)),
     ("run-upload", "POST", "/benchmarks/tiny/runs/new/", (OUT, NONE, 422, 422, 422)),
     ("pool-build", "GET", "/benchmarks/tiny/pools/new/", (OUT, NONE, 403, IN, IN)),
@@ -224,7 +233,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ),
     ("campaign-policy", "GET", "/campaigns/{campaign}/policy/", (OUT, NONE, NONE, IN, IN)),
     ("campaign-policy", "POST", "/campaigns/{campaign}/policy/", (OUT, NONE, NONE, 422, 422)),
-    # Everybody may judge there, so nobody is chosen.
+    # All annotators may judge in this campaign, so a lead adds no members.
     ("campaign-members", "GET", "/campaigns/{campaign}/members/", (OUT, NONE, NONE, 409, 409)),
     ("campaign-members", "POST", "/campaigns/{campaign}/members/", (OUT, NONE, NONE, 409, 409)),
     ("guidelines", "GET", "/benchmarks/tiny/guidelines/", (OUT, NONE, IN, IN, IN)),
@@ -324,7 +333,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("invitation-link", "GET", "/invitations/{token}/", (OUT, OUT, OUT, OUT, OUT)),
     ("invitation-link", "POST", "/invitations/{token}/", (405, 405, 405, 405, 405)),
     ("invitation-link", "GET", "/invitations/wrong/", (NONE, NONE, NONE, NONE, NONE)),
-    # Without its link having been opened there is no invitation.
+    # Without opening the link first, there is no invitation.
     ("invitation", "GET", "/invitation/", (NONE, NONE, NONE, NONE, NONE)),
     ("invitation", "POST", "/invitation/", (NONE, NONE, NONE, NONE, NONE)),
     ("consent", "GET", "/consent/", (OUT, IN, IN, IN, IN)),
@@ -351,7 +360,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    """A benchmark with everything, whose texts try to be markup."""
+    """A benchmark with all kinds of data, whose texts contain markup."""
     benchmark = factories.make_benchmark(
         tmp_path, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
     )
@@ -364,16 +373,16 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
-    compute_agreement(benchmark=benchmark)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    evaluate_runs(benchmark=benchmark)
-    analyse(asked=ask(get_kind("positives"), benchmark, {}))
+    compute_agreement(benchmark=benchmark, by=OPERATOR)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    analyse(question=build_question(get_analysis("positives"), benchmark, {}))
     return opened
 
 
 @pytest.fixture
 def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
-    """What the addresses of the table name."""
+    """The values for the placeholders of the addresses in TABLE."""
     video = Video.objects.filter(benchmark=campaign.benchmark).first()
     assert video is not None
     video.state = MediaState.PLAYABLE
@@ -398,7 +407,7 @@ def places(campaign: Campaign, tmp_path: Path) -> dict[str, Any]:
 
 
 def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str, Any]:
-    """A guideline with a picture, gold, and somebody who trains with it."""
+    """Make a guideline with a picture, gold items, and an annotator who trains with them."""
     guideline = write_guideline(
         benchmark=benchmark,
         text=HOSTILE,
@@ -430,12 +439,12 @@ def visit() -> Callable[[str], Client]:
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_who_gets_in(visitor: str, places: dict[str, Any], visit: Callable[[str], Client]) -> None:
+def test_permissions(visitor: str, places: dict[str, Any], visit: Callable[[str], Client]) -> None:
     client = visit(visitor)
     answered, expected = {}, {}
     for _, method, address, statuses in TABLE:
         path = address.format(**places)
-        # Rolled back: what one line does is not there for the next.
+        # The rollback keeps the effects of one line from the next.
         with transaction.atomic():
             response = client.generic(method, path)
             transaction.set_rollback(True)
@@ -470,10 +479,10 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD])
-def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
+def test_objects_of_another_benchmark_look_like_missing_ones(
     role: Role, places: dict[str, Any]
 ) -> None:
-    """Every address that names something is answered, word for word, like that of nothing."""
+    """The response for an existing object is identical to that for a missing one."""
     client = Client()
     client.force_login(make_member("stranger", role, of="elsewhere"))
 
@@ -487,7 +496,7 @@ def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
     for name, method, address, _ in TABLE:
         there = address.format(**places)
         not_there = address.replace("/tiny/", "/nothing/").format(**NOTHING)
-        # An invitation is for whoever has its link.
+        # An invitation works for everyone who has its link.
         if there == not_there or name == "invitation-link":
             continue
         compared += 1
@@ -498,7 +507,9 @@ def test_what_is_of_another_benchmark_is_as_if_it_were_not_there(
     assert compared > 30
 
 
-def test_a_person_of_one_benchmark_gets_in_there(places: dict[str, Any], tmp_path: Path) -> None:
+def test_a_person_with_a_role_in_one_benchmark_has_access_there(
+    places: dict[str, Any], tmp_path: Path
+) -> None:
     factories.make_benchmark(tmp_path, key="elsewhere")
     client = Client()
     client.force_login(
@@ -506,7 +517,11 @@ def test_a_person_of_one_benchmark_gets_in_there(places: dict[str, Any], tmp_pat
     )
     for page in ("", "runs/new/", "pools/new/", "campaigns/new/", "judgments/new/", "results/"):
         assert client.get(f"/benchmarks/elsewhere/{page}").status_code == IN
-    # And reads of nothing else, on no list.
+    for tab in ("captions", "runs", "campaigns", "labels", "analyses", "people", "settings"):
+        answer = client.get(f"/benchmarks/elsewhere/{tab}/")
+        assert answer.status_code == IN
+        assert "tiny" not in answer.content.decode()
+    # No list contains anything from other benchmarks.
     for page in (
         "/",
         "/jobs/",
@@ -530,7 +545,7 @@ def _names(patterns: Iterable[URLPattern | URLResolver]) -> set[str | None]:
 
 
 def test_the_table_has_every_page() -> None:
-    """A page that is added is added to the table."""
+    """A new page must also be added to TABLE."""
     names = set()
     for part in get_resolver().url_patterns:
         module = getattr(getattr(part, "urlconf_module", None), "__name__", "")
@@ -540,7 +555,7 @@ def test_the_table_has_every_page() -> None:
 
 
 @pytest.mark.django_db
-def test_an_annotator_cannot_tell_what_is_there(
+def test_an_annotator_cannot_see_which_benchmarks_exist(
     places: dict[str, Any], visit: Callable[[str], Client]
 ) -> None:
     client = visit("annotator")
@@ -554,12 +569,12 @@ def test_an_annotator_sees_own_counts_only(
 ) -> None:
     page = visit("annotator").get("/").content.decode()
     assert "Start judging" in page
-    # Two labels were given by another, and two pairs stand as relevant.
+    # Another annotator has given two labels, and two pairs are relevant.
     for word in ("judged by you", "You have judged", "labels", "Benchmarks", "Jobs", "alpha"):
         assert word not in page
 
 
-def test_whoever_is_not_signed_in_comes_back(places: dict[str, Any]) -> None:
+def test_a_visitor_returns_to_the_page_after_signing_in(places: dict[str, Any]) -> None:
     answer = Client().get("/jobs/?state=done")
     assert answer["Location"] == "/accounts/login/?next=/jobs/%3Fstate%3Ddone"
 
@@ -586,11 +601,11 @@ def test_no_change_without_the_token(
         assert (address, factories.row_counts()) == (address, before)
 
 
-# --- What a page may hold -------------------------------------------------------------------
+# --- Content of pages -------------------------------------------------------------------
 
 
 class Inline(HTMLParser):
-    """Finds what a strict Content-Security-Policy forbids, and text that became an element."""
+    """Finds elements and attributes that a strict Content-Security-Policy forbids, and all ids."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -609,7 +624,7 @@ class Inline(HTMLParser):
             self.ids.append(names["id"])
 
 
-def test_pages_hold_nothing_inline_and_no_id_twice(
+def test_pages_have_no_inline_code_and_no_duplicate_ids(
     places: dict[str, Any], visit: Callable[[str], Client]
 ) -> None:
     client = visit("lead")
@@ -620,7 +635,7 @@ def test_pages_hold_nothing_inline_and_no_id_twice(
             continue
         reader = Inline()
         reader.feed(answer.content.decode())
-        # allauth's page of mail addresses carries data for its script, which is not run.
+        # The allauth page of mail addresses has an inline script, which the browser does not run.
         found = [one for one in reader.found if (address, one) != ("/accounts/email/", "<script>")]
         found += [f"#{one}" for one in set(reader.ids) if reader.ids.count(one) > 1]
         if found:
@@ -628,9 +643,7 @@ def test_pages_hold_nothing_inline_and_no_id_twice(
     assert problems == {}
 
 
-def test_pages_are_not_kept_by_caches(
-    places: dict[str, Any], visit: Callable[[str], Client]
-) -> None:
+def test_pages_are_not_cached(places: dict[str, Any], visit: Callable[[str], Client]) -> None:
     answer = visit("lead").get("/benchmarks/tiny/results/")
     assert answer["Cache-Control"] == "private, no-store"
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -645,7 +658,7 @@ def test_healthz_counts_jobs() -> None:
     assert answer.content == (b"database ok\njobs queued 1\njobs running 0\njobs overdue 0\n")
 
 
-def test_a_database_that_is_away_is_said_without_asking_it(
+def test_a_database_failure_is_reported_without_a_query(
     settings: Any, monkeypatch: pytest.MonkeyPatch, db: None, visit: Callable[[str], Client]
 ) -> None:
     from django.db import OperationalError
@@ -661,11 +674,11 @@ def test_a_database_that_is_away_is_said_without_asking_it(
     assert "secret" not in answer.content.decode()
 
 
-# --- How often a page asks ------------------------------------------------------------------
+# --- Database queries ------------------------------------------------------------------
 
 
 def queries_of(client: Client, address: str) -> int:
-    """The queries of a second look: the first fills the caches of counts."""
+    """Return the number of queries of a second visit. The first one fills the caches of counts."""
     cache.clear()
     client.get(address)
     with CaptureQueriesContext(connection) as queries:
@@ -683,6 +696,12 @@ def test_queries_do_not_grow_with_the_rows(
         addresses = {
             "home": "/",
             "benchmark": "/benchmarks/b0/",
+            "captions": "/benchmarks/b0/captions/",
+            "runs": "/benchmarks/b0/runs/",
+            "campaigns": "/benchmarks/b0/campaigns/",
+            "labels": "/benchmarks/b0/labels/",
+            "people": "/benchmarks/b0/people/",
+            "settings": "/benchmarks/b0/settings/",
             "results": "/benchmarks/b0/results/",
             "jobs": "/jobs/",
             "campaign": f"/campaigns/{first.pk}/",
@@ -702,8 +721,20 @@ def test_queries_do_not_grow_with_the_rows(
     with_one = count()
     add_rows(1)
     add_rows(2)
-    # Of these, the session, the person and the groups are three.
-    assert with_one == {"home": 13, "benchmark": 28, "results": 8, "jobs": 6, "campaign": 9}
+    # Three of these are for the session, the person and the groups.
+    assert with_one == {
+        "home": 23,
+        "benchmark": 16,
+        "captions": 10,
+        "runs": 8,
+        "campaigns": 13,
+        "labels": 16,
+        "people": 7,
+        "settings": 9,
+        "results": 8,
+        "jobs": 6,
+        "campaign": 9,
+    }
     assert count() == with_one
 
 
@@ -711,18 +742,18 @@ def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
     benchmark = factories.make_benchmark(folder, captions=2, videos=8, key=key)
     add_run_and_campaign(folder, benchmark, 0)
     factories.bring_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    evaluate_runs(benchmark=benchmark)
-    analyse_front(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    compute_overview_analysis(benchmark=benchmark)
     return benchmark
 
 
 def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> None:
-    """The run of this number has videos at its top that those before it have not."""
+    """Add a run whose first video differs from those of the earlier runs, and a campaign."""
     videos = [f"v{(place + number) % 8}" for place in range(8)]
     factories.make_run(folder, benchmark, {"c0": videos}, system=f"system {number}")
     factories.bring_train_captions(folder, benchmark, f"a caption of {number}")
     factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, name=f"round {number}")
-    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

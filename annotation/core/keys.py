@@ -1,7 +1,7 @@
-"""The keys of the judging room: what can be done by a key, and which keys a person may choose.
+"""The keys of the judging room: the actions that have keys, and the keys that can be chosen.
 
-Keys are called what browsers call them (`KeyboardEvent.key`), but for the space bar, which is
-`Space`, and for letters, which are lower case: a key with and without Shift is the same key.
+Keys have the names that browsers give them (`KeyboardEvent.key`). Exceptions are the space bar,
+`Space`, and letters, which are lower case: a key with and without Shift is the same key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Keys that write nothing, as they are shown.
+# Keys that type nothing, as they are shown.
 NAMED = {
     "Space": "Space",
     "Backspace": "Backspace",
@@ -27,7 +27,7 @@ NAMED = {
     "ArrowUp": "↑",
     "ArrowDown": "↓",
 }
-# They move the focus, press the button that has it, and close dialogs: on every page alike.
+# On every page they move the focus, press the focused button and close dialogs.
 RESERVED = ("tab", "enter", "return", "escape", "esc")
 DIGITS = "123456789"
 KEYS_EACH = 2
@@ -36,30 +36,46 @@ PLAIN_CATEGORIES = ("L", "P", "S")  # letters, punctuation, symbols
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that keys do, with the keys that do it unless a person chooses others."""
+    """An action with its default keys. `step` is its place among the steps of a longer scale."""
 
     name: str
     text: str
     keys: tuple[str, ...]
+    step: int = 0
 
 
-# The digits belong to no action: they mark parts of the caption where a campaign offers its
-# checklist, and give the steps of a longer scale where it does not. The letters of the steps
-# therefore work on every longer scale, with a checklist and without.
+@dataclass(frozen=True, slots=True)
+class KeyProblem:
+    """Why a key cannot be chosen. `text` contains `{key}` and `{names}`."""
+
+    text: str
+    key: str = ""
+    names: str = ""
+
+    def __str__(self) -> str:
+        return self.text.format(key=self.key, names=self.names)
+
+
+# Digits cannot be chosen. In campaigns with a checklist they mark elements of the caption, and
+# otherwise they are the steps of a longer scale. The letters of the steps work in both.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
 )
 STEPS = tuple(
-    Action(f"step-{step}", f"Step {step}", (key,)) for step, key in enumerate("asdfgqwer", start=1)
+    Action(f"step-{step}", "Step {step}", (key,), step)
+    for step, key in enumerate("asdfgqwer", start=1)
 )
 OTHERS = (
     Action("undo", "Undo: back to the last pair", ("z", "Backspace")),
     Action("unsure", "Unsure: send to a lead", ("u",)),
     Action("cannot-play", "The video cannot play", ("x",)),
     Action("play", "Play or pause", ("Space",)),
-    Action("frame-back", "A frame back", (",",)),
-    Action("frame-on", "A frame on", (".",)),
+    Action("frame-back", "One frame back", (",",)),
+    Action("frame-on", "One frame forward", (".",)),
+    Action("second-back", "One second back", ("b",)),
+    Action("second-on", "One second forward", ("n",)),
+    Action("sound", "Sound on or off", ("m",)),
     Action("slower", "Slower", ("[",)),
     Action("faster", "Faster", ("]",)),
     Action("sheet", "Contact sheet", ("c",)),
@@ -72,7 +88,7 @@ Keys = dict[str, tuple[str, ...]]
 
 
 def normal_key(text: str) -> str:
-    """A key as it is stored, from what a person typed: `J`, ` `, `page up` or `←`."""
+    """Return the stored name of a key that was typed as `J`, ` `, `page up` or `←`."""
     name = text.strip().replace(" ", "").casefold()
     if not name:
         return "Space" if text else ""
@@ -87,55 +103,56 @@ def shown_key(key: str) -> str:
     return NAMED.get(key) or (upper if len(upper) == 1 else key)  # there is no upper case of ß
 
 
-def key_problem(key: str) -> str:
-    """Why a key, as `normal_key` gives it, cannot be chosen; empty if it can."""
+def key_problem(key: str) -> KeyProblem | None:
+    """Return why a key, as `normal_key` returns it, cannot be chosen, or None if it can."""
     if key in NAMED:
-        return ""
+        return None
     if key in RESERVED:
-        return "Tab, Enter and Escape do the same on every page."
+        return KeyProblem("Tab, Enter and Escape do the same on every page.")
     if key.isdigit():
-        return "Digits mark parts of captions and give the steps of longer scales."
+        return KeyProblem("Digits mark elements of captions and give the steps of longer scales.")
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
-        return f"{key[:20]} is no key: write one letter or sign, or one of {', '.join(NAMED)}."
-    return ""
+        text = "{key} is not a key. Enter one letter or sign, or one of these: {names}."
+        return KeyProblem(text, key[:20], ", ".join(NAMED))
+    return None
 
 
-def keys_problems(chosen: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Why actions cannot have these keys, by the action's name; empty if all can."""
-    uses = Counter(key for keys in chosen.values() for key in keys)
+def keys_problems(keys: Mapping[str, Iterable[str]]) -> dict[str, KeyProblem]:
+    """Return why actions cannot have these keys, by the action's name. Empty if all can."""
+    uses = Counter(key for own in keys.values() for key in own)
     problems = {}
-    for name, keys in chosen.items():
-        wrong = [key_problem(key) for key in keys] + [
-            f"{shown_key(key)} is chosen twice." for key in keys if uses[key] > 1
+    for name, own in keys.items():
+        found = [key_problem(key) for key in own] + [
+            KeyProblem("{key} is chosen twice.", shown_key(key)) for key in own if uses[key] > 1
         ]
-        if any(wrong):
-            problems[name] = next(filter(None, wrong))
+        if any(found):
+            problems[name] = next(filter(None, found))
     return problems
 
 
-def keys_of(chosen: Any) -> Keys:
-    """The keys of every action: those a person chose, and for the others what they come with.
+def keys_of(stored: Any) -> Keys:
+    """Return the keys of every action: those of the person, and the defaults for the others.
 
-    `chosen` is as it was stored, perhaps before an action or a rule was added: what does not fit
-    any more is passed over, and a default that the person uses elsewhere is theirs.
+    `stored` may be older than an action or a rule. Keys that are no longer valid are ignored, and a
+    default key that the person uses for another action is left out.
     """
     valid = {
-        action.name: tuple(key for key in chosen[action.name] if not key_problem(key))
+        action.name: tuple(key for key in stored[action.name] if not key_problem(key))
         for action in ACTIONS
-        if isinstance(chosen, dict) and _is_list_of_keys(chosen.get(action.name))
+        if isinstance(stored, dict) and _is_list_of_keys(stored.get(action.name))
     }
-    taken = {key for keys in valid.values() for key in keys}
+    used = {key for keys in valid.values() for key in keys}
     defaults = {
-        action.name: tuple(key for key in action.keys if key not in taken) for action in ACTIONS
+        action.name: tuple(key for key in action.keys if key not in used) for action in ACTIONS
     }
     return {action.name: valid.get(action.name, defaults[action.name]) for action in ACTIONS}
 
 
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
-    """The keys of everything that can be done in one campaign's room.
+    """Return the keys of all actions in one campaign's room.
 
-    An answer is called `answer-N` after its label, a part of the caption `mark-N`, from 1. Without
-    `characters` only keys that write nothing are left (WCAG 2.1.4).
+    The action of a label is `answer-N`, and that of an element of the caption `mark-N`, from 1.
+    Without `characters` only keys that type nothing are left (WCAG 2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:
@@ -150,7 +167,7 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
 
 
 def bindings(keys: Keys) -> dict[str, str]:
-    """What each key does."""
+    """Return the action of each key."""
     return {key: name for name, own in keys.items() for key in own}
 
 

@@ -1,4 +1,4 @@
-"""The shape of guidelines and their pictures."""
+"""Forms for guidelines and their pictures."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from annotation.services import GUIDELINE_LENGTH, PICTURE_TEXT_LENGTH, PICTURES_
 class GuidelineForm(forms.Form):
     after = forms.IntegerField(min_value=0, max_value=KEY_MAX, widget=forms.HiddenInput)
     text = forms.CharField(
-        label="Guideline",
+        label="Guidelines",
         max_length=GUIDELINE_LENGTH,
-        help_text="Plain text; an empty line begins a paragraph.",
+        help_text="Plain text. An empty line starts a paragraph.",
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}),
     )
 
 
 class PictureForm(forms.Form):
-    """One example of a guideline: a new file, or a picture of the version before."""
+    """A picture as an example: a new file, or a picture of the earlier version."""
 
     MATCH, NO_MATCH = "match", "no-match"
 
@@ -32,34 +32,34 @@ class PictureForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": "image/jpeg,image/png,image/webp"}),
     )
     text = forms.CharField(
-        label="What it shows",
+        label="Description",
         required=False,
         max_length=PICTURE_TEXT_LENGTH,
         widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
     )
     shows = forms.ChoiceField(
-        label="As an example of",
+        label="Example of",
         required=False,
         choices=[("", "neither"), (MATCH, "relevant"), (NO_MATCH, "not relevant")],
     )
     place = forms.IntegerField(label="Place", required=False, min_value=1, max_value=999)
-    remove = forms.BooleanField(label="Leave out", required=False)
+    remove = forms.BooleanField(label="Remove", required=False)
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or {}
-        has_picture = bool(given.get("kept") or given.get("file"))
-        if given.get("remove"):
-            return given
-        if has_picture and not given.get("text") and "text" not in self.errors:
-            self.add_error("text", "Say what the picture shows: screen readers read it out.")
-        if given.get("text") and not has_picture:
-            self.add_error("file", "Choose the picture again, or empty the text.")
-        return given
+        data: dict[str, Any] = super().clean() or {}
+        has_picture = bool(data.get("kept") or data.get("file"))
+        if data.get("remove"):
+            return data
+        if has_picture and not data.get("text") and "text" not in self.errors:
+            self.add_error("text", "Describe the picture for screen readers.")
+        if data.get("text") and not has_picture:
+            self.add_error("file", "Choose the file again, or delete the description.")
+        return data
 
     @property
     def is_wanted(self) -> bool:
-        given = self.cleaned_data
-        return bool((given.get("kept") or given.get("file")) and not given.get("remove"))
+        data = self.cleaned_data
+        return bool((data.get("kept") or data.get("file")) and not data.get("remove"))
 
     @property
     def is_match(self) -> bool | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django import forms
 
+from annotation.enums import PauseCause
+from annotation.models.people import PAUSE_MESSAGES
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
-
-ASKED_ABOUT = "A lead has a question about your answers and will get in touch with you."
 
 
 class ReopenForm(forms.Form):
@@ -28,7 +28,7 @@ class ReopenForm(forms.Form):
         label="Pause them in this campaign, too",
         required=False,
         initial=True,
-        help_text=f"They read: “{ASKED_ABOUT}”",
+        help_text=f"They read: “{PAUSE_MESSAGES[PauseCause.WITHDRAWAL]}”",
     )
 
 

@@ -1,4 +1,4 @@
-"""The shape of what people set for themselves."""
+"""Forms for annotators' preferences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.core.keys import (
     ACTIONS,
@@ -16,35 +18,40 @@ from annotation.core.keys import (
     Action,
     Keys,
     keys_problems,
-    normal_key,
-    shown_key,
 )
 from annotation.services.preferences import BREAK_MINUTES_MAX
+from annotation.texts import action_text, key_text, problem_text, typed_key
+
+# The labels of the two fields of an action.
+LABELS = (_("{action}, key"), _("{action}, second key"))
 
 
 class KeysForm(forms.Form):
-    """The keys of one person: for each action two fields, of which either may stay empty."""
+    """The keys of one annotator: two optional fields for each action."""
 
     def __init__(self, *args: Any, keys: Keys, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for action in ACTIONS:
-            given = [*map(shown_key, keys[action.name]), *[""] * KEYS_EACH]
+            initial = [*map(key_text, keys[action.name]), *[""] * KEYS_EACH]
             for place in range(KEYS_EACH):
                 self.fields[f"{action.name}_{place}"] = forms.CharField(
-                    label=f"{action.text}, {'second ' if place else ''}key",
+                    label=LABELS[place].format(action=action_text(action)),
                     max_length=20,
                     required=False,
                     strip=False,  # a space is the space bar
-                    initial=given[place],
+                    initial=initial[place],
                     widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
                 )
 
     @property
     def tables(self) -> list[tuple[str, list[tuple[str, list[forms.BoundField]]]]]:
-        """Title and rows of each table; a row is what its keys do, and their fields."""
-        parts = {"Judging": TWO_STEPS + OTHERS, "On scales of more than two steps": STEPS}
+        """Return the title and rows of each table. A row has an action's text and fields."""
+        parts = {
+            gettext("Judging"): TWO_STEPS + OTHERS,
+            gettext("Scales of more than two steps"): STEPS,
+        }
         return [
-            (title, [(action.text, [*self._fields_of(action)]) for action in actions])
+            (title, [(action_text(action), [*self._fields_of(action)]) for action in actions])
             for title, actions in parts.items()
         ]
 
@@ -52,31 +59,33 @@ class KeysForm(forms.Form):
         return (self[f"{action.name}_{place}"] for place in range(KEYS_EACH))
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        data = super().clean() or {}
         typed = {
-            action.name: [given.get(f"{action.name}_{n}", "") for n in range(KEYS_EACH)]
+            action.name: [data.get(f"{action.name}_{n}", "") for n in range(KEYS_EACH)]
             for action in ACTIONS
         }
-        keys = {name: [key for key in map(normal_key, two) if key] for name, two in typed.items()}
+        keys = {name: [key for key in map(typed_key, own) if key] for name, own in typed.items()}
         for name, problem in keys_problems(keys).items():
-            self.add_error(f"{name}_0", problem)
+            self.add_error(f"{name}_0", problem_text(problem))
         if not any(keys.values()):
-            raise forms.ValidationError("No key is left that does anything.")
-        return {**given, "keys": keys}
+            raise forms.ValidationError(gettext("At least one action needs a key."))
+        return {**data, "keys": keys}
 
 
 class HabitsForm(forms.Form):
-    """How a person likes to work."""
+    """When a break is suggested, and which keys work."""
 
     break_minutes = forms.IntegerField(
-        label="Remind me of a break after so many minutes",
+        label=_("Suggest a break after (minutes)"),
         min_value=0,
         max_value=BREAK_MINUTES_MAX,
-        help_text="0: never. The reminder stands beside the pair and stops nothing.",
+        help_text=_("0 means never. You can continue without a break."),
     )
     character_keys = forms.BooleanField(
-        label="Letters, digits and signs work as keys",
+        label=_("Letters, digits and signs work as keys"),
         required=False,
-        help_text="Without it only arrows, Space, Backspace and their like do: for those who speak "
-        "to their computer, or hit keys by accident.",
+        help_text=_(
+            "Turn this off if you use voice input or press keys by accident. Then only keys such "
+            "as arrows, Space and Backspace work."
+        ),
     )

@@ -1,4 +1,4 @@
-"""The shape of comments on answers in training."""
+"""The form for comments on answers in training."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from annotation.models.judgments import (
     Judgment,
     ReviewComment,
 )
-from annotation.models.people import Annotator, Membership
+from annotation.models.people import Annotator, Membership, MembershipChange
 from annotation.models.tasks import (
     AT_DESK,
     DECIDED,
@@ -40,6 +40,7 @@ __all__ = [
     "Judgment",
     "JudgmentTask",
     "Membership",
+    "MembershipChange",
     "ReviewComment",
     "Withdrawal",
 ]

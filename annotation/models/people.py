@@ -8,13 +8,27 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
-from annotation.enums import MembershipState
+from annotation.enums import MemberAction, MembershipState, PauseCause
 from annotation.models.campaigns import Campaign
 from pooling.models import KEY_LENGTH, Benchmark
 
 # Without letters and digits that look like one another.
 PSEUDONYM_SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+PAUSE_MESSAGES = {
+    PauseCause.ACCURACY: _(
+        "You are paused because {right} of your last {answers} control pairs were correct. This "
+        "campaign requires {needed}. A lead can see this and will contact you."
+    ),
+    PauseCause.WITHDRAWAL: _("A lead has a question about your answers and will contact you."),
+}
+PAUSE_NOTE = (
+    "Paused automatically: {right} of their last {answers} control pairs were correct. The "
+    "campaign requires {needed}."
+)
 
 
 def new_pseudonym() -> str:
@@ -32,7 +46,7 @@ class Annotator(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, null=True, blank=True)
     key = models.CharField(max_length=KEY_LENGTH, blank=True)
     pseudonym = models.CharField(max_length=6, default=new_pseudonym, unique=True)
-    # How the person likes to work: keys, minutes until a break. See `annotation.core.keys`.
+    # Keys, and minutes until a break. See `annotation.core.keys`.
     preferences = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -61,7 +75,13 @@ class Membership(models.Model):
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)
     annotator = models.ForeignKey(Annotator, models.PROTECT, related_name="memberships")
     state = models.CharField(max_length=7, choices=MembershipState, default=MembershipState.ACTIVE)
-    reason = models.TextField(blank=True, help_text="why paused; the person reads it")
+    pause_cause = models.CharField(max_length=10, choices=PauseCause, blank=True)
+    reason = models.TextField(blank=True, help_text="the lead's words; the annotator reads them")
+    # Of the last `pause_answers` control answers, `pause_right` were correct; the campaign
+    # requires `pause_needed`.
+    pause_right = models.PositiveIntegerField(null=True, blank=True)
+    pause_answers = models.PositiveIntegerField(null=True, blank=True)
+    pause_needed = models.PositiveIntegerField(null=True, blank=True)
     # Gold answers before this are forgiven: a lead let the person go on.
     forgiven_at = models.DateTimeField(null=True, blank=True)
     admitted_at = models.DateTimeField(null=True, blank=True, help_text="passed the gate")
@@ -81,6 +101,17 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "annotator"], name="membership_once"),
+            models.CheckConstraint(
+                condition=Q(
+                    pause_cause=PauseCause.ACCURACY,
+                    pause_right__isnull=False,
+                    pause_answers__isnull=False,
+                    pause_needed__isnull=False,
+                )
+                | ~Q(pause_cause=PauseCause.ACCURACY)
+                & Q(pause_right=None, pause_answers=None, pause_needed=None),
+                name="membership_pause_numbers",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -89,3 +120,41 @@ class Membership(models.Model):
     @property
     def answered(self) -> int:
         return self.judged + self.gold_judged
+
+    @property
+    def pause_message(self) -> str:
+        """The reason of the pause, as the annotator reads it."""
+        if self.pause_cause not in PAUSE_MESSAGES:
+            return self.reason
+        message = gettext(PAUSE_MESSAGES[PauseCause(self.pause_cause)])
+        return message.format(**self._pause_numbers)
+
+    @property
+    def pause_note(self) -> str:
+        """The reason of the pause, as leads read it."""
+        if self.pause_cause != PauseCause.ACCURACY:
+            return self.pause_message
+        return PAUSE_NOTE.format(**self._pause_numbers)
+
+    @property
+    def _pause_numbers(self) -> dict[str, int | None]:
+        return {
+            "right": self.pause_right,
+            "answers": self.pause_answers,
+            "needed": self.pause_needed,
+        }
+
+
+class MembershipChange(models.Model):
+    """A lead paused or resumed an annotator in a campaign."""
+
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="changes")
+    lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    action = models.CharField(max_length=7, choices=MemberAction)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.membership}: {self.action}"

@@ -9,10 +9,10 @@ from pooling.models import Benchmark
 
 
 def guidelines_of(benchmark: Benchmark) -> QuerySet[Guideline]:
-    """All versions, newest first."""
-    found = Guideline.objects.filter(benchmark=benchmark)
-    # Grouped, rows lose the order of their model.
-    return found.annotate(n_pictures=Count("pictures")).order_by("-version")
+    """Return all versions, newest first."""
+    versions = Guideline.objects.filter(benchmark=benchmark)
+    # Grouped rows lose the order of their model.
+    return versions.annotate(n_pictures=Count("pictures")).order_by("-version")
 
 
 def latest_guideline(benchmark: Benchmark) -> Guideline | None:

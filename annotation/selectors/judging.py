@@ -1,4 +1,4 @@
-"""What an annotator has answered in a campaign."""
+"""An annotator's answers in a campaign."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment, Members
 
 
 def judged_by(campaign: Campaign, annotator: Annotator) -> int:
-    """How many answers the annotator has given in the campaign, to gold among them."""
-    found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
-    return found.answered if found else 0
+    """Return the number of the annotator's answers in the campaign, with those to gold items."""
+    membership = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
+    return membership.answered if membership else 0
 
 
 def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """The annotator's own last answers, newest first, each with its label as `own_label`."""
+    """Return the annotator's last answers, newest first, each with its label as `own_label`."""
     judgments = list(
         Judgment.objects.filter(
             annotator=annotator,
@@ -27,9 +27,9 @@ def last_judged(campaign: Campaign, annotator: Annotator, count: int) -> list[As
         "task__pair__query", "task__pair__video", "task__gold__query", "task__gold__video"
     )
     by_task = {assignment.task_id: assignment for assignment in assignments}
-    found = []
+    answered = []
     for judgment in judgments:
         assignment = by_task[judgment.task_id]
         assignment.own_label = judgment.label  # type: ignore[attr-defined]
-        found.append(assignment)
-    return found
+        answered.append(assignment)
+    return answered

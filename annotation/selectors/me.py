@@ -1,4 +1,4 @@
-"""What a person is shown of their own work, and of nobody else's."""
+"""An annotator's own work."""
 
 from __future__ import annotations
 
@@ -15,29 +15,43 @@ from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membe
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
 from annotation.selectors.members import Door, doors_for
-from annotation.selectors.training import LAST_LOOKED_AT
+from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
 
-# Longer than this, and the person was probably away from the screen.
+# A longer time probably contains a break.
 SECONDS_EACH = 120.0
-DAYS_SHOWN = 14
-COMMENTS_SHOWN = 50
-# Counting 600,000 of them takes a third of a second, and the figure is a rough one anyway.
+DAYS_MAX = 14
+COMMENTS_MAX = 50
+# Counting 600,000 tasks takes a third of a second, and an approximate number is enough.
 OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
-    """Answers since midnight, and the seconds that they took, each up to `SECONDS_EACH`."""
+# Answers that count as pairs judged, on the start page and on My work: those in judging campaigns,
+# control pairs included, that are neither corrected nor withdrawn. Training is counted separately.
+IS_VALID = ~Q(state__in=[JudgmentState.SUPERSEDED, JudgmentState.WITHDRAWN])
+IS_PAIR_JUDGED = IS_VALID & Q(task__campaign__kind=CampaignKind.JUDGING)
+IS_TRAINING_ANSWER = IS_VALID & Q(task__campaign__kind=CampaignKind.TRAINING)
 
-    answers: int
-    seconds: float
+
+@dataclass(frozen=True, slots=True)
+class OwnWork:
+    """The work of one annotator.
+
+    pairs: number of pairs judged, in total. pairs_today, training_today: pairs judged and training
+    answers since midnight. seconds_today: time of all answers since midnight, each up to
+    `SECONDS_EACH`.
+    """
+
+    pairs: int
+    pairs_today: int
+    training_today: int
+    seconds_today: float
 
 
 @dataclass(frozen=True, slots=True)
 class OwnCampaign:
-    """A campaign with what the person did there, and the pairs in it that nobody holds."""
+    """A campaign with the annotator's number of answers and the number of open pairs."""
 
     campaign: Campaign
     answered: int
@@ -51,43 +65,49 @@ class OwnCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A person in a training queue: how many of its items they have answered, whether their last
-    answers (newest first) were right, and what that opens."""
+    """An annotator's progress in a training queue.
+
+    right: whether the last answers were correct, newest first. campaigns: access to the campaigns
+    that have an entry requirement.
+    """
 
     campaign: Campaign
     total: int
     answered: int
     right: Sequence[bool]
-    gates: list[Door]
+    campaigns: list[Door]
 
     @property
     def recent(self) -> Sequence[bool]:
-        return self.right[:LAST_LOOKED_AT]
+        return self.right[:DEFAULT_LAST]
 
     @property
-    def right_lately(self) -> int:
+    def recent_right(self) -> int:
         return sum(self.recent)
 
 
-def work_today(annotator: Annotator, midnight: datetime.datetime) -> Today:
-    """Corrected answers count once, and their time counts: it was spent."""
+def own_work(annotator: Annotator, midnight: datetime.datetime) -> OwnWork:
+    """Return the work of an annotator. The time of corrected and withdrawn answers counts."""
+    members = Membership.objects.filter(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
+    pairs = members.aggregate(n=Sum(F("judged") + F("gold_judged"), default=0))["n"]
     capped = Case(When(seconds__gt=SECONDS_EACH, then=Value(SECONDS_EACH)), default=F("seconds"))
-    work = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
-        answers=Count("pk", filter=~Q(state=JudgmentState.SUPERSEDED)),
-        seconds=Sum(capped, default=0.0),
+    today = Judgment.objects.filter(annotator=annotator, created_at__gte=midnight).aggregate(
+        pairs_today=Count("pk", filter=IS_PAIR_JUDGED),
+        training_today=Count("pk", filter=IS_TRAINING_ANSWER),
+        seconds_today=Sum(capped, default=0.0),
     )
-    return Today(**work)
+    return OwnWork(pairs=pairs, **today)
 
 
-def answers_per_day(
+def pairs_per_day(
     annotator: Annotator, midnight: datetime.datetime
 ) -> list[tuple[datetime.date, int]]:
-    """The last days, the oldest first: one pass over the person's judgments of these days."""
-    days = [midnight - datetime.timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
+    """Return the number of pairs judged on each of the last days, the oldest first."""
+    days = [midnight - datetime.timedelta(days=ago) for ago in reversed(range(DAYS_MAX))]
     ends = [*days[1:], midnight + datetime.timedelta(days=1)]
     mine = Judgment.objects.filter(annotator=annotator, created_at__gte=days[0])
-    # One count with a condition each: to cut the days out of the time stamps takes SQLite longer.
-    counts = mine.exclude(state=JudgmentState.SUPERSEDED).aggregate(
+    # One count per day, because extracting the days from the time stamps takes SQLite longer.
+    counts = mine.filter(IS_PAIR_JUDGED).aggregate(
         **{
             f"day_{place}": Count("pk", filter=Q(created_at__gte=start, created_at__lt=end))
             for place, (start, end) in enumerate(zip(days, ends, strict=True))
@@ -97,17 +117,17 @@ def answers_per_day(
 
 
 def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
-    """Rounds of judging that are open to the person or that they judged in, open ones first."""
+    """Return campaigns that are open to the annotator or that they judged in, open ones first."""
     memberships = {
         one.campaign_id: one
         for one in Membership.objects.filter(annotator=annotator).select_related("campaign")
     }
     judging = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
-    everybodys = scopes.limit(
+    for_all = scopes.limit(
         judging.filter(state=CampaignState.OPEN, joining=Joining.EVERYBODY), "benchmark__key"
     )
     campaigns = list(
-        (everybodys | judging.filter(pk__in=memberships)).select_related("benchmark").distinct()
+        (for_all | judging.filter(pk__in=memberships)).select_related("benchmark").distinct()
     )
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
     left = open_pairs([one for one in campaigns if one.state != CampaignState.CLOSED])
@@ -116,16 +136,16 @@ def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
             campaign,
             answered=memberships[campaign.pk].answered if campaign.pk in memberships else 0,
             open_pairs=left.get(campaign.pk, 0),
-            paused=memberships[campaign.pk].reason if campaign.pk in memberships else "",
+            paused=memberships[campaign.pk].pause_message if campaign.pk in memberships else "",
         )
         for campaign in campaigns
     ]
 
 
 def open_pairs(campaigns: Iterable[Campaign]) -> dict[int, int]:
-    """How many tasks of each campaign have an open seat, as of up to a minute ago."""
-    wanted = [campaign.pk for campaign in campaigns]
-    known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in wanted}
+    """Return the number of tasks with a free slot of each campaign, up to a minute old."""
+    keys = [campaign.pk for campaign in campaigns]
+    known = {pk: cache.get(OPEN_PAIRS.format(pk)) for pk in keys}
     missing = [pk for pk, count in known.items() if count is None]
     if not missing:
         return known
@@ -137,7 +157,7 @@ def open_pairs(campaigns: Iterable[Campaign]) -> dict[int, int]:
 
 
 def open_trainings(annotator: Annotator, scopes: Scopes) -> list[Training]:
-    """The open training queues of the benchmarks in which the person may judge."""
+    """Return the open training queues of the benchmarks in which the annotator can judge."""
     queues = Campaign.objects.filter(kind=CampaignKind.TRAINING, state=CampaignState.OPEN)
     found = scopes.limit(queues.select_related("benchmark"), "benchmark__key")
     return _trainings(annotator, list(found))
@@ -148,25 +168,30 @@ def training_in(campaign: Campaign, annotator: Annotator) -> Training:
 
 
 def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training]:
-    """As many questions however many queues there are."""
+    """Return the progress in each queue. The number of queries does not depend on their number."""
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     right = training_of(annotator, benchmarks)
-    counts = _counts(annotator, campaigns)
+    counts = item_counts(annotator, campaigns)
     gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
-    gates = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
+    doors = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
     return [
         Training(
             campaign,
             *counts.get(campaign.pk, (0, 0)),
             right=right.get(campaign.benchmark_id, []),
-            gates=[door for door in gates if door.campaign.benchmark_id == campaign.benchmark_id],
+            campaigns=[
+                door for door in doors if door.campaign.benchmark_id == campaign.benchmark_id
+            ],
         )
         for campaign in campaigns
     ]
 
 
-def _counts(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, tuple[int, int]]:
-    """How many items a person can answer in each training queue, and how many they have."""
+def item_counts(
+    annotator: Annotator | None, campaigns: Iterable[Campaign]
+) -> dict[int, tuple[int, int]]:
+    """Return the number of items that a person can answer in each training queue, and the number
+    that they have answered. Queues without items are missing."""
     mine = Judgment.objects.filter(
         task=OuterRef("pk"), annotator=annotator, state=JudgmentState.GOLD
     )
@@ -183,7 +208,7 @@ def _counts(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, tuple[
 
 
 def comments_for(annotator: Annotator) -> QuerySet[ReviewComment]:
-    """What leads wrote about the person's answers in training: unread first, then the newest."""
+    """Return leads' comments on the annotator's answers in training: unread first, then newest."""
     found = ReviewComment.objects.filter(judgment__annotator=annotator).exclude(text="")
     return found.select_related(
         "judgment__task__campaign", "judgment__task__gold__query", "judgment__task__gold__video"

@@ -1,4 +1,4 @@
-"""Training: the queue, who trains in it, and how they answered."""
+"""Training queues, the annotators in training, and their answers."""
 
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ from annotation.selectors.members import Door, doors_of
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
 
-# How many of the last answers are looked at where no gate says.
-LAST_LOOKED_AT = 20
+# The number of last answers shown if no entry requirement sets one.
+DEFAULT_LAST = 20
 
 
 @dataclass(slots=True)
 class Trainee:
-    """A person in training; `answers` are newest first, of items that are not retired."""
+    """An annotator in training.
+
+    answers: whether each was correct, newest first, without retired items.
+    """
 
     annotator: Annotator
     answers: list[bool] = field(default_factory=list)
     last_at: datetime.datetime | None = None
-    # Wrong answers on which no lead has said a word; comments that the person has not read.
+    # Wrong answers without a comment by a lead, and comments that the annotator has not read.
     uncommented: int = 0
     unread: int = 0
     doors: list[Door] = field(default_factory=list)
@@ -44,9 +47,9 @@ class Trainee:
 
     @property
     def last(self) -> int:
-        """The longest stretch of last answers that a gate looks at."""
-        looked_at = (door.campaign.gate_last for door in self.doors)
-        return max(looked_at, default=0) or LAST_LOOKED_AT
+        """The largest number of last answers that an entry requirement uses."""
+        lasts = (door.campaign.gate_last for door in self.doors)
+        return max(lasts, default=0) or DEFAULT_LAST
 
     @property
     def percent(self) -> str:
@@ -59,7 +62,7 @@ class Trainee:
 
     @property
     def opened(self) -> list[Campaign]:
-        """Campaigns whose gate stands open to the person."""
+        """The campaigns that are open to the annotator."""
         return [door.campaign for door in self.doors if not door.is_behind_gate]
 
     @property
@@ -68,29 +71,22 @@ class Trainee:
 
 
 def find_training_queue(benchmark: Benchmark) -> Campaign | None:
-    """The one that is not closed."""
+    """Return the benchmark's training queue that is not closed."""
     queues = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.TRAINING)
     return queues.exclude(state=CampaignState.CLOSED).select_related("benchmark").first()
 
 
 def training_items(campaign: Campaign) -> int:
-    """How many items a person can answer in a training queue."""
+    """Return the number of items in a training queue."""
     return JudgmentTask.objects.filter(
         campaign=campaign, gold__isnull=False, gold__retired_at=None, state=TaskState.OPEN
     ).count()
 
 
-def answered_items(campaign: Campaign, annotator: Annotator) -> int:
-    """How many of these the person has answered."""
-    answers = Judgment.objects.filter(IS_ANSWER, task__campaign=campaign, annotator=annotator)
-    return answers.filter(task__state=TaskState.OPEN).count()
-
-
 def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
-    """Everybody (or one, by primary key) who has come to train for the benchmark, who was there
-    last first.
+    """Return the benchmark's annotators in training (or one, by primary key), last active first.
 
-    Linear in their answers; as many queries however many people.
+    The time is linear in their answers. The number of queries is constant.
     """
     people = Annotator.objects.filter(
         memberships__campaign__benchmark=benchmark,
@@ -107,15 +103,15 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
 
 
 def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
-    """Raises `NotFound` for who has never come to train here."""
+    """Return one annotator in training. Raises `NotFound` for those who never trained here."""
     found = trainees(benchmark, only=annotator)
     if not found:
-        raise NotFound("This person does not train here.")
+        raise NotFound("This annotator does not train here.")
     return found[0]
 
 
 def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgment]:
-    """A person's answers in training, newest first, with all that a lead looks at."""
+    """Return an annotator's answers in training, newest first, with what a lead reviews."""
     answers = _training_answers(benchmark).filter(annotator=annotator)
     commented = ReviewComment.objects.filter(judgment=OuterRef("pk"))
     return (
@@ -127,12 +123,14 @@ def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgmen
 
 
 def doubts_in_training(benchmark: Benchmark) -> QuerySet[Escalation]:
-    """What people in training wrote who could not decide an item, newest first: its answer is
-    known, so it waits at no desk, but they asked."""
-    asked = doubts().filter(
+    """Return escalations of training items, newest first.
+
+    They are not at the desk, because the correct answers are known.
+    """
+    escalations = doubts().filter(
         task__campaign__benchmark=benchmark, task__campaign__kind=CampaignKind.TRAINING
     )
-    return asked.select_related("annotator__user", "task__gold__query")
+    return escalations.select_related("annotator__user", "task__gold__query")
 
 
 def _training_answers(benchmark: Benchmark) -> QuerySet[Judgment]:

@@ -36,6 +36,7 @@ from annotation.services.members import (
     join_campaign,
     let_in,
     pause_member,
+    pause_withdrawn_member,
     resume_member,
 )
 from annotation.services.people import forget_person, free_leases_beyond_rights
@@ -81,6 +82,7 @@ __all__ = [
     "open_confirmation",
     "open_training",
     "pause_member",
+    "pause_withdrawn_member",
     "policy_of",
     "release_assignments",
     "reopen_judgments",

@@ -18,7 +18,7 @@ from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_tasks
 from annotation.services.gold import bring_gold
 from annotation.services.policy import Policy
-from annotation.services.seats import lock_tasks, settle_tasks
+from annotation.services.slots import lock_tasks, update_task_states
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -154,7 +154,7 @@ def settle_closed(campaign: Campaign) -> int:
             campaign=campaign, state=TaskState.OPEN, labels_live__gt=0
         )
         tasks = lock_tasks(waiting)
-        settle_tasks(campaign, tasks)
+        update_task_states(campaign, tasks)
     return len(tasks.ids)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
@@ -86,9 +85,8 @@ def last_policy_change(campaign: Campaign) -> int:
 
 
 def policy_changes(campaign: Campaign) -> QuerySet[CampaignChange]:
-    """Without the campaign's own state, and without what was done about single people."""
-    found = CampaignChange.objects.filter(campaign=campaign)
-    return found.exclude(changes__has_any_keys=["state", MEMBER])
+    """Return the changes of the policy, without those of the campaign's state."""
+    return CampaignChange.objects.filter(campaign=campaign).exclude(changes__has_key="state")
 
 
 def _store(campaign: Campaign, changes: dict[str, Any]) -> None:

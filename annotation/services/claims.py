@@ -1,4 +1,4 @@
-"""Handing out tasks: each function is one short transaction."""
+"""Assigning and releasing tasks. Each function is one short transaction."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from annotation.services.mixing import (
     unknown_pairs,
     untouched_tasks,
 )
-from annotation.services.seats import give_up, lease_end, leases_of, lowest_free
+from annotation.services.slots import lease_end, leases_of, lowest_free, release_leases
 
 CLAIM_MAX = 20
-# Leases given back per claim: the rest wait for the next claim or the periodic task.
+# Expired leases that one claim ends. The next claim or the periodic task ends the others.
 EXPIRE_PER_CLAIM = 50
-# For so long a person's search begins where their last one ended.
+# For this long, a search for open tasks starts where the annotator's last one ended.
 CURSOR_FOR = datetime.timedelta(minutes=10)
 SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
 
 
 def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
-    """Lease up to `count` tasks to the annotator, those already held by them first.
+    """Assign up to `count` tasks to the annotator. Tasks that they hold already come first.
 
-    Returns assignments in the order in which they are to be shown, with task, caption and video
-    loaded. Raises `NotPermitted` with the reason where this person may not judge now.
+    Return the assignments in the order to show them, with task, caption and video loaded. Raise
+    `NotPermitted` with the reason if the annotator cannot judge now.
 
-    The search follows the index of tasks with an open seat from the person's own cursor on, so
-    its cost grows neither with the campaign nor with what the person has judged.
+    The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
+    cost grows neither with the campaign nor with the number of their judgments.
     """
     count = max(1, min(count, CLAIM_MAX))
     membership = join_campaign(campaign=campaign, annotator=annotator)
     check_may_be_handed_pairs(campaign, membership)
     with transaction.atomic():
-        # Of all campaigns: narrowed to one, the query would read that campaign's tasks.
+        # In all campaigns, because a query for one would read all tasks of that campaign.
         expire_leases(limit=EXPIRE_PER_CLAIM)
         held = _renewed(annotator, campaign)
         missing = min(count, left_to_judge(campaign, membership)) - len(held)
@@ -57,29 +57,29 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
 def release_assignments(
     *, campaign: Campaign, annotator: Annotator, assignment_id: int | None = None
 ) -> int:
-    """Give back what the annotator holds and has not judged; returns how many.
+    """Release the annotator's unjudged tasks. Return their number.
 
-    A single pair that is given back does not come back to this annotator.
+    A single released pair is not assigned to this annotator again.
     """
     held = Assignment.objects.filter(
         annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
     )
     if assignment_id is None:
-        return give_up(leases_of(held), AssignmentState.EXPIRED)
-    return give_up(leases_of(held.filter(pk=assignment_id)), AssignmentState.RELEASED)
+        return release_leases(leases_of(held), AssignmentState.EXPIRED)
+    return release_leases(leases_of(held.filter(pk=assignment_id)), AssignmentState.RELEASED)
 
 
 @transaction.atomic(savepoint=False)
 def expire_leases(*, limit: int = 1000) -> int:
-    """Free the slots of leases that ran out by the database's clock; returns how many."""
+    """Free the slots of expired leases, by the database's clock. Return their number."""
     overdue = Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
     oldest = overdue.order_by("lease_expires_at")[:limit]
-    # Asked again at the writing: a lease that was renewed meanwhile stays.
-    return give_up(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
+    # The condition is repeated in the update, so that a lease renewed since then stays.
+    return release_leases(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
 
 
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
-    """What the annotator holds, with leases that begin anew."""
+    """Return the annotator's assignments after renewing their leases."""
     held = Assignment.objects.filter(
         annotator=annotator, task__campaign=campaign, state=AssignmentState.HELD
     )
@@ -89,11 +89,11 @@ def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
 
 
 def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[Assignment]:
-    """New leases for the member, with gold among them."""
+    """Return new assignments for the member, with gold items among them."""
     if campaign.is_training:
         tasks = next_in_training(campaign, membership, count)
     elif campaign.gold_share:
-        # One more, for where gold has its place hangs on what comes after.
+        # One more task, because the place of a gold item depends on the following task.
         tasks = _next_tasks(campaign, membership, count + 1)
         tasks = mixed_with_gold(campaign, membership, tasks, count)
     else:
@@ -109,7 +109,7 @@ def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[
 
 
 def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:
-    """Open tasks for this member, locked; those another claim has locked are passed over."""
+    """Lock and return open tasks for this member, except those that another claim has locked."""
     if membership.cursor_until < timezone.now():
         membership.cursor, membership.cursor_until = 0, timezone.now() + CURSOR_FOR
     if count < 1:
@@ -127,7 +127,7 @@ def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[
 def _open_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
     """Return the campaign's open tasks for the annotator, to be locked when they are read.
 
-    Tasks that another claim has locked are passed over.
+    Tasks that another claim has locked are skipped.
     """
     tasks = untouched_tasks(campaign, annotator).filter(seats_open__gt=0)
     if campaign.confirms:
@@ -138,12 +138,14 @@ def _open_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTa
 
 
 def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assignment], int]:
-    """Assignments of the locked tasks to the annotator, in their order, each in the lowest free
-    slot, and how many they hold for the first time. Gold has no slots: any number of people may
-    hold it."""
+    """Assign the locked tasks to the annotator, in their order, each in the lowest free slot.
+
+    Return the assignments and the number of new ones. A gold item has no slots, because any number
+    of annotators can hold it.
+    """
     if not tasks:
         return [], 0
-    # Gold is held by many; what others hold of it does not matter.
+    # Other annotators' assignments to a gold item do not matter.
     rows = list(
         Assignment.objects.filter(Q(task__gold=None) | Q(annotator=annotator), task__in=tasks)
     )
@@ -151,7 +153,7 @@ def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assign
     leased = []
     for task in tasks:
         assignment = mine.get(task.pk) or Assignment(task=task, annotator=annotator)
-        # Another tab of the same person took it between our look and our lock.
+        # Another tab of the same person got the task before it was locked here.
         if assignment.pk and assignment.state != AssignmentState.EXPIRED:
             continue
         assignment.task = task
@@ -163,16 +165,16 @@ def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assign
 
 
 def _store_leases(leased: list[Assignment]) -> int:
-    """Returns how many are new."""
-    # Held before and expired since: the row is unique per annotator, so it is used again.
-    for again in [assignment for assignment in leased if assignment.pk]:
-        Assignment.objects.filter(pk=again.pk).update(
-            state=again.state, slot=again.slot, lease_expires_at=lease_end()
+    """Store the assignments and return the number of new ones."""
+    # The row is unique per annotator and task, so an expired assignment is used again.
+    for assignment in [one for one in leased if one.pk]:
+        Assignment.objects.filter(pk=assignment.pk).update(
+            state=assignment.state, slot=assignment.slot, lease_expires_at=lease_end()
         )
     new = [assignment for assignment in leased if not assignment.pk]
     for assignment in new:
         assignment.lease_expires_at = lease_end()
     Assignment.objects.bulk_create(new)
-    seated = [assignment.task_id for assignment in leased if assignment.slot is not None]
-    JudgmentTask.objects.filter(pk__in=seated).update(seats_open=F("seats_open") - 1)
+    with_slot = [assignment.task_id for assignment in leased if assignment.slot is not None]
+    JudgmentTask.objects.filter(pk__in=with_slot).update(seats_open=F("seats_open") - 1)
     return len(new)

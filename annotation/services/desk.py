@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from annotation.enums import AssignmentState, CampaignState, TaskState
 from annotation.models import Adjudication, Assignment, Escalation, Exclusion, JudgmentTask
 from annotation.policies import check_can_lead
-from annotation.services.seats import Seats, locked_tasks, settle_task
+from annotation.services.slots import TaskSlots, locked_tasks, update_task_state
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotFound
 
@@ -58,7 +58,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
     task.state = TaskState.OPEN
     if task.gold_id is not None:
         task.save(update_fields=["state"])
-    settle_task(task, Seats(task))
+    update_task_state(task, TaskSlots(task))
     task.refresh_from_db()
     return task
 

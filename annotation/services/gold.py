@@ -15,7 +15,7 @@ from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
 from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
-from annotation.services.seats import give_up, leases_of
+from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -214,7 +214,7 @@ def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())
     held = Assignment.objects.filter(task__gold=item, state=AssignmentState.HELD)
-    give_up(leases_of(held), AssignmentState.EXPIRED)
+    release_leases(leases_of(held), AssignmentState.EXPIRED)
     item.refresh_from_db()
     return item
 

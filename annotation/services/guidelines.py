@@ -1,4 +1,4 @@
-"""What annotators are told: versions of text with pictures, never changed once written."""
+"""Guidelines: versions of a text with pictures, which never change once they are written."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PICTURE_TEXT_LENGTH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A picture for a guideline: a new file's `content`, or one of an earlier version.
+    """A picture for guidelines: the `content` of a new file, or a picture of an earlier version.
 
-    `is_match`: it shows what is relevant, what is not, or (None) neither.
+    `is_match`: whether it is an example of a relevant pair, or None for neither.
     """
 
     text: str
@@ -46,23 +46,23 @@ def write_guideline(
     after: int | None = None,
     by: Person | None = None,
 ) -> Guideline:
-    """A new version of what annotators are told; campaigns that are not closed turn to it.
+    """Store a new version of the guidelines. Campaigns that are not closed use it from then on.
 
-    `after` is the version that the writer began with, 0 for none: `Conflict` where there is
-    another by now. Raises `InvalidInput` for a text or picture that cannot be used.
+    `after` is the version that the writer started from, 0 for none. Raise `Conflict` if there is a
+    newer one, and `InvalidInput` for a text or picture that cannot be used.
     """
     if by is not None:
         check_can_lead(by, benchmark)
     if fault := text_fault(text, "guideline", longest=GUIDELINE_LENGTH):
         raise InvalidInput(fault)
     if len(pictures) > PICTURES_MAX:
-        raise InvalidInput(f"a guideline has at most {PICTURES_MAX} pictures, not {len(pictures)}")
+        raise InvalidInput(f"Guidelines have at most {PICTURES_MAX} pictures, not {len(pictures)}.")
     files = [_stored_file(benchmark, picture) for picture in pictures]
     with transaction.atomic():
         lock_row(benchmark)
         last = _last_version(benchmark)
         if after is not None and after != last:
-            raise Conflict(f"Somebody has written version {last} meanwhile; look at that first.")
+            raise Conflict(f"Another lead has written version {last} since. Read it first.")
         guideline = Guideline.objects.create(benchmark=benchmark, version=last + 1, text=text)
         GuidelinePicture.objects.bulk_create(
             GuidelinePicture(
@@ -86,13 +86,16 @@ def _last_version(benchmark: Benchmark) -> int:
 
 
 def _stored_file(benchmark: Benchmark, picture: Example) -> str:
-    """The name of the picture's file below the media folder: of the content, so that versions
-    share it. Written before the rows, for a transaction does not wait for a disk."""
+    """Store the picture and return its file name below the media folder.
+
+    The name is a hash of the content, so that versions share the file. It is written before the
+    transaction, which must not wait for the disk.
+    """
     if fault := text_fault(picture.text, "text of a picture", longest=PICTURE_TEXT_LENGTH):
         raise InvalidInput(fault)
     if picture.kept is not None:
         if picture.kept.guideline.benchmark_id != benchmark.pk:
-            raise InvalidInput("the picture belongs to the guideline of another benchmark")
+            raise InvalidInput("The picture belongs to the guidelines of another benchmark.")
         return picture.kept.file
     jpeg = as_jpeg(picture.content or b"")
     name = f"guidelines/{hashlib.sha256(jpeg).hexdigest()}.jpg"

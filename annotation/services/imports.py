@@ -15,7 +15,7 @@ from annotation.core.judgment_file import JudgmentsFile, parse_judgments
 from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.selectors.tasks import pairs_per_unit
-from annotation.services.seats import TASK_STATES, outcomes_of
+from annotation.services.slots import TASK_STATES, outcomes_of
 from config.accounts.actors import OPERATOR
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput

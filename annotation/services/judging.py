@@ -1,4 +1,4 @@
-"""Taking judgments and escalations: each function is one short transaction."""
+"""Storing judgments and escalations. Each function is one short transaction."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotation.enums import (
     SETTLED_BY_LABELS,
@@ -27,12 +28,18 @@ from annotation.models import (
 )
 from annotation.selectors.guidelines import find_past_guideline
 from annotation.services.members import count_answer, is_paused, pause_below_bar
-from annotation.services.seats import Seats, locked_tasks, lowest_free, renew_carried, settle_task
+from annotation.services.slots import (
+    TaskSlots,
+    locked_tasks,
+    lowest_free,
+    renew_carried,
+    update_task_state,
+)
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from config.shared.prepared import Given, Prepared
 
-GIVEN_UP = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
+RELEASED_STATES = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 STATE_AFTER_ESCALATION = {
     EscalationKind.UNSURE: TaskState.ESCALATED,
     EscalationKind.CANNOT_PLAY: TaskState.UNPLAYABLE,
@@ -50,12 +57,12 @@ _end_lease = Prepared(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a person said of a pair, and how they came to say it.
+    """An annotator's label for a pair, and how it was made.
 
-    `viewing` is what the browser saw of them at work, `missing` the parts of the caption that
-    they marked as missing in the video. A second answer to a pair only counts if it `corrects`.
-    `guideline` is the version on their screen, 0 for the default text. If it is None, the
-    campaign's version at the time of storing counts.
+    `viewing` contains what the browser measured, and `missing` the elements of the caption that are
+    marked as missing in the video. A second answer to a pair counts only if it `corrects`.
+    `guideline` is the version on the screen, 0 for the default text. If it is None, the campaign's
+    version at the time of storing counts.
     """
 
     label: int
@@ -69,21 +76,22 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A stored judgment; `created` is False where this very answer was stored before."""
+    """A stored judgment. `created` is False if the same answer was stored before."""
 
     judgment: Judgment
     created: bool
 
 
 def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
-    """Store one answer and settle the task; the judgment is on disk when this returns.
+    """Store one answer and update the task. The judgment is on disk when this returns.
 
-    An answer whose slot was filled by another meanwhile is kept as surplus and not counted, and
-    so is one of a person who was deactivated. A second answer of the same annotator corrects the
-    first. Raises `NotFound` for an assignment that is not the annotator's, `Conflict` where the
-    client key was used for another label, and where the pair was answered before and this is no
-    correction, or its gold label has been told, and `InvalidInput` for a label that is not on the
-    scale or a guideline version that the campaign has not had.
+    An answer is stored as surplus, which does not count, if another annotator has filled its slot
+    or the annotator was deactivated. A second answer of the same annotator corrects the first.
+
+    Raise `NotFound` if the assignment is not the annotator's. Raise `Conflict` if the client key
+    was used for another label, if the pair was answered before and this is no correction, and if
+    the correct answer has been shown. Raise `InvalidInput` for a label that is not on the scale and
+    for a version of the guidelines that the campaign has not had.
     """
     try:
         return _submit(assignment_id, annotator, answer)
@@ -93,7 +101,7 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
             return _repeated(stored, assignment_id, answer.label)
         if isinstance(error, Conflict):
             raise
-        # Another answer to the task came between our look and our writing.
+        # Another answer to the task was stored after this one was checked.
         return _submit(assignment_id, annotator, answer)
 
 
@@ -101,28 +109,28 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
 def escalate_task(
     *, assignment_id: int, annotator: Annotator, kind: EscalationKind, reason: str = ""
 ) -> Escalation:
-    """Hand a pair on instead of judging it; it leaves the queue until a lead has seen to it.
+    """Escalate a pair instead of judging it. It leaves the queue until a lead returns it.
 
-    The annotator's lease ends, and their own label, if they gave one, is taken back; those of
-    others stay. Said twice, it is one escalation. A pair that others have settled stays settled;
-    gold stays with others, unless its video cannot play. Raises `NotFound` for a task that is not
-    theirs, `Conflict` where they have answered it in training.
+    The annotator's lease ends and their own label is superseded; labels of others stay. A repeated
+    escalation is stored once. A pair that others have settled stays settled. A gold item stays in
+    the queue of others unless its video cannot play. Raise `NotFound` if the task is not assigned
+    to the annotator, and `Conflict` if they have answered it in training.
     """
-    task, seats, assignment = _locked_task_of(assignment_id, annotator)
+    task, slots, assignment = _locked_task_of(assignment_id, annotator)
     if _has_left(annotator, task.campaign):
-        raise NotPermitted("You do not judge here any more.")
-    escalation, _ = Escalation.objects.get_or_create(
+        raise NotPermitted(_("You can no longer judge here."))
+    escalation = Escalation.objects.get_or_create(
         task=task, annotator=annotator, kind=kind, defaults={"reason": reason}
-    )
+    )[0]
     if task.campaign.state == CampaignState.CLOSED:
-        # What was judged there stays; only the lease ends.
+        # Judgments of closed campaigns stay. Only the lease ends.
         held = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.HELD)
         held.update(state=AssignmentState.RELEASED, slot=None)
         return escalation
     own = _answers_of(task, annotator).first()
     if own is not None and task.campaign.is_training:
-        raise Conflict("You have answered this pair, and its answer has been told.")
-    seats.live.pop(annotator.pk, None)
+        raise Conflict(_("You have answered this pair, and its correct answer has been shown."))
+    slots.live.pop(annotator.pk, None)
     if own is not None or assignment.state == AssignmentState.HELD:
         Assignment.objects.filter(pk=assignment.pk).update(
             state=AssignmentState.RELEASED, slot=None
@@ -131,7 +139,7 @@ def escalate_task(
         Judgment.objects.filter(pk=own.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
     if task.gold_id is not None and kind == EscalationKind.UNSURE:
         return escalation
-    changes: dict[str, Any] = {"labels_live": len(seats.live)}
+    changes: dict[str, Any] = {"labels_live": len(slots.live)}
     if task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS):
         changes |= {"state": STATE_AFTER_ESCALATION[kind], "label": None, "seats_open": 0}
     JudgmentTask.objects.filter(pk=task.pk).update(**changes)
@@ -142,39 +150,41 @@ def escalate_task(
 
 @transaction.atomic
 def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
-    task, seats, assignment = _locked_task_of(assignment_id, annotator)
+    task, slots, assignment = _locked_task_of(assignment_id, annotator)
     campaign = task.campaign
     if answer.label not in campaign.labels:
-        raise InvalidInput(f"{answer.label} is not on the scale of this campaign")
+        message = _("{label} is not on the scale of this campaign.")
+        raise InvalidInput(message.format(label=answer.label))
     if task.gold_id is not None:
         return _submit_gold(task, assignment, answer)
-    if annotator.pk in seats.live and not answer.corrects:
-        raise Conflict("You have answered this pair before; that answer stands.")
-    slot = _slot_for(assignment, task, seats)
+    if annotator.pk in slots.live and not answer.corrects:
+        raise Conflict(_("You have answered this pair before. That answer counts."))
+    slot = _slot_for(assignment, task, slots)
     state = JudgmentState.SURPLUS if slot is None else JudgmentState.LIVE
     judgment = _stored(task, annotator, answer, state=state, slot=slot)
     if slot is not None:
-        seats.live[annotator.pk] = judgment
+        slots.live[annotator.pk] = judgment
     first = assignment.state != AssignmentState.DONE
     if slot is not None or first:
         # A surplus answer fills no slot, but it ends the lease.
         assignment.state, assignment.slot = AssignmentState.DONE, slot
         _end_lease.update(pk=assignment.pk, slot=slot)
     if first:
-        # After the lease: a claim by the same person at the same moment writes in this order.
+        # After the lease, because a concurrent claim by the same annotator writes in this order.
         count_answer(campaign, annotator, is_gold=False)
-    settle_task(task, seats)
+    update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
-        renew_carried([task.pair_id])  # a correction: a confirmation may rest on the label
+        # A confirmation may carry the corrected label.
+        renew_carried([task.pair_id])
     return Submitted(judgment, created=True)
 
 
 def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> Submitted:
-    """An answer to gold: right or wrong, and never counted."""
+    """Store an answer to a gold item. It is correct or wrong, and never counted as a label."""
     campaign, annotator = task.campaign, assignment.annotator
     earlier = _answers_of(task, annotator).first()
     if earlier is not None and (campaign.is_training or not answer.corrects):
-        raise Conflict("You have answered this pair before; that answer stands.")
+        raise Conflict(_("You have answered this pair before. That answer counts."))
     late = _is_late(task, assignment)
     if earlier is not None and not late:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED)
@@ -197,19 +207,19 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
 
 
 def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:
-    """Whether an answer to gold is kept as surplus: where one to a pair would be."""
+    """Return whether an answer to a gold item is stored as surplus, as one to a pair would be."""
     campaign, annotator = task.campaign, assignment.annotator
     return (
         campaign.state == CampaignState.CLOSED
         or task.state != TaskState.OPEN
         or _has_left(annotator, campaign)
-        or (assignment.state in GIVEN_UP and is_paused(campaign, annotator))
-        or _was_handed_on(task, assignment)
+        or (assignment.state in RELEASED_STATES and is_paused(campaign, annotator))
+        or _was_escalated(task, assignment)
     )
 
 
-def _was_handed_on(task: JudgmentTask, assignment: Assignment) -> bool:
-    """Whether the person handed the pair on: put back into the queue, it is for others."""
+def _was_escalated(task: JudgmentTask, assignment: Assignment) -> bool:
+    """Return whether the annotator escalated the pair. A lead returns it to other annotators."""
     return (
         assignment.state == AssignmentState.RELEASED
         and Escalation.objects.filter(task=task, annotator=assignment.annotator_id).exists()
@@ -231,40 +241,43 @@ def _stored(task: JudgmentTask, annotator: Annotator, answer: Answer, **outcome:
 
 
 def _guideline_shown(campaign: Campaign, version: int | None) -> Guideline | None:
-    """Return the guideline under which the answer was given."""
+    """Return the guidelines under which the answer was made."""
     if version is None or version == campaign.guideline_version:
         return campaign.guideline
     is_known, guideline = find_past_guideline(campaign, version)
     if not is_known:
-        raise InvalidInput(f"this campaign never had version {version} of the guidelines")
+        message = _("This campaign has not had version {version} of the guidelines.")
+        raise InvalidInput(message.format(version=version))
     return guideline
 
 
 def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
-    """The annotator's standing answer to a task."""
-    standing = [JudgmentState.LIVE, JudgmentState.GOLD]
-    return Judgment.objects.filter(task=task, annotator=annotator, state__in=standing)
+    """Return the annotator's current answer to a task."""
+    current = [JudgmentState.LIVE, JudgmentState.GOLD]
+    return Judgment.objects.filter(task=task, annotator=annotator, state__in=current)
 
 
 def _has_left(annotator: Annotator, campaign: Campaign) -> bool:
-    """Deactivated, or not an annotator of the benchmark any more."""
+    """Return whether the person is no longer an annotator of the benchmark."""
     user = annotator.user
     return user is not None and not is_annotator(user, campaign.benchmark.key)
 
 
 def _locked_task_of(
     assignment_id: int, annotator: Annotator
-) -> tuple[JudgmentTask, Seats, Assignment]:
-    """The task behind the annotator's assignment, locked: nobody changes its leases and labels
-    until we are done."""
+) -> tuple[JudgmentTask, TaskSlots, Assignment]:
+    """Lock and return the task of the annotator's assignment, with its slots.
+
+    No other transaction can change its leases and labels until this one ends.
+    """
     task: JudgmentTask | None = _locked_task.first(assignment=assignment_id)
     if task is not None:
-        seats = Seats(task)
-        assignment = seats.of(annotator)
+        slots = TaskSlots(task)
+        assignment = slots.of(annotator)
         if assignment is not None and assignment.pk == assignment_id:
             assignment.annotator = annotator
-            return task, seats, assignment
-    raise NotFound("This task is not yours to judge.")
+            return task, slots, assignment
+    raise NotFound(_("This task is not assigned to you."))
 
 
 def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
@@ -272,37 +285,37 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
         pk=assignment_id, annotator=stored.annotator_id, task=stored.task_id
     ).exists()
     if stored.label != label or not same_task:
-        raise Conflict("This answer was stored before, with another label.")
+        raise Conflict(_("This answer was stored before with another label."))
     return Submitted(stored, created=False)
 
 
-def _slot_for(assignment: Assignment, task: JudgmentTask, seats: Seats) -> int | None:
-    """The slot in which the answer counts, freed of the answer it corrects; None: surplus."""
+def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> int | None:
+    """Return the slot for the answer, freed of the answer that it corrects, or None for surplus."""
     if (
         task.campaign.state == CampaignState.CLOSED
         or task.state not in SETTLED_BY_LABELS
         or _has_left(assignment.annotator, task.campaign)
-        or _was_handed_on(task, assignment)
+        or _was_escalated(task, assignment)
     ):
         return None
-    earlier = seats.live.get(assignment.annotator_id)
+    earlier = slots.live.get(assignment.annotator_id)
     if earlier is not None:
         Judgment.objects.filter(pk=earlier.pk).update(state=JudgmentState.SUPERSEDED, slot=None)
         return earlier.slot
     if task.state == TaskState.OPEN and assignment.state == AssignmentState.HELD:
         return assignment.slot
-    # Only an open task has seats. What a person held went back when they were paused.
+    # Only an open task has free slots. The tasks of a paused annotator were released.
     if (
         not task.seats_open
         or is_paused(task.campaign, assignment.annotator)
-        or _was_taken_back(assignment)
+        or _was_withdrawn(assignment)
     ):
         return None
-    return lowest_free(row.slot for row in seats.assignments)
+    return lowest_free(row.slot for row in slots.assignments)
 
 
-def _was_taken_back(assignment: Assignment) -> bool:
-    """A lead has taken back what this person said of the pair: others are to say."""
+def _was_withdrawn(assignment: Assignment) -> bool:
+    """Return whether a lead withdrew the annotator's judgment, so that others judge the pair."""
     if assignment.state == AssignmentState.EXPIRED:
         return False
     return Judgment.objects.filter(

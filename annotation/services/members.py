@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from annotation.core.pausing import MEMBER, PAUSED, RESUMED, below_bar
-from annotation.enums import AssignmentState, Joining, MembershipState
-from annotation.models import Annotator, Assignment, Campaign, CampaignChange, Membership
+from annotation.enums import AssignmentState, Joining, MemberAction, MembershipState, PauseCause
+from annotation.models import Annotator, Assignment, Campaign, Membership, MembershipChange
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
-from annotation.services.seats import give_up, leases_of
+from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, Prepared
@@ -26,6 +28,15 @@ _count_gold = Prepared(_of_annotator, gold_judged=F("gold_judged") + 1)
 _annotator = Prepared(lambda: Annotator.objects.filter(user=Given("user")))
 
 REASON_LENGTH = 1000
+# The columns of a member who is not paused.
+NO_PAUSE: dict[str, Any] = {
+    "state": MembershipState.ACTIVE,
+    "pause_cause": "",
+    "reason": "",
+    "pause_right": None,
+    "pause_answers": None,
+    "pause_needed": None,
+}
 ANY_NUMBER = 2**31
 
 
@@ -48,21 +59,23 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
         found.annotator = annotator
         return found
     if campaign.joining == Joining.CHOSEN:
-        raise NotPermitted("A lead chooses who judges here, and has not chosen you yet.")
+        raise NotPermitted(_("Only annotators that a lead adds can judge here."))
     return Membership.objects.get_or_create(campaign=campaign, annotator=annotator)[0]
 
 
 def check_may_be_handed_pairs(campaign: Campaign, membership: Membership) -> None:
     """Raises `NotPermitted`, with words for the annotator, where they may not judge now."""
     if membership.state == MembershipState.PAUSED:
-        raise NotPermitted(membership.reason)
+        raise NotPermitted(membership.pause_message)
     if campaign.has_gate and membership.admitted_at is None and not _admitted(campaign, membership):
-        raise NotPermitted(
-            f"First train: this campaign opens once {campaign.gate.needed} of your last "
-            f"{campaign.gate_last} answers in training are right."
+        message = _(
+            "Train first: {needed} of your last {last} answers in training must be correct."
         )
+        raise NotPermitted(message.format(needed=campaign.gate.needed, last=campaign.gate_last))
     if left_to_judge(campaign, membership) <= 0:
-        raise NotPermitted("You have judged as much of this campaign as one person may. Thank you!")
+        raise NotPermitted(
+            _("You have judged the maximum number of pairs in this campaign. Thank you!")
+        )
 
 
 def left_to_judge(campaign: Campaign, membership: Membership) -> int:
@@ -99,8 +112,13 @@ def pause_below_bar(campaign: Campaign, annotator: Annotator) -> None:
     if membership.state == MembershipState.PAUSED or not campaign.bar.is_failed(last):
         return
     bar = campaign.bar
-    reason = below_bar(looked_at=len(last), right=bar.right(last), needed=bar.needed)
-    _pause(membership, reason)
+    _pause(
+        membership,
+        cause=PauseCause.ACCURACY,
+        right=bar.right(last),
+        answers=len(last),
+        needed=bar.needed,
+    )
 
 
 @transaction.atomic
@@ -134,28 +152,31 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 
 @transaction.atomic
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
-    """A lead stops a person from being handed pairs, and says why.
+    """Pause an annotator, who reads the lead's reason.
 
-    Raises `Conflict` for who is paused already: what they were told stays.
+    Raise `Conflict` if the annotator is paused already: the message that they have read stays.
     """
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
     if not 0 < len(reason) <= REASON_LENGTH:
         raise InvalidInput(f"the person is told why, in 1 to {REASON_LENGTH:,} characters")
-    if not _pause(membership, reason):
-        raise Conflict("They are paused already, and have read why. Resume them first.")
-    _note(membership, PAUSED, by)
-    return membership
+    return _pause_by_lead(membership, by, cause=PauseCause.LEAD, reason=reason)
+
+
+@transaction.atomic
+def pause_withdrawn_member(*, membership: Membership, by: User) -> Membership:
+    """Pause an annotator whose answers a lead withdraws. Raises `Conflict` as `pause_member`."""
+    check_can_lead(by, membership.campaign.benchmark)
+    return _pause_by_lead(membership, by, cause=PauseCause.WITHDRAWAL)
 
 
 @transaction.atomic
 def resume_member(*, membership: Membership, by: User) -> Membership:
     """A lead lets a paused person go on; their gold answers so far are forgiven."""
     check_can_lead(by, membership.campaign.benchmark)
-    membership.state, membership.reason = MembershipState.ACTIVE, ""
     membership.forgiven_at = timezone.now()
-    membership.save(update_fields=["state", "reason", "forgiven_at"])
-    _note(membership, RESUMED, by)
+    _store_state(membership, {**NO_PAUSE, "forgiven_at": membership.forgiven_at})
+    _note(membership, MemberAction.RESUMED, by)
     return membership
 
 
@@ -170,23 +191,54 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
     counter.update(campaign=campaign.pk, annotator=annotator.pk)
 
 
-def _note(membership: Membership, done: str, by: User) -> None:
-    """Who did it and when. Not the reason: it goes when the person is erased."""
-    changes = {MEMBER: [membership.annotator.pseudonym, done]}
-    CampaignChange.objects.create(campaign=membership.campaign, lead=by, changes=changes)
+def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
+    if not _pause(membership, **why):
+        raise Conflict("They are paused already, and have read why. Resume them first.")
+    _note(membership, MemberAction.PAUSED, by)
+    return membership
 
 
-def _pause(membership: Membership, reason: str) -> bool:
-    """Whether it was this call that paused them."""
+def _note(membership: Membership, action: MemberAction, by: User) -> None:
+    """Record who did it and when, without the reason, which is deleted when a person is erased."""
+    MembershipChange.objects.create(membership=membership, lead=by, action=action)
+
+
+def _pause(
+    membership: Membership,
+    *,
+    cause: PauseCause,
+    reason: str = "",
+    right: int | None = None,
+    answers: int | None = None,
+    needed: int | None = None,
+) -> bool:
+    """Pause the member. Return False if another call has paused them before."""
     held = Assignment.objects.filter(
         annotator=membership.annotator_id,
         task__campaign=membership.campaign_id,
         state=AssignmentState.HELD,
     )
-    # Tasks are locked before memberships, as at every answer, so that nobody waits in a circle.
-    give_up(leases_of(held), AssignmentState.EXPIRED)
-    active = Membership.objects.filter(pk=membership.pk, state=MembershipState.ACTIVE)
-    if not active.update(state=MembershipState.PAUSED, reason=reason):
+    # Tasks are locked before memberships, as at every answer, so that no two callers deadlock.
+    release_leases(leases_of(held), AssignmentState.EXPIRED)
+    return _store_state(
+        membership,
+        {
+            "state": MembershipState.PAUSED,
+            "pause_cause": cause,
+            "reason": reason,
+            "pause_right": right,
+            "pause_answers": answers,
+            "pause_needed": needed,
+        },
+        state=MembershipState.ACTIVE,
+    )
+
+
+def _store_state(membership: Membership, values: dict[str, Any], **before: Any) -> bool:
+    """Store the values if the row still has those of `before`. Return whether it had."""
+    rows = Membership.objects.filter(pk=membership.pk, **before)
+    if not rows.update(**values):
         return False
-    membership.state, membership.reason = MembershipState.PAUSED, reason
+    for name, value in values.items():
+        setattr(membership, name, value)
     return True

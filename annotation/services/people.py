@@ -15,7 +15,7 @@ from annotation.models import (
     ReviewComment,
     Withdrawal,
 )
-from annotation.services.seats import give_up, leases_of
+from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 
@@ -28,7 +28,7 @@ def free_leases_beyond_rights(*, person: User) -> int:
     if scopes.everywhere:
         return 0
     beyond = held.exclude(task__campaign__benchmark__key__in=scopes.keys)
-    return give_up(leases_of(beyond), AssignmentState.EXPIRED)
+    return release_leases(leases_of(beyond), AssignmentState.EXPIRED)
 
 
 @transaction.atomic
@@ -41,6 +41,8 @@ def forget_person(*, person: User) -> None:
     Adjudication.objects.filter(lead=person).update(reason="")
     ReviewComment.objects.filter(lead=person).update(text="")
     ReviewComment.objects.filter(judgment__annotator__user=person).update(text="")
-    Membership.objects.filter(annotator__user=person).update(reason="")
+    Membership.objects.filter(annotator__user=person).update(
+        pause_cause="", reason="", pause_right=None, pause_answers=None, pause_needed=None
+    )
     Withdrawal.objects.filter(Q(annotator__user=person) | Q(lead=person)).update(reason="")
     Annotator.objects.filter(user=person).update(preferences={})

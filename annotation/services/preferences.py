@@ -1,4 +1,4 @@
-"""How a person likes to work: their keys, and when they want to be reminded of a break."""
+"""An annotator's preferences: keys, and when to suggest a break."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.core.keys import ACTIONS, keys_problems
 from annotation.models import Annotator
@@ -17,29 +18,30 @@ BREAK_MINUTES_MAX = 600
 
 
 def set_keys(*, annotator: Annotator, keys: Mapping[str, Sequence[str]]) -> None:
-    """The keys of all actions, one list each. Raises `InvalidInput` for keys that cannot be."""
+    """Set the list of keys of each action. Raises `InvalidInput` for keys that are not allowed."""
     problems = keys_problems(keys)
     if set(keys) != {action.name for action in ACTIONS} or problems:
-        raise InvalidInput(next(iter(problems.values()), "Every action has a list of keys."))
-    _set(annotator, keys={name: list(chosen) for name, chosen in keys.items()})
+        problem = next(iter(problems.values()), "Every action must have a list of keys.")
+        raise InvalidInput(str(problem))
+    _set(annotator, keys={name: list(own) for name, own in keys.items()})
 
 
 def reset_keys(*, annotator: Annotator) -> None:
-    """The keys that everybody begins with."""
+    """Set the default keys."""
     _set(annotator, keys=None)
 
 
 def set_working_habits(*, annotator: Annotator, break_minutes: int, character_keys: bool) -> None:
-    """After how many minutes a break is suggested (0: never), and whether letters are keys."""
+    """Set the minutes before a break is suggested (0: never), and whether characters are keys."""
     if not 0 <= break_minutes <= BREAK_MINUTES_MAX:
-        raise InvalidInput(f"a break is suggested after 0 to {BREAK_MINUTES_MAX} minutes")
+        raise InvalidInput(_("Enter 0 to {maximum} minutes.").format(maximum=BREAK_MINUTES_MAX))
     _set(annotator, break_minutes=break_minutes, character_keys=character_keys)
 
 
 @transaction.atomic
 def _set(annotator: Annotator, **values: Any) -> None:
     lock_row(annotator)
-    # Read again under the lock: what another form has changed meanwhile stays.
+    # Read the row again under the lock, so that changes by another form are not lost.
     annotator.refresh_from_db(fields=["preferences"])
     annotator.preferences = {**annotator.preferences, **values}
     annotator.save(update_fields=["preferences"])

@@ -1,4 +1,4 @@
-"""Training: its queue, and what leads write about the answers."""
+"""Training queues, and leads' comments on answers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ COMMENT_LENGTH = 2000
 
 @transaction.atomic
 def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campaign:
-    """Open the training queue of a benchmark: all gold items that are meant for training.
+    """Open the training queue of a benchmark with all its training items.
 
-    Raises `Conflict` where one is open already, `InvalidInput` where there are no such items.
+    Raise `Conflict` if there is one that is not closed, and `InvalidInput` if there are no items.
     """
     check_can_lead(by, benchmark)
     check_length(Campaign, "name", name)
@@ -38,23 +38,25 @@ def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campai
     except IntegrityError:
         raise Conflict("The benchmark has a training queue that is not closed.") from None
     if not bring_gold(campaign):
-        raise InvalidInput(f"{benchmark.key} has no training items; bring some first")
+        raise InvalidInput(f"{benchmark.key} has no training items. Import some first.")
     return campaign
 
 
 @transaction.atomic
 def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewComment:
-    """A lead's word to the annotator about an answer in training."""
+    """Store a lead's comment on an answer in training, which the annotator reads."""
     check_can_lead(by, judgment.task.campaign.benchmark)
     text = text.strip()
     if not 0 < len(text) <= COMMENT_LENGTH:
-        raise InvalidInput(f"a comment has 1 to {COMMENT_LENGTH:,} characters")
+        raise InvalidInput(f"A comment must have 1 to {COMMENT_LENGTH:,} characters.")
     if not judgment.task.campaign.is_training:
-        raise Conflict("Only answers in training are commented on; others are not to be swayed.")
+        raise Conflict(
+            "Only answers in training can be commented on. Comments must not influence judgments."
+        )
     return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
 
 
 def mark_comments_read(*, annotator: Annotator) -> int:
-    """The annotator has seen what leads wrote to them."""
+    """Mark all comments to the annotator as read."""
     unread = Q(judgment__annotator=annotator, read_at=None)
     return ReviewComment.objects.filter(unread).update(read_at=timezone.now())

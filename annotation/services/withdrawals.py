@@ -1,4 +1,4 @@
-"""Taking back all that a person has judged in a campaign, and putting the pairs into the queue."""
+"""Withdrawing an annotator's judgments in a campaign, so that others judge the pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from annotation.models import (
 )
 from annotation.policies import check_can_lead
 from annotation.services.members import REASON_LENGTH
-from annotation.services.seats import LockedTasks, lock_tasks, renew_carried, settle_tasks
+from annotation.services.slots import LockedTasks, lock_tasks, renew_carried, update_task_states
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
@@ -35,9 +35,9 @@ def reopen_judgments(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Take back a person's counted judgments in a campaign, those from `since` on or all, at once.
+    """Withdraw an annotator's counted judgments in a campaign, all or those since `since`, at once.
 
-    Raises `Conflict` where there are none, and for judgments that were made elsewhere.
+    Raise `Conflict` if there are none, and for imported judgments and training.
     """
     asked = ask_withdrawal(
         campaign=campaign, annotator=annotator, by=by, since=since, reason=reason
@@ -54,27 +54,26 @@ def ask_withdrawal(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Note who is to be taken back, for `carry_out_withdrawal`; raises as `reopen_judgments`."""
+    """Record a withdrawal for `carry_out_withdrawal`. Raises errors as `reopen_judgments`."""
     check_can_lead(by, campaign.benchmark)
     if len(reason) > REASON_LENGTH:
-        raise InvalidInput(f"a reason has up to {REASON_LENGTH:,} characters")
+        raise InvalidInput(f"The reason must not be longer than {REASON_LENGTH:,} characters.")
     if campaign.is_imported or campaign.is_training:
-        raise Conflict("Only what was judged in a round of judging can be taken back.")
+        raise Conflict("Only judgments that were made in a campaign on this site can be withdrawn.")
     judged = Judgment.objects.filter(_counted_answers(annotator, since), task__campaign=campaign)
     if not judged.exists():
-        raise Conflict("Nothing that this person judged counts here.")
+        raise Conflict("None of this annotator's judgments count here.")
     return Withdrawal.objects.create(
         campaign=campaign, annotator=annotator, lead=by, since=since, reason=reason
     )
 
 
 def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
-    """Take the judgments back; done twice, it is done once.
+    """Withdraw the judgments. Calling it again has no effect.
 
-    The log keeps them as withdrawn. Their tasks are settled as if the person had not answered, and
-    go to other people; what a lead has decided, and what waits at the desk, stays so. All in one
-    transaction under the locks of the tasks, with some fifteen statements however many there are;
-    who answers such a pair meanwhile waits for it.
+    The log keeps them as withdrawn. Their tasks are updated as if the annotator had not answered,
+    and go to other annotators. Rulings and tasks at the desk stay. One transaction with about
+    fifteen statements locks all tasks, so answers to them wait until it ends.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
     with long_transaction():
@@ -85,7 +84,7 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
         whose = _counted_answers(annotator, withdrawal.since)
         tasks = _lock(campaign, whose)
         judgments = _withdraw(tasks, annotator, whose)
-        settle_tasks(campaign, tasks)
+        update_task_states(campaign, tasks)
         renew_carried(tasks.pair_ids)
         Membership.objects.filter(campaign=campaign, annotator=annotator).update(
             judged=Greatest(F("judged") - judgments, Value(0))
@@ -109,7 +108,7 @@ def _lock(campaign: Campaign, whose: Q) -> LockedTasks:
 
 
 def _withdraw(tasks: LockedTasks, annotator: Annotator, whose: Q) -> int:
-    """The judgments, and what the person held them by, so that nothing comes back to them."""
+    """Withdraw the judgments and assignments, so that the person does not get the tasks again."""
     of_tasks = Among("task_id", tasks.ids)
     Assignment.objects.filter(of_tasks, annotator=annotator, state=AssignmentState.DONE).update(
         state=AssignmentState.RELEASED, slot=None

@@ -1,4 +1,4 @@
-"""What annotators are told: its versions, the form for a new one, and its pictures."""
+"""Guidelines: their versions, the form for a new version, and their pictures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS = "pictures"
 @only_for(can_see_benchmarks)
 @require_safe
 def guidelines(request: HttpRequest, key: str, version: int | None = None) -> HttpResponse:
-    """All versions, and one of them, the newest unless told which."""
+    """Show the list of versions, and one of them, by default the newest."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     versions = guidelines_of(benchmark)
     shown = latest_guideline(benchmark)
@@ -60,18 +60,18 @@ def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
         return _form_page(request, benchmark, latest, form, rows)
     form = GuidelineForm(request.POST)
     rows = PictureFormSet(request.POST, request.FILES, prefix=ROWS)
-    # Both are asked, so that all errors show at once.
+    # Both are validated, so that all errors are shown at once.
     if all([form.is_valid(), rows.is_valid()]):
         written = _write(request, benchmark, form, rows)
         if written is not None:
-            messages.success(request, f"Guideline {written.version} holds from now on.")
+            messages.success(request, f"Version {written.version} of the guidelines is now in use.")
             return redirect("guidelines", benchmark.key)
     return _form_page(request, benchmark, latest, form, rows)
 
 
 @require_safe
 def guideline_picture(request: HttpRequest, public_id: uuid.UUID) -> HttpResponseBase:
-    # Not to the sign-in page: an image element could do nothing with it.
+    # No redirect to the sign-in page, because an image element cannot show it.
     if not can_watch_videos(request.user):
         raise PermissionDenied
     seen = scopes_known(request.user)
@@ -101,7 +101,7 @@ def _form_page(
         "latest": latest,
         "form": form,
         "formset": rows,
-        # A row of the version before shows its picture.
+        # The rows of the earlier version show their pictures.
         "rows": [(row, kept.get(_kept_id(row))) for row in rows],
         "pictures_max": services.PICTURES_MAX,
     }
@@ -111,7 +111,7 @@ def _form_page(
 def _write(
     request: HttpRequest, benchmark: Benchmark, form: GuidelineForm, rows: Any
 ) -> Guideline | None:
-    """The new version; None, with the reason in the form, where it is refused."""
+    """Write the new version. Return None, with the reason in the form, if it is refused."""
     try:
         return services.write_guideline(
             benchmark=benchmark,
@@ -126,7 +126,7 @@ def _write(
 
 
 def _examples(benchmark: Benchmark, rows: Any) -> list[services.Example]:
-    """The wanted pictures by their places; those without a place come last, as they stand."""
+    """Return the pictures to keep, by place. Those without a place come last in their order."""
     known = GuidelinePicture.objects.filter(guideline__benchmark=benchmark)
     kept = {picture.public_id: picture for picture in known.select_related("guideline")}
     wanted: list[PictureForm] = [row for row in rows if row.is_wanted]
@@ -138,15 +138,15 @@ PLACE_LAST = 1000
 
 
 def _example(row: PictureForm, kept: dict[Any, GuidelinePicture]) -> services.Example:
-    given = row.cleaned_data
-    file, picture = given.get("file"), kept.get(given.get("kept"))
+    data = row.cleaned_data
+    file, picture = data.get("file"), kept.get(data.get("kept"))
     if file is None and picture is None:
-        raise InvalidInput("a picture of the version before is not there any more")
+        raise InvalidInput("A picture of the earlier version no longer exists.")
     return services.Example(
-        text=given["text"],
+        text=data["text"],
         is_match=row.is_match,
         content=file.read() if file else None,
-        # A new file in the row of an old picture takes its place.
+        # A new file in the row of an earlier picture replaces it.
         kept=None if file else picture,
     )
 

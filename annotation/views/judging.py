@@ -1,4 +1,4 @@
-"""The judging room, which works through the API."""
+"""The page of the judging room. Its scripts use the API."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation.core.keys import OTHERS, Action, bindings, keys_of, room_keys, shown_key
+from annotation.core.keys import OTHERS, Action, bindings, keys_of, room_keys
 from annotation.models import Annotator, Campaign
 from annotation.policies import check_can_judge, scopes_known
 from annotation.selectors.campaigns import get_campaign
@@ -24,16 +25,25 @@ from annotation.selectors.members import doors_for
 from annotation.selectors.training import find_training_queue
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
+from annotation.texts import action_text, key_text, room_texts
 from config.accounts.models import User
 from config.accounts.selectors import needs_consent
+from config.shared.errors import Conflict
+from config.shared.language import translated
+from config.shared.pages import CONFLICT
 
 
+@translated
 @login_required
 @never_cache
 @require_GET
 def judge(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_known(request.user))
-    check_can_judge(request.user, campaign)
+    try:
+        check_can_judge(request.user, campaign)
+    except Conflict as refused:
+        context = {"campaign": campaign, "reason": str(refused)}
+        return render(request, "annotation/judging/not_open.html", context, status=CONFLICT)
     if needs_consent(request.user):
         return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
     annotator = annotator_for(cast(User, request.user))
@@ -43,6 +53,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
         "has_new_guideline": last_guideline_version(campaign, annotator)
         not in (None, campaign.guideline_version),
         "judged": judged_by(campaign, annotator),
+        "room_texts": room_texts(),
         "break_minutes": annotator.preferences.get("break_minutes", BREAK_MINUTES),
         **_room_keys(campaign, annotator),
         **_room_training(campaign, annotator),
@@ -50,6 +61,7 @@ def judge(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/judging/judge.html", context)
 
 
+@translated
 @login_required
 @never_cache
 @require_GET
@@ -62,38 +74,46 @@ def room_guideline(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _room_keys(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """The person's keys: for the buttons, for the list of keys, and for the script."""
+    """Return the annotator's keys for the buttons, for the list of keys, and for the script."""
     labels, preferences = campaign.labels, annotator.preferences
-    found = room_keys(
+    keys = room_keys(
         keys_of(preferences.get("keys")),
         steps=len(labels),
         checklist=campaign.checklist,
         characters=preferences.get("character_keys", True),
     )
-    shown = {name: [*map(shown_key, keys)] for name, keys in found.items()}
+    shown = {name: [*map(key_text, own)] for name, own in keys.items()}
     answers = [
-        {"value": value, "text": text.capitalize(), "keys": shown[f"answer-{value}"]}
+        {"value": value, "text": _capitalised(gettext(text)), "keys": shown[f"answer-{value}"]}
         for value, text in labels.items()
     ]
     return {
         "answers": answers,
         "keys": {name.replace("-", "_"): own for name, own in shown.items()},
-        "bindings": json.dumps(bindings(found)),
+        "bindings": json.dumps(bindings(keys)),
+        "space_key": key_text("Space"),
         "key_list": [(answer["keys"], answer["text"]) for answer in answers]
-        + [(shown[action.name], action.text) for action in OTHERS if _is_here(action, campaign)],
+        + [
+            (shown[action.name], action_text(action))
+            for action in OTHERS
+            if _is_here(action, campaign)
+        ],
     }
 
 
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _is_here(action: Action, campaign: Campaign) -> bool:
-    """Whether the campaign's room has it: in training, an answer once given stands."""
+    """Return whether the campaign's room has the action. Training has no undo."""
     if action.name == "sheet":
         return campaign.contact_sheet
     return not (campaign.is_training and action.name == "undo")
 
 
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """What a lead wrote to the person; how far they are in training, or, before a closed gate,
-    where training is."""
+    """Return the number of unread comments, with the progress in or the way to training."""
     unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}

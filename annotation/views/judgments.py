@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import services
 from annotation.enums import JudgmentState, MembershipState, TaskState
-from annotation.forms.judgments import ASKED_ABOUT, JudgmentsUploadForm, ReopenForm
+from annotation.forms.judgments import JudgmentsUploadForm, ReopenForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
@@ -86,7 +86,7 @@ def _reopen(
     if given["pause"] and membership is not None and _judges(membership):
         # Another lead may have paused them at this moment.
         with suppress(Conflict):
-            services.pause_member(membership=membership, reason=ASKED_ABOUT, by=by)
+            services.pause_withdrawn_member(membership=membership, by=by)
     return start_job(
         request,
         kind="reopen_judgments",

@@ -1,14 +1,16 @@
-"""A person's own page: what they did, what is left, how they like to work."""
+"""My work: an annotator's own answers, campaigns and preferences."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import services
@@ -16,44 +18,49 @@ from annotation.core.keys import keys_of
 from annotation.forms.me import HabitsForm, KeysForm
 from annotation.models import Annotator, Judgment
 from annotation.selectors.me import (
-    COMMENTS_SHOWN,
-    answers_per_day,
+    COMMENTS_MAX,
     comments_for,
     midnight_now,
     open_trainings,
     own_campaigns,
-    work_today,
+    own_work,
+    pairs_per_day,
 )
 from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
+from config.shared.errors import InvalidInput
+from config.shared.language import translated
 from config.shared.pages import UNPROCESSABLE, only_for
 
 RESET = "reset"
 
 
+@translated
 @only_for(annotates_somewhere)
 @require_safe
 def me(request: HttpRequest) -> HttpResponse:
     return _page(request, _annotator(request))
 
 
+@translated
 @only_for(annotates_somewhere)
 @require_POST
 def keys(request: HttpRequest) -> HttpResponse:
     annotator = _annotator(request)
     if RESET in request.POST:
         services.reset_keys(annotator=annotator)
-        messages.success(request, "Your keys are those that everybody begins with.")
+        messages.success(request, gettext("The default keys are restored."))
         return redirect(reverse("me") + "#keys")
     form = KeysForm(request.POST, keys=keys_of(None))
     if not form.is_valid():
         return _page(request, annotator, keys_form=form)
     services.set_keys(annotator=annotator, keys=form.cleaned_data["keys"])
-    messages.success(request, "Your keys are stored.")
+    messages.success(request, gettext("Your keys are saved."))
     return redirect(reverse("me") + "#keys")
 
 
+@translated
 @only_for(annotates_somewhere)
 @require_POST
 def habits(request: HttpRequest) -> HttpResponse:
@@ -62,8 +69,28 @@ def habits(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, annotator, habits_form=form)
     services.set_working_habits(annotator=annotator, **form.cleaned_data)
-    messages.success(request, "This is stored.")
+    messages.success(request, gettext("Your preferences are saved."))
     return redirect("me")
+
+
+@translated
+@only_for(annotates_somewhere)
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Store the language of the annotator's pages in a cookie."""
+    code = request.POST.get("language", "")
+    if code not in dict(settings.LANGUAGES):
+        raise InvalidInput(gettext("This language is not available."))
+    response = redirect("me")
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        code,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        secure=settings.LANGUAGE_COOKIE_SECURE,
+        httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+        samesite="Lax",
+    )
+    return response
 
 
 @only_for(annotates_somewhere)
@@ -81,12 +108,12 @@ def _page(
     habits_form: HabitsForm | None = None,
 ) -> HttpResponse:
     scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
-    today = work_today(annotator, midnight)
-    days = answers_per_day(annotator, midnight)
-    comments = list(comments_for(annotator)[:COMMENTS_SHOWN])
+    work = own_work(annotator, midnight)
+    days = pairs_per_day(annotator, midnight)
+    comments = list(comments_for(annotator)[:COMMENTS_MAX])
     context = {
-        "today": today,
-        "time_today": spent(today.seconds),
+        "work": work,
+        "time_today": spent(work.seconds_today),
         "days": _bars(days),
         "most": max(count for _, count in days),
         "campaigns": own_campaigns(annotator, scopes),
@@ -101,11 +128,11 @@ def _page(
 
 
 def _label_of(judgment: Judgment) -> str:
-    return judgment.task.campaign.labels[judgment.label]
+    return gettext(judgment.task.campaign.labels[judgment.label])
 
 
 def spent(seconds: float) -> str:
-    """A time in the words of the page: `1 h 5 min`, `40 s`."""
+    """Return a duration such as `1 h 5 min` or `40 s`."""
     if seconds < 60:
         return f"{round(seconds)} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -113,7 +140,7 @@ def spent(seconds: float) -> str:
 
 
 def _bars(days: list[tuple[datetime.date, int]]) -> list[dict[str, Any]]:
-    """The days as bars whose height is a percentage of the fullest day's."""
+    """Return the days as bars, with heights in % of the highest bar."""
     most = max(1, *(count for _, count in days))
     return [
         {

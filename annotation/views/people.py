@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -30,34 +30,32 @@ from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
 from config.accounts.selectors import roles_shown
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_data, form_status, only_for
+from config.shared.tables import Column, Order, page_of
 from pooling.models import Benchmark
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
-PEOPLE_PER_PAGE = 50
 SEARCH_LENGTH = 100
 IS_IN = {
     PersonState.ACTIVE: Q(is_active=True),
     PersonState.DEACTIVATED: Q(is_active=False, erased_at=None),
     PersonState.ERASED: Q(erased_at__isnull=False),
 }
-# What the table can be ordered by, with its head; a minus sign in front: the other way round.
-SORTS: dict[str, tuple[str, Any]] = {
-    "user": ("User name", Lower("username")),
-    "name": ("Name", Lower("first_name")),
-    "pseudonym": ("Pseudonym", F("annotator__pseudonym")),
-    "login": ("Last signed in", F("last_login")),
-    "judged": ("Judged", F("judged")),
+COLUMNS = [
+    Column("user", "User name"),
+    Column("name", "Name"),
+    Column("pseudonym", "Pseudonym"),
+    Column("roles", "Roles", is_sortable=False),
+    Column("state", "State", is_sortable=False),
+    Column("login", "Last signed in", "time"),
+    Column("judged", "Pairs judged", "count"),
+]
+ORDERED_BY: dict[str, str | Combinable] = {
+    "user": Lower("username"),
+    "name": Lower("first_name"),
+    "pseudonym": "annotator__pseudonym",
+    "login": "last_login",
+    "judged": "judged",
 }
-DEFAULT_SORT = "user"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The head of a column: what a click on it orders by, and how the table is ordered now."""
-
-    title: str
-    next_sort: str
-    order: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +68,24 @@ class HeldRole:
 @only_for(can_see_people)
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
-    state, sort = request.GET.get("state", ""), request.GET.get("sort", "") or DEFAULT_SORT
+    state = request.GET.get("state", "")
     if state and state not in PersonState.values:
-        raise InvalidInput(f"people are {', '.join(PersonState.values)}, not {state[:50]!r}")
-    if sort.removeprefix("-") not in SORTS:
-        raise InvalidInput(f"people are ordered by {', '.join(SORTS)}, not {sort[:50]!r}")
+        names = ", ".join(PersonState.values)
+        raise InvalidInput(f"The state must be one of {names}, not {state[:50]!r}.")
+    order = Order.requested(request.GET.get("sort", ""), COLUMNS, "user")
     search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
     scopes = _scopes_led(request)
     found = search_people(people_seen_by(request.user), search)
     counts = found.aggregate(**{value: Count("pk", filter=is_in) for value, is_in in IS_IN.items()})
     if state:
         found = found.filter(IS_IN[PersonState(state)])
-    rows = _ordered(found.annotate(judged=judged_pairs(scopes)), sort)
-    rows = rows.select_related("annotator").prefetch_related("groups", "grants")
-    page = Paginator(rows, PEOPLE_PER_PAGE).get_page(request.GET.get("page"))
+    rows = found.annotate(judged=judged_pairs(scopes)).select_related("annotator")
+    rows = order.sort_query(rows, ORDERED_BY, ties=Lower("username"))
+    page = page_of(rows.prefetch_related("groups", "grants"), request.GET.get("page"))
     context = {
         "page": page,
         "rows": [(person, roles_shown(person, scopes)) for person in page],
-        "columns": _columns(sort),
+        "heads": order.heads,
         "state": state,
         "search": search,
         "filters": [("", "All", sum(counts.values()))]
@@ -195,27 +193,6 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
         "can_erase": can_administer(request.user) and found.pk != request.user.pk,
     }
     return render(request, "people/person.html", context, status=form_status(request))
-
-
-def _ordered(rows: QuerySet[User], sort: str) -> QuerySet[User]:
-    by = SORTS[sort.removeprefix("-")][1]
-    order = by.desc(nulls_last=True) if sort.startswith("-") else by.asc(nulls_last=True)
-    return rows.order_by(order, Lower("username"))
-
-
-def _columns(sort: str) -> list[Column]:
-    key, descending = sort.removeprefix("-"), sort.startswith("-")
-    return [
-        Column(
-            title=title,
-            # Counts and dates begin with the highest, names with A.
-            next_sort=(name if descending else f"-{name}")
-            if name == key
-            else (f"-{name}" if name in ("login", "judged") else name),
-            order=("descending" if descending else "ascending") if name == key else "",
-        )
-        for name, (title, _) in SORTS.items()
-    ]
 
 
 def _scopes_led(request: HttpRequest) -> Scopes:

@@ -1,4 +1,4 @@
-"""Training, for leads: the queue, who trains in it, and what they are told and allowed."""
+"""Training pages for leads: the queue, the annotators in it, and comments on their answers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from pooling.selectors import playable_address
 
 PEOPLE_PER_PAGE = 50
 ANSWERS_PER_PAGE = 20
-DOUBTS_SHOWN = 20
-# Which of a person's answers are listed.
+ESCALATIONS_MAX = 20
+# Filters of an annotator's answers.
 WRONG, UNCOMMENTED = "wrong", "uncommented"
-FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong, without a comment"}
+FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong without a comment"}
 
 
 @only_for(can_lead_somewhere)
@@ -58,7 +58,7 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
         "gated": [one for one in doors_of(benchmark) if one.has_gate],
-        "doubts": doubts_in_training(benchmark)[:DOUBTS_SHOWN],
+        "doubts": doubts_in_training(benchmark)[:ESCALATIONS_MAX],
     }
     return render(request, "annotation/training/training.html", context)
 
@@ -69,7 +69,7 @@ def training_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     try:
         services.open_training(benchmark=benchmark, by=request.user)
-        messages.success(request, "Training is open: annotators find it on their start page.")
+        messages.success(request, "Training is open. Annotators find it on their home page.")
     except (Conflict, InvalidInput) as refused:
         messages.warning(request, str(refused))
     return redirect("training", benchmark.key)
@@ -84,7 +84,7 @@ def training_close(request: HttpRequest, key: str) -> HttpResponse:
         messages.warning(request, "No training is open.")
     else:
         services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=request.user)
-        messages.success(request, "Training is closed. What people answered stays and counts.")
+        messages.success(request, "Training is closed. Its answers still count.")
     return redirect("training", benchmark.key)
 
 
@@ -95,8 +95,7 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
     trainee = get_trainee(benchmark, annotator)
     shown = _filter_of(request.GET.get("show", ""))
     log = training_log(benchmark, trainee.annotator)
-    found = _filtered(log, shown)
-    page = Paginator(found, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(_filtered(log, shown), ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "benchmark": benchmark,
         "trainee": trainee,
@@ -114,12 +113,12 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
 @only_for(can_lead_somewhere)
 @require_POST
 def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
-    """Store a comment and go back to the answer, or to the next where it is not listed any more."""
+    """Store a comment and return to the answer, or to the next one if it is no longer listed."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     trainee = get_trainee(benchmark, annotator)
     form = CommentForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("A comment names an answer and says something about it.")
+        raise InvalidInput("A comment needs an answer and a text.")
     shown = _filter_of(request.POST.get("show", ""))
     log = training_log(benchmark, trainee.annotator)
     judgment = get_object_or_404(log, pk=form.cleaned_data["judgment"])
@@ -127,7 +126,7 @@ def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResp
     services.comment_on_judgment(
         judgment=judgment, text=form.cleaned_data["text"], by=cast(User, request.user)
     )
-    messages.success(request, "The comment is stored; they read it on their page.")
+    messages.success(request, "The comment is saved. The annotator finds it under My work.")
     place = later if shown == UNCOMMENTED else judgment.pk
     query = urlencode({"show": shown, "page": request.POST.get("page", "")})
     anchor = f"#answer-{place}" if place else ""
@@ -152,7 +151,7 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class DoorRow:
-    """A campaign on a person's page, with their answers to the gold mixed in there."""
+    """A campaign on an annotator's page, with their answers to its control pairs."""
 
     door: Door
     gold: list[bool]
@@ -169,13 +168,13 @@ class DoorRow:
         return self.door.campaign.bar.right(self.gold)
 
     @property
-    def gold_looked_at(self) -> int:
+    def n_control_answers(self) -> int:
         return min(len(self.gold), self.door.campaign.gold_last)
 
 
 def _filter_of(name: str) -> str:
     if name not in FILTERS:
-        raise InvalidInput(f"answers are listed by {', '.join(filter(None, FILTERS))}")
+        raise InvalidInput(f"The filter must be one of {', '.join(filter(None, FILTERS))}.")
     return name
 
 
@@ -188,7 +187,7 @@ def _filtered(log: QuerySet[Any], name: str) -> QuerySet[Any]:
 
 
 def _after(answers: QuerySet[Judgment], judgment: Judgment) -> int | None:
-    """The key of the next in the list, which is newest first; at its end of the last that stays."""
+    """Return the key of the next answer in the list, or of the last one that stays in it."""
     keys = list(answers.values_list("pk", flat=True))
     place = keys.index(judgment.pk) if judgment.pk in keys else len(keys)
     return next(iter(keys[place + 1 :] + keys[:place][::-1]), None)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 bind = "0.0.0.0:8000"
-# Threads, because a judging request is short and mostly waits for the commit of the database.
+# Threads are used because a judging request is short and mostly waits for the database commit.
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
 threads = int(os.environ.get("WEB_THREADS", "4"))

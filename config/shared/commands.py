@@ -48,7 +48,7 @@ class HearthCommand(BaseCommand):
         except DatabaseError as error:
             if not _is_behind():
                 raise
-            reason = "the database does not match this version: run `manage.py migrate` first"
+            reason = "The database does not match this version. Run `manage.py migrate` first."
             raise CommandError(reason, returncode=BAD_INPUT) from error
         except KeyboardInterrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from None

@@ -1,4 +1,4 @@
-"""Analyses and the comparison of ranked lists over the API."""
+"""The API of analyses and of the comparison of ranked lists."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from config.accounts.models import User
 from config.jobs.api import JobSerializer, accepted
 from config.shared.errors import InvalidInput, NotFound
 from config.shared.paging import BoundedPages
-from evaluation.lab.analyses import KINDS, Kind, get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import ANALYSES, Analysis, get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import WORDS, caption_told
+from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
 from evaluation.lab.services import begin_analysis
 from pooling.api import OfBenchmark
 from pooling.models import Benchmark
@@ -30,75 +30,79 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Analyses(OfBenchmark):
-    """What can be analysed, and what may be chosen: fields with what they are."""
+    """List the analyses with their form fields."""
 
     @extend_schema(operation_id="benchmarks_analyses_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:
         _ = self.benchmark
-        return Response([_described(kind) for kind in KINDS.values()])
+        return Response([_described(analysis) for analysis in ANALYSES.values()])
 
 
-class AnalysisResult(OfBenchmark):
-    """One analysis. What is chosen goes into the query string, or into the body of a POST."""
+class AnalysisDetail(OfBenchmark):
+    """One analysis.
+
+    Options are query parameters of a GET request, or members of the JSON body of a POST request.
+    """
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str, name: str) -> Response:
-        """The computed result with what it was computed from; 404 where a POST must come first."""
-        given: dict[str, Any] = request.query_params.dict()
-        if "runs" in given:
-            given["runs"] = request.query_params.getlist("runs")
-        found = ask(get_kind(name), self.benchmark, given).stored()
+        """Return the stored result with its inputs, or 404 if it has not been computed yet."""
+        data: dict[str, Any] = request.query_params.dict()
+        if "runs" in data:
+            data["runs"] = request.query_params.getlist("runs")
+        found = build_question(get_analysis(name), self.benchmark, data).stored_result()
         if found is None:
-            raise NotFound("This has not been computed yet; POST the same to begin.")
+            raise NotFound(
+                "This has not been computed yet. Send the same options in a POST "
+                "request to compute it."
+            )
         return Response({**found.result, "inputs": found.inputs})
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses={202: JobSerializer})
     def post(self, request: Request, key: str, name: str) -> Response:
-        """Compute it as a job; what is computed already is found and not computed again."""
-        kind = get_kind(name)
-        given = given_of(request.data)
-        asked = ask(kind, self.benchmark, given)
+        """Begin a job that computes the analysis, or return the unfinished one."""
+        analysis = get_analysis(name)
+        data = query_data(request.data)
+        question = build_question(analysis, self.benchmark, data)
         by = cast(User, request.user)
-        return accepted(begin_analysis(asked=asked, given=given, created_by=by))
+        return accepted(begin_analysis(question=question, data=data, created_by=by))
 
 
-class StandingSerializer(serializers.Serializer[dict[str, Any]]):
+class FirstRankSerializer(serializers.Serializer[dict[str, Any]]):
     rank = serializers.IntegerField(
-        allow_null=True, help_text="of the first positive; null where the list holds none"
+        allow_null=True, help_text="rank of the first positive; null if the list contains none"
     )
-    right = serializers.BooleanField(help_text="whether it is within the cut-off")
+    right = serializers.BooleanField(help_text="whether this rank is within the cutoff")
 
 
-class ShownVideoSerializer(serializers.Serializer[dict[str, Any]]):
+class RankedVideoSerializer(serializers.Serializer[dict[str, Any]]):
     rank = serializers.IntegerField()
     video_id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=list(WORDS))
+    kind = serializers.ChoiceField(choices=list(DESCRIPTIONS))
     label = serializers.IntegerField(  # type: ignore[assignment]
-        allow_null=True, help_text="null where nobody judged it, or people are in conflict"
+        allow_null=True, help_text="null if the pair is unjudged or in conflict"
     )
-    counts = serializers.BooleanField(help_text="whether it is a positive")
+    counts = serializers.BooleanField(help_text="whether the video is a positive")
     also = serializers.DictField(
-        child=serializers.IntegerField(), help_text="its rank in the other lists"
+        child=serializers.IntegerField(), help_text="ranks of the video in the other lists, by run"
     )
 
 
-class StandingsSerializer(serializers.Serializer[dict[str, Any]]):
-    original = StandingSerializer(help_text="by the original positives")
-    labelled = StandingSerializer(allow_null=True, help_text="by the labels")
+class FirstRanksSerializer(serializers.Serializer[dict[str, Any]]):
+    original = FirstRankSerializer(help_text="by the original positives")
+    labelled = FirstRankSerializer(allow_null=True, help_text="by the labels")
 
 
-class ListSerializer(StandingsSerializer):
-    videos = ShownVideoSerializer(many=True)
+class ListSerializer(FirstRanksSerializer):
+    videos = RankedVideoSerializer(many=True)
 
 
 class ComparedSerializer(serializers.Serializer[dict[str, Any]]):
     caption_id = serializers.CharField()
     caption = serializers.CharField()
     words = serializers.IntegerField()
-    new = serializers.IntegerField(
-        help_text="places in the tops of all runs that hold positives which the labels brought"
-    )
-    runs = serializers.DictField(child=StandingsSerializer())
+    new = serializers.IntegerField(help_text="number of new positives in the top k of all runs")
+    runs = serializers.DictField(child=FirstRanksSerializer())
 
 
 class ComparedPageSerializer(serializers.Serializer[dict[str, Any]]):
@@ -106,15 +110,18 @@ class ComparedPageSerializer(serializers.Serializer[dict[str, Any]]):
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
     results = ComparedSerializer(many=True)
-    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+    inputs = serializers.JSONField(
+        help_text="label set, runs with their SHA-256, options, code version"
+    )
 
 
 class ComparedCaptionSerializer(ComparedSerializer):
     runs = serializers.DictField(child=ListSerializer())
     place = serializers.IntegerField(
-        allow_null=True, help_text="among the captions chosen; null where it is not one of them"
+        allow_null=True,
+        help_text="position among the selected captions; null if it is not selected",
     )
-    count = serializers.IntegerField(help_text="captions chosen")
+    count = serializers.IntegerField(help_text="number of selected captions")
     inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
 
 
@@ -132,20 +139,23 @@ COMPARE_PARAMETERS = [
 
 
 class Compare(OfBenchmark):
-    """Ranked lists side by side: the captions that a choice selects."""
+    """The captions that a comparison of ranked lists selects."""
 
     @extend_schema(
         parameters=[
             *COMPARE_PARAMETERS,
-            *(OpenApiParameter(name, int, description="paging") for name in PAGING),
+            *(OpenApiParameter(name, int, description="page of results") for name in PAGING),
         ],
         responses=ComparedPageSerializer,
     )
     def get(self, request: Request, key: str) -> Response:
-        """By default all captions of the benchmark, and all runs by the latest labels."""
-        comparison = comparison_asked(self.benchmark, request)
+        """List captions with the ranks of their first positives.
+
+        By default, all captions and all runs by the newest label set.
+        """
+        comparison = comparison_from_request(self.benchmark, request)
         pages = BoundedPages()
-        # Of a list DRF takes a part as of a queryset.
+        # DRF slices a list like a queryset.
         queries: Any = comparison.queries.tolist()
         page: list[int] = pages.paginate_queryset(queries, request) or []
         rows = [comparison.row(query) for query in page]
@@ -154,51 +164,49 @@ class Compare(OfBenchmark):
 
 
 class CompareCaption(OfBenchmark):
-    """The ranked lists of one caption, the one named or the one at a place among those chosen."""
+    """The ranked lists of one caption: the named one, or the one at a position."""
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparedCaptionSerializer)
     def get(self, request: Request, key: str) -> Response:
-        comparison = comparison_asked(self.benchmark, request)
-        return Response(caption_told(comparison, look_up_caption(comparison)))
+        comparison = comparison_from_request(self.benchmark, request)
+        return Response(caption_as_json(comparison, look_up_caption(comparison)))
 
 
-def comparison_asked(benchmark: Benchmark, request: Request) -> Comparison:
+def comparison_from_request(benchmark: Benchmark, request: Request) -> Comparison:
     sent = request.query_params
-    given: dict[str, Any] = {name: sent[name] for name in sent if name not in PAGING}
-    if "runs" in given:
-        given["runs"] = sent.getlist("runs")
-    return compare_lists(benchmark, given)
+    data: dict[str, Any] = {name: sent[name] for name in sent if name not in PAGING}
+    if "runs" in data:
+        data["runs"] = sent.getlist("runs")
+    return compare_lists(benchmark, data)
 
 
-def _described(kind: Kind) -> dict[str, Any]:
+def _described(analysis: Analysis) -> dict[str, Any]:
     return {
-        "name": kind.name,
-        "title": kind.title,
-        "question": kind.question,
-        "source": kind.source,
+        "name": analysis.name,
+        "title": analysis.title,
+        "question": analysis.question,
+        "source": analysis.source,
         "fields": {
             name: {"label": field.label, "initial": field.initial, "help": field.help_text}
-            for name, field in kind.form.base_fields.items()
+            for name, field in analysis.form.base_fields.items()
         },
     }
 
 
-def given_of(data: Any) -> dict[str, Any]:
-    """Texts and lists of texts by name, as a form takes them."""
-    if not isinstance(data, Mapping):
-        raise InvalidInput("what is chosen is given as an object of names and values")
-    given = {str(name): value for name, value in data.items()}
-    for name, value in given.items():
+def query_data(body: Any) -> dict[str, Any]:
+    """Return the options of a request body, as a form takes them."""
+    if not isinstance(body, Mapping):
+        raise InvalidInput("Send the options as a JSON object of names and values.")
+    data = {str(name): value for name, value in body.items()}
+    for name, value in data.items():
         values = value if isinstance(value, list) else [value]
         if not all(map(_can_be_typed, (name, *values))):
-            raise InvalidInput(
-                "a choice is a text or number that can be written, or a list of these"
-            )
-    return given
+            raise InvalidInput("An option must be a text, a finite number, or a list of these.")
+    return data
 
 
 def _can_be_typed(value: Any) -> bool:
-    """Whether a form could have sent it: a job keeps it, and PostgreSQL keeps no NUL."""
+    """Return whether a form could send the value. PostgreSQL cannot store a NUL character."""
     if isinstance(value, str):
         return not _UNWRITABLE.search(value)
     return isinstance(value, int | None) or (isinstance(value, float) and math.isfinite(value))

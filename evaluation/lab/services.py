@@ -1,4 +1,4 @@
-"""Computing analyses, each of the same inputs once."""
+"""Compute and store the results of analyses; each question is computed once."""
 
 from __future__ import annotations
 
@@ -18,46 +18,47 @@ from config.jobs.services import enqueue_job
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import JOB_KIND, Asked, ask
-from evaluation.models import DRAFT, Analysis, LabelSet
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import JOB_KIND, Question, build_question
+from evaluation.models import DRAFT, AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR
 from pooling.models import Benchmark, Run
 
 # The page of a benchmark shows the result of this analysis, so publishing computes it.
-ON_THE_FRONT = "originals"
-# Of one analysis of a benchmark so many results are kept, the newest; fewer of drafts, which come
-# every few minutes and are not to push out what label sets gave.
-KEPT, KEPT_OF_DRAFTS = 50, 10
+OVERVIEW_ANALYSIS = "originals"
+# Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum:
+# there is a new one every few minutes, which must not delete the results of label sets.
+RESULTS_MAX, DRAFT_RESULTS_MAX = 50, 10
 
 
-def analyse(*, asked: Asked, progress: Progress = no_progress) -> Analysis:
-    """The stored result of these inputs, computed now if there is none."""
-    found = asked.stored()
-    if found is not None:
-        return found
+def analyse(*, question: Question, progress: Progress = no_progress) -> AnalysisResult:
+    """Return the stored result of a question. Compute and store it first if there is none."""
+    stored = question.stored_result()
+    if stored is not None:
+        return stored
     began = time.perf_counter()
     progress(0, None, "reading runs and labels")
-    result = asked.kind.compute(asked.inputs, asked.chosen, progress)
-    return _store(asked, result, seconds=time.perf_counter() - began)
+    result = question.analysis.compute(question.inputs, question.options, progress)
+    return _store(question, result, seconds=time.perf_counter() - began)
 
 
-def begin_analysis(*, asked: Asked, given: Mapping[str, Any], created_by: User | None) -> Job:
-    """The job that computes it; one that is under way already is found, not begun again.
+def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: User | None) -> Job:
+    """Return the unfinished job that computes the question. Begin one if there is none.
 
-    given: what was chosen, as `ask` takes it: the job asks anew, but for what was filled in.
+    data: the form data of the question, as for `build_question`. The job builds the question from
+    it again, and takes over the options that were filled in by default.
     """
-    benchmark = asked.inputs.benchmark
-    return asked.under_way() or enqueue_job(
+    benchmark = question.inputs.benchmark
+    return question.unfinished_job() or enqueue_job(
         kind=JOB_KIND,
-        title=f"{asked.kind.title} of {benchmark.name}"[:300],
+        title=f"{question.analysis.title} of {benchmark.name}"[:300],
         params={
             "benchmark": benchmark.key,
-            "analysis": asked.kind.name,
-            "given": dict(given),
-            "chosen": asked.chosen,
-            "key": asked.key,
-            "question": asked.question,
+            "analysis": question.analysis.name,
+            "given": dict(data),
+            "chosen": question.options,
+            "key": question.key,
+            "question": question.stable_key,
             "code_version": code_version(),
         },
         benchmark_key=benchmark.key,
@@ -65,37 +66,39 @@ def begin_analysis(*, asked: Asked, given: Mapping[str, Any], created_by: User |
     )
 
 
-def check_same_code(asked_with: str) -> None:
-    """A worker with other code would store its result where the page that asked never looks.
+def check_same_code(requested_version: str) -> None:
+    """Raise `Conflict` if the worker runs another code version than the one that began the job.
 
-    Raises `Conflict`, which ends the job: begun again by itself it would go round in a circle.
+    The code version is part of a result's key, so the page would never find this worker's result.
+    An error ends the job. Begun again automatically, it would fail in the same way.
     """
-    if asked_with != code_version():
+    if requested_version != code_version():
         raise Conflict(
-            f"this was asked for by version {asked_with} and the worker runs {code_version()}; "
-            "the one that is older must be started anew"
+            f"Version {requested_version} requested this, but the worker runs {code_version()}. "
+            "Restart the older of the two."
         )
 
 
-def analyse_front(*, benchmark: Benchmark, progress: Progress = no_progress) -> Analysis | None:
+def compute_overview_analysis(
+    *, benchmark: Benchmark, progress: Progress = no_progress
+) -> AnalysisResult | None:
     """Compute the analysis on the page of the benchmark; return None if there are no labels."""
     try:
-        asked = ask(get_kind(ON_THE_FRONT), benchmark, {})
+        question = build_question(get_analysis(OVERVIEW_ANALYSIS), benchmark, {})
     except InvalidInput:
         return None
-    return analyse(asked=asked, progress=progress)
+    return analyse(question=question, progress=progress)
 
 
 def renew_analyses() -> int:
     """Begin the jobs that bring stored results up to date; return the number of jobs.
 
     These are the analysis on the benchmark's page, and each opened analysis with the default
-    options that a new run, label set or version of the code has made out of date.
-    A benchmark waits until nothing has arrived for a while, because uploads come in rows. What
-    failed is not tried again.
+    options that a new run, label set or code version has made out of date. A benchmark waits until
+    nothing has arrived for a while, because uploads come in rows. Failed jobs are not repeated.
     """
     begun = 0
-    used = Q(analyses__isnull=False) | Q(label_sets__isnull=False)
+    used = Q(analysis_results__isnull=False) | Q(label_sets__isnull=False)
     for benchmark in Benchmark.objects.filter(used).distinct():
         if _newest_input(benchmark) > timezone.now() - SETTLED_FOR:
             continue
@@ -104,62 +107,63 @@ def renew_analyses() -> int:
 
 
 def _to_renew(benchmark: Benchmark) -> list[str]:
-    return sorted({ON_THE_FRONT, *_looked_at(benchmark)})
+    return sorted({OVERVIEW_ANALYSIS, *_opened_analyses(benchmark)})
 
 
 def renew_draft_analyses(*, benchmark: Benchmark) -> int:
-    """The same, at once, for what somebody has looked at by the draft of the labels."""
-    names = _looked_at(benchmark, inputs__labels=DRAFT)
+    """Begin the jobs for the analyses that were opened with the draft; return their number."""
+    names = _opened_analyses(benchmark, inputs__labels=DRAFT)
     return sum(_renew(benchmark, name, {"labels": DRAFT}) for name in names)
 
 
-def _looked_at(benchmark: Benchmark, **inputs: Any) -> QuerySet[Analysis, str]:
-    found = Analysis.objects.filter(benchmark=benchmark, **inputs).order_by()
-    return found.values_list("kind", flat=True).distinct()
+def _opened_analyses(benchmark: Benchmark, **inputs: Any) -> QuerySet[AnalysisResult, str]:
+    """Return the names of the analyses that have stored results."""
+    results = AnalysisResult.objects.filter(benchmark=benchmark, **inputs).order_by()
+    return results.values_list("kind", flat=True).distinct()
 
 
-def _renew(benchmark: Benchmark, name: str, given: dict[str, Any]) -> bool:
-    """Whether it has to be computed, which is begun then."""
+def _renew(benchmark: Benchmark, name: str, data: dict[str, Any]) -> bool:
+    """Begin a job if there is neither a result nor a job; return whether a job was begun."""
     try:
-        asked = ask(get_kind(name), benchmark, given)
-    except InvalidInput:  # it says nothing any more about these inputs
+        question = build_question(get_analysis(name), benchmark, data)
+    except InvalidInput:  # The analysis is undefined for the present inputs.
         return False
-    if asked.stored() is not None or asked.job() is not None:
+    if question.stored_result() is not None or question.job() is not None:
         return False
-    begin_analysis(asked=asked, given=given, created_by=None)
+    begin_analysis(question=question, data=data, created_by=None)
     return True
 
 
 def _newest_input(benchmark: Benchmark) -> datetime.datetime:
-    """When the last run or label set came."""
+    """Return when the last run or label set arrived."""
     runs = Run.objects.filter(benchmark=benchmark).aggregate(at=Max("created_at"))
     sets = LabelSet.objects.filter(benchmark=benchmark).aggregate(at=Max("created_at"))
     return max(runs["at"] or benchmark.created_at, sets["at"] or benchmark.created_at)
 
 
 @transaction.atomic
-def _store(asked: Asked, result: dict[str, object], seconds: float) -> Analysis:
-    benchmark = asked.inputs.benchmark
-    # Two who ask at once both compute; what they found is the same, and one is kept.
-    stored, _ = Analysis.objects.get_or_create(
+def _store(question: Question, result: dict[str, object], seconds: float) -> AnalysisResult:
+    benchmark, name = question.inputs.benchmark, question.analysis.name
+    # Two workers may compute the same question at once. Their results are equal; one is stored.
+    stored, _ = AnalysisResult.objects.get_or_create(
         benchmark=benchmark,
-        key=asked.key,
+        key=question.key,
         defaults={
-            "kind": asked.kind.name,
-            "inputs": asked.provenance,
+            "kind": name,
+            "inputs": question.provenance,
             "result": result,
             "seconds": seconds,
         },
     )
-    of_kind = Analysis.objects.filter(benchmark=benchmark, kind=asked.kind.name)
+    results = AnalysisResult.objects.filter(benchmark=benchmark, kind=name)
     of_drafts = Q(inputs__labels=DRAFT)
-    _keep(of_kind.filter(of_drafts), KEPT_OF_DRAFTS)
-    _keep(of_kind.exclude(of_drafts), KEPT)
+    _delete_old(results.filter(of_drafts), DRAFT_RESULTS_MAX)
+    _delete_old(results.exclude(of_drafts), RESULTS_MAX)
     return stored
 
 
-def _keep(results: QuerySet[Analysis], count: int) -> None:
-    """The newest, of one kind."""
+def _delete_old(results: QuerySet[AnalysisResult], count: int) -> None:
+    """Delete all but the newest `count` results."""
     oldest = results.order_by("-pk").values_list("pk", flat=True)[count - 1 : count].first()
     if oldest is not None:
         results.filter(pk__lt=oldest).delete()

@@ -14,7 +14,7 @@ from pooling.api import OfBenchmark
 
 
 class Agreement(OfBenchmark):
-    """The latest agreement report, without what it says of single annotators."""
+    """The latest agreement report, without the figures of single annotators."""
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:

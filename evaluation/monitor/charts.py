@@ -1,7 +1,7 @@
-"""Columns over time as SVG with plain attributes: no script and no inline style.
+"""Column charts over time as SVG with plain attributes, without scripts or inline styles.
 
-The plot is stretched to the width of the page, so all words stand beside it in HTML. Numbers for
-SVG are texts here: Django would write them with the separators of a language.
+The plot is stretched to the width of the page, so all texts are in HTML next to it. Numbers for SVG
+are texts, because Django would write them with the separators of a language.
 """
 
 from __future__ import annotations
@@ -9,18 +9,27 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from config.shared.numbers import short
 from evaluation.core.people.pace import DAY, HOUR, WEEK
 
-# Of the room for one column, how much it fills.
+# The share of its place that a column fills.
 FILLED = 0.8
 NAMES = {HOUR: "hour", DAY: "day", WEEK: "week", 4 * WEEK: "four weeks"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a column: a class for its colour, and where it stands in a plot 100 high."""
+class Series:
+    """One value per period, or None for no column there. kind: the CSS class of the colour."""
+
+    kind: str
+    name: str
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a column: the CSS class of its colour, and its place in a plot of height 100."""
 
     kind: str
     y: str
@@ -28,20 +37,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One stretch of time; `text` is read on pointing at it."""
+class ChartColumn:
+    """One period. `text` is shown when the pointer is over the column."""
 
     x: str
     text: str
-    parts: list[Part]
+    segments: list[Segment]
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`top` and `half` are what the upper and the middle line stand for."""
+    """A column chart. `top` and `half` are the values of the upper and the middle line."""
 
     title: str
-    columns: list[Column]
+    columns: list[ChartColumn]
     top: str
     half: str
     first: str
@@ -49,7 +58,7 @@ class Chart:
     legend: list[tuple[str, str]]
 
     @property
-    def room(self) -> str:
+    def n_columns(self) -> str:
         return str(len(self.columns))
 
     @property
@@ -59,49 +68,61 @@ class Chart:
 
 def column_chart(
     title: str,
-    stretches: Sequence[dict[str, Any]],
+    starts: Sequence[int],
     width: int,
-    parts: Sequence[tuple[str, str, Sequence[float | None]]],
+    series: Sequence[Series],
     *,
     unit: str = "",
     top: float | None = None,
 ) -> Chart | None:
-    """Columns of stacked parts, each with the class of its colour, its name and a value for each
-    stretch (None: no column there); None where nothing is there to draw.
+    """Return a chart of stacked columns, or None if no series has a value.
 
-    top: what the whole height stands for, else a round number above the highest column.
+    starts: when each period begins, in seconds since 1970. width: their length in seconds. top: the
+    value of the full height; otherwise a round number above the highest column.
     """
-    stacks = zip(*(values for _, _, values in parts), strict=True)
-    sums = [sum(value or 0 for value in values) for values in stacks]
-    if not any(value is not None for _, _, values in parts for value in values):
+    if all(value is None for one in series for value in one.values):
         return None
-    highest = top or round_up(max(sums))
-    columns = []
-    for place, stretch in enumerate(stretches):
-        pieces, below, said = [], 0.0, []
-        for kind, name, values in parts:
-            value = values[place]
-            if value is None:
-                continue
-            height = 100 * value / highest
-            below += height
-            pieces.append(Part(kind, f"{100 - below:.2f}", f"{height:.2f}"))
-            said.append(f"{name} {plain(value)}{unit}")
-        text = f"{moment(stretch['start'], width)}: {', '.join(said) or 'nothing'}"
-        columns.append(Column(f"{place + (1 - FILLED) / 2:.2f}", text, pieces))
+    stacks = list(zip(*(one.values for one in series), strict=True))
+    highest = top or round_up(max(sum(value or 0 for value in stack) for stack in stacks))
+    labels = [period_label(start, width) for start in starts]
     return Chart(
         title=title,
-        columns=columns,
-        top=f"{plain(highest)}{unit}",
-        half=f"{plain(highest / 2)}{unit}",
-        first=moment(stretches[0]["start"], width),
-        last=moment(stretches[-1]["start"], width),
-        legend=[(kind, name) for kind, name, _ in parts] if len(parts) > 1 else [],
+        columns=[
+            ChartColumn(
+                x=f"{place + (1 - FILLED) / 2:.2f}",
+                text=f"{label}: {_describe(series, place, unit)}",
+                segments=_segments(series, place, highest),
+            )
+            for place, label in enumerate(labels)
+        ],
+        top=f"{short(highest)}{unit}",
+        half=f"{short(highest / 2)}{unit}",
+        first=labels[0],
+        last=labels[-1],
+        legend=[(one.kind, one.name) for one in series] if len(series) > 1 else [],
     )
 
 
+def _segments(series: Sequence[Series], place: int, highest: float) -> list[Segment]:
+    """Return the segments of one column, stacked from the bottom."""
+    segments, below = [], 0.0
+    for one in series:
+        value = one.values[place]
+        if value is not None:
+            height = 100 * value / highest
+            below += height
+            segments.append(Segment(one.kind, f"{100 - below:.2f}", f"{height:.2f}"))
+    return segments
+
+
+def _describe(series: Sequence[Series], place: int, unit: str) -> str:
+    values = [(one.name, one.values[place]) for one in series]
+    texts = [f"{name} {short(value)}{unit}" for name, value in values if value is not None]
+    return ", ".join(texts) or "nothing"
+
+
 def round_up(value: float) -> float:
-    """The next of 1, 2, 4, 5 and 10 times a power of ten: halves of these are round, too."""
+    """Return the next of 1, 2, 4, 5 and 10 times a power of ten. Their halves are round, too."""
     power = 1.0
     while power * 10 <= value:
         power *= 10
@@ -110,11 +131,11 @@ def round_up(value: float) -> float:
     return next((step * power for step in (1, 2, 4, 5) if step * power >= value), 10 * power)
 
 
-def plain(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+def utc(at: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC)
 
 
-def moment(start: int, width: int) -> str:
-    """When a stretch begins, in UTC; hours are told only where the stretch is one."""
-    at = datetime.datetime.fromtimestamp(start, datetime.UTC)
+def period_label(start: int, width: int) -> str:
+    """Return when a period begins, in UTC, with the hour if the period is shorter than a day."""
+    at = utc(start)
     return f"{at:%-d %b, %H:%M}" if width < DAY else f"{at:%-d %b %Y}"

@@ -1,95 +1,58 @@
-"""The figures of a campaign in words: what its page says of pace, labels, agreement and gold."""
+"""Named figures of a campaign: speed, labels, agreement."""
 
 from __future__ import annotations
 
-import csv
-import datetime
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from evaluation.core.people.pace import BREAK_MS, DAY, HOUR, ONLY_BEGUN, TOO_FAST_MS
-from evaluation.monitor.charts import NAMES, Chart, column_chart, moment
-from evaluation.monitor.selectors import Figures
-from evaluation.scores.tables import MINUS
+from config.shared.numbers import Figure, count, ratio, undefined, with_percent
+from config.shared.words import counted
+from evaluation.core.people.pace import BREAK_MS, DAY, ONLY_BEGUN, TOO_FAST_MS
+from evaluation.monitor.charts import utc
+from evaluation.monitor.selectors import CampaignFigures, Forecast, LabelCount, LabelRound, Times
 
-# What stands in place of a figure that there is not.
-NO_FIGURE = "–"
+NamedFigure = tuple[str, Figure]
+
+COMPLETE = "All labels complete"
 EQUAL_PAIRWISE = "Two labels of a pair equal"
 INTERVAL, PAIRS_RESAMPLED = "95 % interval", "pairs resampled"
-# A campaign that is nearly through may have been judged in an hour or two.
+# A campaign that is nearly complete may have been judged in an hour or two.
 TOO_FEW_HOURS = "too few hours for a forecast"
-TURNS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
-STRETCH_COLUMNS = {
-    "start": "From (UTC)",
-    "answers": "Answers",
-    "counted": "Labels",
-    "relevant": "Relevant",
-    "people": "People",
-    "seconds": "Median time",
-    "gold": "Gold right",
-}
+ROUNDS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth")
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """`reason` is why there is none, or what else is to be said of it."""
-
-    name: str
-    text: str
-    reason: str = ""
+def speed_figures(forecast: Forecast, times: Times, state: CampaignState) -> list[NamedFigure]:
+    return [*_forecast(forecast, state), *_times(times)]
 
 
-def share_text(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else NO_FIGURE
-
-
-def percent(share: float | None) -> str:
-    return NO_FIGURE if share is None else f"{100 * share:.1f} %"
-
-
-def seconds_text(seconds: float | None) -> str:
-    return NO_FIGURE if seconds is None else f"{seconds:.1f} s"
-
-
-def plain_number(number: float | None) -> str:
-    return NO_FIGURE if number is None else f"{number:.3f}".replace("-", MINUS)
-
-
-def pace_figures(figures: Figures, state: CampaignState) -> list[Figure]:
-    return [*_forecast(figures["forecast"], state), *_times(figures["times"])]
-
-
-def _forecast(forecast: Figures, state: CampaignState) -> list[Figure]:
+def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
     reason = forecast["undefined"]
     if reason == ONLY_BEGUN:
         reason = TOO_FEW_HOURS
     if not reason and state != CampaignState.OPEN:
         reason = f"the campaign is {state.label.lower()}"
-    if reason:
-        return [Figure("All labels will be there", NO_FIGURE, reason)]
     earliest, latest = forecast["earliest"], forecast["latest"]
+    if reason or earliest is None:
+        return [(COMPLETE, undefined(reason or ""))]
     if latest is None:
         text = f"not before {_when(earliest, earliest)}"
-        note = "at the present pace, which varies too much for a last day"
+        note = "at the current speed, which varies too much for a last day"
     else:
         text = _range(earliest, latest)
-        note = "UTC, at the present pace: eight times in ten"
-    hours = forecast["hours"]
-    lately = f"in the last {hours} hours in which anybody judged"
+        note = "UTC, at the current speed, with a probability of 80 %"
+    recent = f"in the last {forecast['hours']} hours with answers"
     return [
-        Figure("All labels will be there", text, note),
-        Figure("Labels per hour", f"{forecast['per_hour']:,.0f}", lately),
+        (COMPLETE, Figure(text, note=note)),
+        ("Labels per hour", Figure(forecast["per_hour"], "count", recent)),
     ]
 
 
 def _when(at: int, spread: int) -> str:
-    """A moment, the hour only where the range is narrow."""
-    then = _utc(at)
-    return f"{then:%-d %b, %H:00}" if spread < 2 * DAY else f"{then:%-d %b %Y}"
+    """Return a date, with the hour if the range is narrow."""
+    return f"{utc(at):%-d %b, %H:00}" if spread < 2 * DAY else f"{utc(at):%-d %b %Y}"
 
 
 def _range(earliest: int, latest: int) -> str:
@@ -97,63 +60,78 @@ def _range(earliest: int, latest: int) -> str:
     first, last = _when(earliest, spread), _when(latest, spread)
     if first == last:
         return f"about {first}"
-    if spread < 2 * DAY and _utc(earliest).date() == _utc(latest).date():
-        return f"{first} to {_utc(latest):%H:00}"
+    if spread < 2 * DAY and utc(earliest).date() == utc(latest).date():
+        return f"{first} to {utc(latest):%H:00}"
     return f"{first} to {last}"
 
 
-def _utc(at: int) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(at, datetime.UTC)
-
-
-def _times(times: Figures) -> list[Figure]:
+def _times(times: Times) -> list[NamedFigure]:
     if times["quantiles"] is None:
-        return [Figure("Time of an answer", NO_FIGURE, "no times are known")]
+        return [("Time of an answer", undefined("no times are known"))]
     low, median, high, most = times["quantiles"]
-    breaks, fast, known = times["breaks"], times["too_fast"], times["known"]
-    found = [
-        Figure("Time of an answer", seconds_text(median), "median"),
-        Figure("Half of them take", f"{low:.1f} to {high:.1f} s", "first and third quartile"),
-        Figure("Nine in ten take", f"up to {most:.1f} s"),
-        Figure("Breaks", f"{breaks:,}", f"above {BREAK_MS // 60_000} minutes, left out of times"),
-        Figure("Too fast", f"{fast:,}", f"under {TOO_FAST_MS / 1000} s: {share_text(fast, known)}"),
+    too_fast = f"under {TOO_FAST_MS / 1000} s: {ratio(times['too_fast'], times['known'])}"
+    figures = [
+        ("Time of an answer", Figure(median, "seconds", "median")),
+        ("Middle half", Figure(f"{low:.1f} to {high:.1f} s", note="first and third quartile")),
+        ("Fastest 90 %", Figure(f"up to {most:.1f} s")),
+        ("Breaks", _count(times["breaks"], f"over {BREAK_MS // 60_000} minutes, not in the times")),
+        ("Too fast", _count(times["too_fast"], too_fast)),
     ]
     if times["unknown"]:
-        found.append(Figure("Without a time", f"{times['unknown']:,}"))
-    return found
+        figures.append(("Without a time", _count(times["unknown"])))
+    return figures
 
 
-def label_figures(figures: Figures, escalations: dict[str, int]) -> list[Figure]:
-    """What share is relevant, and what became no label."""
-    pairs, settled = figures["relevant"], OutcomeCounts(**figures["outcomes"]).settled
-    labels, given = figures["relevant_labels"], figures["labels"]
+def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> list[NamedFigure]:
+    """Return the shares of relevant pairs and labels, and the numbers of answers without a label.
+
+    escalations: their numbers by kind.
+    """
+    relevant, settled = figures["relevant"], OutcomeCounts(**figures["outcomes"]).settled
+    n_relevant, n_labels = figures["relevant_labels"], figures["labels"]
     return [
-        Figure("Relevant pairs", share_text(pairs, settled), f"{pairs:,} of {settled:,} settled"),
-        Figure("Relevant labels", share_text(labels, given), f"{labels:,} of {given:,}"),
-        *(
-            Figure(kind.label, f"{escalations.get(kind, 0):,}", "handed on")
-            for kind in EscalationKind
+        (
+            "Relevant pairs",
+            Figure(ratio(relevant, settled), note=f"{relevant:,} of {settled:,} settled"),
         ),
-        Figure("Surplus", f"{figures['surplus']:,}", "came late, not counted"),
+        (
+            "Relevant labels",
+            Figure(ratio(n_relevant, n_labels), note=f"{n_relevant:,} of {n_labels:,}"),
+        ),
+        *((kind.label, _count(escalations.get(kind, 0), "escalated")) for kind in EscalationKind),
+        ("Surplus", _count(figures["surplus"], "arrived late, not counted")),
     ]
 
 
-def turn_rows(figures: Figures) -> list[dict[str, Any]]:
-    """Labels by turn; those of imported files, of which there may be hundreds, in one row."""
+def _count(number: int, note: str = "") -> Figure:
+    return Figure(number, "count", note)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRoundRow:
+    name: str
+    labels: str
+    needed: str
+
+
+def label_round_rows(rounds: list[LabelRound]) -> list[LabelRoundRow]:
+    """Return a row for each of the first nine rounds, and one for all others.
+
+    An imported file may have hundreds of labels per pair.
+    """
     rows = [
-        {"name": f"{name} labels", "given": turn["given"], "wanted": turn["wanted"]}
-        for name, turn in zip(TURNS, figures["turns"], strict=False)
+        LabelRoundRow(f"{name} labels", count(one["given"]), count(one["wanted"]))
+        for name, one in zip(ROUNDS, rounds, strict=False)
     ]
-    rest = figures["turns"][len(TURNS) :]
-    if rest:
-        sums = {key: sum(turn[key] for turn in rest) for key in ("given", "wanted")}
-        rows.append({"name": "Further labels", **sums})
+    if others := rounds[len(ROUNDS) :]:
+        labels, needed = sum(one["given"] for one in others), sum(one["wanted"] for one in others)
+        rows.append(LabelRoundRow("Further labels", count(labels), count(needed)))
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """A figure of agreement, of the first labels of each pair and of all labels."""
+    """A figure of agreement for the first labels of each pair and for all labels."""
 
     name: str
     first: Figure
@@ -161,7 +139,7 @@ class AgreementRow:
     note: str = ""
 
 
-def agreement_rows(agreement: Figures) -> list[AgreementRow]:
+def agreement_rows(agreement: Mapping[str, Any]) -> list[AgreementRow]:
     """Return the rows of the agreement table; an undefined figure has its reason.
 
     agreement: `first_labels` and `all_labels`, as `evaluation.core.people.agreement_figures`
@@ -169,7 +147,7 @@ def agreement_rows(agreement: Figures) -> list[AgreementRow]:
     """
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]
-    people = f"{n_people:,} annotator{'' if n_people == 1 else 's'} resampled"
+    people = f"{counted(n_people, 'annotator')} resampled"
     named = [
         ("pairwise_agreement", EQUAL_PAIRWISE, ""),
         ("agreement", "All labels of a pair equal", ""),
@@ -204,132 +182,34 @@ def _alpha_names(level: str, people: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def _agreement_figure(key: str, figures: Figures) -> Figure:
-    value, reason = figures.get(key), figures["undefined"].get(key, "")
-    if value is None:
-        return Figure(key, NO_FIGURE, reason)
-    if isinstance(value, list):
-        return Figure(key, " to ".join(map(plain_number, value)))
-    return Figure(key, percent(value) if key.endswith("agreement") else plain_number(value))
+def _agreement_figure(key: str, figures: Mapping[str, Any]) -> Figure:
+    kind = "percent sign" if key.endswith("agreement") else "coefficient"
+    return Figure(figures.get(key), kind, reason=figures["undefined"].get(key, ""))
 
 
-def agreement_note(agreement: Figures) -> str:
+def agreement_note(agreement: Mapping[str, Any]) -> str:
     """Return a sentence about the labels behind the two columns of the agreement table."""
     first = agreement["first_labels"]
-    pairs = first["multiply_labelled"]
-    counted = (
-        f"The figures are of {pairs:,} pair{'' if pairs == 1 else 's'} with two or more labels."
-    )
+    pairs = counted(first["multiply_labelled"], "pair")
+    compared = f"The figures are of {pairs} with two or more labels."
     later = agreement["all_labels"]["labels"] - first["labels"]
     if not later:
-        return f"{counted} No label was requested because others differed."
+        return f"{compared} No label was requested because others differed."
+    further = counted(later, "further label was", "further labels were")
     return (
-        f"{counted} After the first labels, {later:,} further "
-        f"label{' was' if later == 1 else 's were'} given. In a campaign, only pairs whose first "
-        "labels differ have further labels. In an imported file, any pair may have them."
+        f"{compared} After the first labels, {further} given. In a campaign, only pairs whose "
+        "first labels differ have further labels. In an imported file, any pair may have them."
     )
 
 
-def count_rows(agreement: Figures) -> list[dict[str, Any]]:
-    """Agreement by the number of labels, as the table shows it."""
-    rows = agreement["by_label_count"]
-    return [
-        {"labels": row["labels"], "pairs": row["pairs"], "agreement": percent(row["value"])}
-        for row in rows
-    ]
+@dataclass(frozen=True, slots=True)
+class LabelCountRow:
+    """Agreement of the pairs that have this number of labels."""
+
+    labels: int
+    pairs: int
+    agreement: str
 
 
-# --- Over time ------------------------------------------------------------------------------
-
-
-def answers_chart(figures: Figures) -> Chart | None:
-    """Labels as they came, and on top of them what is not counted."""
-    stretches = figures["stretches"]
-    if not stretches:
-        return None
-    width = figures["span"]["width"]
-    counted = [one["counted"] for one in stretches]
-    others = [one["answers"] - one["counted"] for one in stretches]
-    parts = [("bar-labelled", "labels", counted)]
-    if any(others):
-        parts.append(("bar-original", "gold and surplus", others))
-    return column_chart(f"Answers per {NAMES[width]}", stretches, width, parts)
-
-
-def gold_chart(figures: Figures) -> Chart | None:
-    return _share_chart(figures, "Gold right", "right", "gold")
-
-
-def relevant_chart(figures: Figures) -> Chart | None:
-    return _share_chart(figures, "Relevant labels", "relevant", "counted")
-
-
-def seconds_chart(figures: Figures) -> Chart | None:
-    stretches = figures["stretches"]
-    if not stretches:
-        return None
-    width = figures["span"]["width"]
-    values = [one["seconds"] for one in stretches]
-    parts = [("bar-labelled", "median", values)]
-    title = f"Median time of an answer per {NAMES[width]}"
-    return column_chart(title, stretches, width, parts, unit=" s")
-
-
-def _share_chart(figures: Figures, title: str, part: str, whole: str) -> Chart | None:
-    stretches = figures["stretches"]
-    if not any(one[whole] for one in stretches):
-        return None
-    width = figures["span"]["width"]
-    values = [100 * one[part] / one[whole] if one[whole] else None for one in stretches]
-    return column_chart(
-        f"{title} per {NAMES[width]}",
-        stretches,
-        width,
-        [("bar-labelled", title.lower(), values)],
-        unit=" %",
-        top=100,
-    )
-
-
-def stretch_value(stretch: Figures, key: str) -> Any:
-    """What a table over time is sorted by."""
-    match key:
-        case "relevant":
-            return _ratio(stretch["relevant"], stretch["counted"])
-        case "gold":
-            return _ratio(stretch["right"], stretch["gold"])
-        case _:
-            return stretch[key]
-
-
-def stretch_rows(stretches: Sequence[Figures], width: int) -> list[dict[str, str]]:
-    """The cells of the table over time."""
-    return [
-        {
-            "start": moment(one["start"], width),
-            "answers": f"{one['answers']:,}",
-            "counted": f"{one['counted']:,}",
-            "relevant": share_text(one["relevant"], one["counted"]),
-            "people": f"{one['people']:,}",
-            "seconds": seconds_text(one["seconds"]),
-            "gold": f"{one['right']:,} of {one['gold']:,}" if one["gold"] else NO_FIGURE,
-        }
-        for one in stretches
-    ]
-
-
-def stretches_csv(figures: Figures) -> str:
-    """One row for each stretch of time, also where nothing happened."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    names = ("answers", "counted", "relevant", "people", "seconds", "gold", "right")
-    writer.writerow(["from_utc", "hours", *names])
-    for one in figures["stretches"]:
-        at = _utc(one["start"])
-        cells = ["" if one[name] is None else one[name] for name in names]
-        writer.writerow([f"{at:%Y-%m-%dT%H:%MZ}", figures["span"]["width"] // HOUR, *cells])
-    return out.getvalue()
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def label_count_rows(rows: list[LabelCount]) -> list[LabelCountRow]:
+    return [LabelCountRow(row["labels"], row["pairs"], with_percent(row["value"])) for row in rows]

@@ -1,75 +1,81 @@
-"""What a table says of each person of a campaign, and the same as CSV. For leads."""
+"""Rows of the table of a campaign's annotators, on the page and as CSV. Only leads see them."""
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from annotation.core.pausing import for_leads
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
+from config.shared.numbers import UNDEFINED, Figure, ratio, undefined, with_percent
+from config.shared.tables import Column, csv_text
+from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 from evaluation.core.people.pace import NOT_TIMED
-from evaluation.monitor import figures as words
-from evaluation.monitor.selectors import CampaignPerson, Figures, people_of
-from evaluation.scores.tables import as_text
+from evaluation.monitor.charts import utc
+from evaluation.monitor.selectors import (
+    CampaignFigures,
+    CampaignPerson,
+    Counts,
+    PersonFigures,
+    people_of,
+)
 
 NO_FIRST_SHARED = "no first label by another annotator on the same pairs"
-NO_GOLD = "no gold answered"
+NO_GOLD = "no control pair answered"
 TOO_SHORT = "less than a minute at work"
 A_MINUTE = 1 / 60
-COLUMNS = {
-    "name": "Annotator",
-    "flags": "Stands out",
-    "state": "State",
-    "judged": "Judged",
-    "rate": "Labels per hour",
-    "seconds": "Median time",
-    "relevant": "Relevant",
-    "agreement": "Agrees with others",
-    "gold": "Gold right",
-    "accuracy": "Accuracy, estimated",
-    "fast": "Too fast",
-    "surplus": "Surplus",
-    "escalations": "Handed on",
-    "seen": "Last answer",
-}
-NUMBERS = [key for key in COLUMNS if key not in ("name", "flags", "state", "seen")]
-TEXTS = {"name", "state"}
-NOTHING: Figures = dict.fromkeys(
-    ("answers", "counted", "relevant", "surplus", "gold", "right", "compared", "equal", "timed"), 0
-) | {
-    "compared_all": 0,
-    "equal_all": 0,
-    "too_fast": 0,
-    "hours": 0.0,
-    "seconds": None,
-    "accuracy": None,
-    "accuracy_low": None,
-    "accuracy_high": None,
-    "accuracy_labels": 0,
-    "last_at": 0,
-    "flags": [],
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A figure as it is shown, with what it rests on below; `text` is the reason for None."""
-
-    value: float | None
-    text: str
-    under: str = ""
+NUMBERS = [
+    Column("judged", "Judged", "count"),
+    Column("rate", "Labels per hour", "count"),
+    Column("seconds", "Median time", "seconds"),
+    Column("relevant", "Relevant labels", "percent sign"),
+    Column("agreement", "Agrees with others", "percent sign"),
+    Column("gold", "Control pairs correct", "percent sign"),
+    Column("accuracy", "Estimated accuracy", "percent sign"),
+    Column("fast", "Too fast", "count"),
+    Column("surplus", "Surplus", "count"),
+    Column("escalations", "Escalated", "count"),
+]
+COLUMNS = [
+    Column("name", "Annotator"),
+    Column("flags", "Unusual", highest_first=True),
+    Column("state", "State"),
+    *NUMBERS,
+    Column("seen", "Last answer", "time"),
+]
+NO_COUNTS = Counts(
+    answers=0,
+    counted=0,
+    relevant=0,
+    surplus=0,
+    gold=0,
+    right=0,
+    compared=0,
+    equal=0,
+    timed=0,
+    compared_all=0,
+    equal_all=0,
+    too_fast=0,
+    hours=0.0,
+)
+NO_ANSWERS = PersonFigures(
+    **NO_COUNTS,
+    seconds=None,
+    accuracy=None,
+    accuracy_low=None,
+    accuracy_high=None,
+    accuracy_labels=0,
+    last_at=0,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonState:
-    """Whether a person judges in the campaign; `kind` is the class of its colour."""
+    """Whether an annotator can judge in the campaign. `kind` is the CSS class of the state."""
 
     kind: str
     name: str
@@ -78,28 +84,26 @@ class PersonState:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
+    """One annotator. numbers: a figure for each column of `NUMBERS`."""
+
     person: CampaignPerson
     name: str
     state: PersonState
-    figures: Figures
-    numbers: dict[str, Number]
+    figures: PersonFigures
+    flags: list[str]
+    numbers: dict[str, Figure]
 
     @property
-    def cells(self) -> list[Number]:
-        return [self.numbers[key] for key in NUMBERS]
-
-    @property
-    def flags(self) -> list[str]:
-        flags: list[str] = self.figures["flags"]
-        return flags
+    def cells(self) -> list[Figure]:
+        return list(self.numbers.values())
 
     @property
     def last_at(self) -> datetime.datetime | None:
         at = self.figures["last_at"]
-        return datetime.datetime.fromtimestamp(at, datetime.UTC) if at else None
+        return utc(at) if at else None
 
     def value(self, key: str) -> Any:
-        """What the table is sorted by."""
+        """Return what the table is sorted by."""
         match key:
             case "name":
                 return self.name.casefold()
@@ -110,21 +114,30 @@ class PersonRow:
             case "seen":
                 return self.figures["last_at"] or None
             case _:
-                return self.numbers[key].value
+                return self.numbers[key].number
 
 
 # --- Rows -----------------------------------------------------------------------------------
 
 
-def person_rows(campaign: Campaign, figures: Figures | None) -> list[PersonRow]:
-    """Everybody in the campaign, also who has not answered yet."""
+def person_rows(campaign: Campaign, figures: CampaignFigures | None) -> list[PersonRow]:
+    """Return a row for each annotator of a campaign, including those without answers."""
     measured = {one["annotator"]: one for one in (figures["people"] if figures else [])}
     rows = []
     for person in people_of(campaign, set(measured)):
-        own = measured.get(person.annotator.pk, NOTHING)
-        state = state_of(campaign, person.annotator, person.membership)
-        name = name_of(person.annotator)
-        rows.append(PersonRow(person, name, state, own, numbers_of(own, person)))
+        annotator = person.annotator
+        own = measured.get(annotator.pk)
+        state = state_of(campaign, annotator, person.membership)
+        rows.append(
+            PersonRow(
+                person,
+                name_of(annotator),
+                state,
+                own or NO_ANSWERS,
+                own["flags"] if own else [],
+                numbers_of(own or NO_ANSWERS, person.escalations, person.withdrawn),
+            )
+        )
     return rows
 
 
@@ -142,9 +155,9 @@ def state_of(
     if membership is None:
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
-        return PersonState("paused", "paused", for_leads(membership.reason))
+        return PersonState("paused", "paused", membership.pause_note)
     if campaign.has_gate and membership.admitted_at is None:
-        return PersonState("queued", "not let in yet", "has not passed the gate")
+        return PersonState("queued", "in training", "has not met the entry requirement")
     return PersonState("active", "judges")
 
 
@@ -157,108 +170,94 @@ def _state_of_account(annotator: Annotator) -> PersonState | None:
     return None if user.is_active else PersonState("deactivated", "deactivated")
 
 
-def numbers_of(own: Figures, person: CampaignPerson | None) -> dict[str, Number]:
-    """The figures of one person, or (None) of all together."""
-    withdrawn, escalations = (person.withdrawn, person.escalations) if person else (0, 0)
-    fast, timed = own["too_fast"], own["timed"]
+def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict[str, Figure]:
+    """Return the figures of one annotator, or of all annotators combined."""
     judged = own["counted"] + own["surplus"]
+    is_timed, too_fast = own["timed"] > 0, ratio(own["too_fast"], own["timed"])
     return {
-        "judged": _count(judged, f"{withdrawn:,} taken back" if withdrawn else ""),
-        # Answers to gold stay when all others are taken back, and are no labels.
-        "rate": _rate(own["answers"], own["hours"]) if judged else Number(None, NO_LABELS),
-        "seconds": Number(None, NOT_TIMED)
-        if own["seconds"] is None
-        else Number(own["seconds"], words.seconds_text(own["seconds"])),
+        "judged": _count(judged, f"{withdrawn:,} withdrawn" if withdrawn else ""),
+        # Answers to control pairs are no labels. They remain if all others are withdrawn.
+        "rate": _rate(own["answers"], own["hours"]) if judged else undefined(NO_LABELS),
+        "seconds": Figure(own["seconds"], "seconds", reason=NOT_TIMED),
         "relevant": _share(own["relevant"], own["counted"], NO_LABELS),
         "agreement": _agreement(own),
         "gold": _share(own["right"], own["gold"], NO_GOLD),
         "accuracy": _accuracy(own),
-        "fast": _count(fast, words.share_text(fast, timed)) if timed else Number(None, NOT_TIMED),
+        "fast": _count(own["too_fast"], too_fast) if is_timed else undefined(NOT_TIMED),
         "surplus": _count(own["surplus"]),
         "escalations": _count(escalations),
     }
 
 
-def together(rows: Sequence[PersonRow], figures: Figures | None) -> dict[str, Number]:
-    """All people as one; their accuracies have no sum."""
-    added = {key: sum(row.figures[key] for row in rows) for key in NOTHING if key not in NOT_ADDED}
+def combined(rows: Sequence[PersonRow], figures: CampaignFigures | None) -> dict[str, Figure]:
+    """Return the figures of all annotators as if they were one. Accuracies have no sum."""
+    sums = {key: sum(cast(Any, row.figures)[key] for row in rows) for key in NO_COUNTS}
     quantiles = figures["times"]["quantiles"] if figures else None
     median = quantiles[1] if quantiles else None
-    found = numbers_of({**NOTHING, **added, "seconds": median}, None)
+    own = cast(PersonFigures, {**NO_ANSWERS, **sums, "seconds": median})
     escalations = sum(row.person.escalations for row in rows)
-    accuracy = Number(None, words.NO_FIGURE)
-    return {**found, "accuracy": accuracy, "escalations": _count(escalations)}
+    return {**numbers_of(own, escalations), "accuracy": Figure(None, reason=UNDEFINED)}
 
 
-NOT_ADDED = {"seconds", "last_at", "flags"}
-NOT_ADDED |= {"accuracy", "accuracy_low", "accuracy_high", "accuracy_labels"}
+def _count(number: int, note: str = "") -> Figure:
+    return Figure(number, "count", note)
 
 
-def _count(number: int, under: str = "") -> Number:
-    return Number(number, f"{number:,}", under)
-
-
-def _share(part: int, whole: int, undefined: str) -> Number:
+def _share(part: int, whole: int, reason: str) -> Figure:
     if not whole:
-        return Number(None, undefined)
-    return Number(part / whole, words.share_text(part, whole), f"{part:,} of {whole:,}")
+        return undefined(reason)
+    return Figure(part / whole, "percent sign", f"{part:,} of {whole:,}")
 
 
-def _agreement(own: Figures) -> Number:
-    """Return agreement on first labels, and below it that on all labels if they differ."""
+def _agreement(own: PersonFigures) -> Figure:
+    """Return agreement on first labels, with agreement on all labels below it if it differs."""
     equal, compared = own["equal_all"], own["compared_all"]
-    why = NO_FIRST_SHARED if compared else NOTHING_SHARED
-    first = _share(own["equal"], own["compared"], why)
+    reason = NO_FIRST_SHARED if compared else NOTHING_SHARED
+    first = _share(own["equal"], own["compared"], reason)
     if compared == own["compared"]:
         return first
-    every = f"all labels: {words.share_text(equal, compared)}"
-    return replace(first, under=f"{first.under}; {every}" if first.under else every)
+    every = f"all labels: {ratio(equal, compared)}"
+    return replace(first, note=f"{first.note}; {every}" if first.note else every)
 
 
-def _rate(answers: int, hours: float) -> Number:
+def _rate(answers: int, hours: float) -> Figure:
     if hours < A_MINUTE:
-        return Number(None, TOO_SHORT)
+        return undefined(TOO_SHORT)
     at_work = f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
-    return Number(answers / hours, f"{answers / hours:,.0f}", f"{at_work} at work")
+    return Figure(answers / hours, "count", f"{at_work} at work")
 
 
-def _accuracy(own: Figures) -> Number:
-    accuracy, labels = own["accuracy"], own["accuracy_labels"]
-    if accuracy is None:
-        return Number(None, NO_VARIATION if labels else NOTHING_SHARED)
-    # Figures that were stored before intervals existed have none.
-    low, high = own.get("accuracy_low"), own.get("accuracy_high")
-    interval = "" if low is None else f"{100 * low:.1f} to {words.percent(high)}, "
-    return Number(
-        accuracy,
-        words.percent(accuracy),
-        f"{interval}from {labels:,} label{'' if labels == 1 else 's'}",
-    )
+def _accuracy(own: PersonFigures) -> Figure:
+    """Return the estimated accuracy with its interval and the number of labels it is based on."""
+    labels, low, high = own["accuracy_labels"], own["accuracy_low"], own["accuracy_high"]
+    if own["accuracy"] is None:
+        return undefined(NO_VARIATION if labels else NOTHING_SHARED)
+    interval = "" if low is None else f"{100 * low:.1f} to {with_percent(high)}, "
+    note = f"{interval}from {counted(labels, 'label')}"
+    return Figure(own["accuracy"], "percent sign", note)
 
 
-# --- To take away ---------------------------------------------------------------------------
+# --- CSV ------------------------------------------------------------------------------------
 
 
 def people_csv(rows: Sequence[PersonRow]) -> str:
-    """For spreadsheets: a row per person; shares come as counts, which say more."""
-    counts = [key for key in NOTHING if key not in ("last_at", "flags")]
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    words_first = ["pseudonym", "name", "state", "reason", "stands_out"]
-    writer.writerow([*words_first, "escalations", "withdrawn", *counts, "last_answer_utc"])
-    for row in rows:
-        at = row.last_at
-        writer.writerow(
+    """Return a CSV file with a row per annotator. It contains counts instead of shares."""
+    counts = [key for key in NO_ANSWERS if key != "last_at"]
+    heads = ["pseudonym", "name", "state", "reason", "stands_out", "escalations", "withdrawn"]
+    return csv_text(
+        [*heads, *counts, "last_answer_utc"],
+        [
             [
                 row.person.annotator.pseudonym,
-                as_text(row.name),
+                row.name,
                 row.state.name,
-                as_text(row.state.reason),
+                row.state.reason,
                 "; ".join(row.flags),
                 row.person.escalations,
                 row.person.withdrawn,
-                *("" if row.figures[key] is None else row.figures[key] for key in counts),
-                f"{at:%Y-%m-%dT%H:%MZ}" if at else "",
+                *(cast(Any, row.figures)[key] for key in counts),
+                f"{row.last_at:%Y-%m-%dT%H:%MZ}" if row.last_at else "",
             ]
-        )
-    return out.getvalue()
+            for row in rows
+        ],
+    )

@@ -1,4 +1,4 @@
-"""The policy of a campaign and its changes, in words."""
+"""The policy of a campaign and its changes, as texts."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any
 
 from annotation.enums import CampaignState, Joining, Order, Priority
 from annotation.models import Campaign, CampaignChange
+from config.shared.numbers import exact_percent
+from config.shared.words import counted
 
 NAMES = {
     "name": "name",
     "state": "state",
     "joining": "who may judge",
-    "ceiling": "at most by one person",
-    "gate_share": "gate, share right",
-    "gate_last": "gate, of the last answers in training",
+    "ceiling": "maximum share per annotator",
+    "gate_share": "entry requirement, correct answers",
+    "gate_last": "entry requirement, number of training answers",
     "gold_share": "control pairs",
-    "gold_bar": "bar for control pairs",
-    "gold_last": "bar, of the last control pairs",
+    "gold_bar": "accuracy requirement, correct answers",
+    "gold_last": "accuracy requirement, number of control answers",
     "checklist": "checklist",
-    "contact_sheet": "still pictures",
+    "contact_sheet": "contact sheets",
 }
 CHOICES: dict[str, dict[str, str]] = {
     "state": dict(CampaignState.choices),
@@ -28,22 +30,19 @@ CHOICES: dict[str, dict[str, str]] = {
 
 
 def percent(share: Any) -> str:
-    """Without zeros at the end: 12.5 %."""
-    return f"{100 * float(share):.2f}".rstrip("0").rstrip(".") + " %"
+    """Return a share in percent without trailing zeros: `12.5 %`."""
+    return f"{exact_percent(float(share))} %"
 
 
 def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
-    """How a campaign is judged: name and value of what is not as it always is."""
+    """Return the names and values of a campaign's settings, without unused ones."""
     if campaign.is_imported or campaign.is_training:
         return []
     doubled = round(campaign.n_tasks * float(campaign.double_share))
     rows = [
-        ("Labels of each pair", str(campaign.labels_each)),
-        (
-            "One label more",
-            f"{percent(campaign.double_share)}, {doubled:,} task{'' if doubled == 1 else 's'}",
-        ),
-        ("Labels at most", str(campaign.labels_max)),
+        ("Labels per pair", str(campaign.labels_each)),
+        ("Extra label", f"{percent(campaign.double_share)}, {counted(doubled, 'task')}"),
+        ("Maximum labels", str(campaign.labels_max)),
         ("Scale", _scale(campaign)),
         *_originals(campaign),
         ("Order", Order(campaign.order).label),
@@ -53,19 +52,19 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
     if campaign.priority != Priority.NONE:
         rows.append(("First", Priority(campaign.priority).label))
     if campaign.ceiling < 1:
-        rows.append(("At most by one person", percent(campaign.ceiling)))
+        rows.append(("Maximum share per annotator", percent(campaign.ceiling)))
     if campaign.has_gate:
-        gate = f"{campaign.gate.needed} of the last {campaign.gate_last} right"
-        rows.append(("Training before", gate))
+        entry = f"{campaign.gate.needed} of the last {campaign.gate_last} training answers correct"
+        rows.append(("Entry requirement", entry))
     if campaign.gold_share:
         rows.append(("Control pairs", _gold(campaign)))
-    helps = [("checklist", campaign.checklist), ("still pictures", campaign.contact_sheet)]
-    rows.append(("Help", ", ".join(name for name, offered in helps if offered) or "none"))
+    helps = [("checklist", campaign.checklist), ("contact sheets", campaign.contact_sheet)]
+    rows.append(("Help", ", ".join(name for name, is_offered in helps if is_offered) or "none"))
     return rows
 
 
 def _scale(campaign: Campaign) -> str:
-    """The steps from the lowest, and which of more than two is the first that is relevant."""
+    """Return the steps from the lowest, and the threshold if there are more than two steps."""
     names = list(campaign.labels.values())
     steps = ", ".join(names)
     return steps if len(names) == 2 else f"{steps}; relevant from “{names[campaign.threshold]}” on"
@@ -79,19 +78,21 @@ def _originals(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def _gold(campaign: Campaign) -> str:
-    share = f"{percent(campaign.gold_share)} of what is handed out"
+    share = f"{percent(campaign.gold_share)} of the assigned tasks"
     if not campaign.gold_bar:
         return share
-    return f"{share}; paused below {campaign.bar.needed} right of {campaign.gold_last}"
+    return f"{share}; paused below {campaign.bar.needed} of {campaign.gold_last} correct"
 
 
-def said_changes(changes: Iterable[CampaignChange]) -> list[tuple[CampaignChange, list[str]]]:
-    """What each change was: `who may judge: Every annotator → Those whom a lead lets in`."""
+def describe_changes(
+    changes: Iterable[CampaignChange],
+) -> list[tuple[CampaignChange, list[str]]]:
+    """Return each change with texts such as `state: Open → Paused`."""
     return [
         (
             change,
             [
-                f"{NAMES.get(name, name)}: {_said(name, before)} → {_said(name, after)}"
+                f"{NAMES.get(name, name)}: {_describe(name, before)} → {_describe(name, after)}"
                 for name, (before, after) in change.changes.items()
             ],
         )
@@ -99,7 +100,7 @@ def said_changes(changes: Iterable[CampaignChange]) -> list[tuple[CampaignChange
     ]
 
 
-def _said(name: str, value: Any) -> str:
+def _describe(name: str, value: Any) -> str:
     if name in CHOICES:
         return CHOICES[name].get(value, str(value))
     if isinstance(value, bool):

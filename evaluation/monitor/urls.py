@@ -1,4 +1,4 @@
-"""All addresses below a campaign: evaluation serves its figures, annotation its judging."""
+"""All addresses below a campaign. The views of judging are in annotation."""
 
 from __future__ import annotations
 

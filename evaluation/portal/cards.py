@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,8 @@ from annotation.models import Campaign
 from evaluation.models import LabelSet
 from evaluation.release.selectors import BenchmarkOutcomes, recent_outcomes
 from pooling.models import Benchmark, Pool, Run
-from pooling.policies import benchmarks_seen_by
 
-JOBS_SHOWN = 8
+JOBS_MAX = 8
 
 
 @dataclass(slots=True)
@@ -28,14 +28,14 @@ class BenchmarkCard:
     outcomes: BenchmarkOutcomes
     open_campaigns: int = 0
 
-    @property
-    def has_labels(self) -> bool:
-        counts = self.outcomes.counts
-        return counts.settled + counts.unsettled > 0
 
+def benchmark_cards(
+    benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]
+) -> list[BenchmarkCard]:
+    """Return a card for each benchmark. The number of queries does not depend on their number.
 
-def benchmark_cards(user: Any) -> list[BenchmarkCard]:
-    """The benchmarks that the person sees: as many queries however many there are."""
+    newest: as `newest_label_sets` returns it.
+    """
     runs = _counts(Run.objects.values_list("benchmark").annotate(Count("pk")))
     pairs = _counts(Pool.objects.values_list("benchmark").annotate(Sum("n_new_pairs")))
     campaigns = _counts(
@@ -43,22 +43,17 @@ def benchmark_cards(user: Any) -> list[BenchmarkCard]:
         .values_list("benchmark")
         .annotate(Count("pk"))
     )
-    # Newest first within a benchmark, so the first one of each is kept.
-    latest: dict[int, LabelSet] = {}
-    for label_set in LabelSet.objects.defer("file", "judgments_file"):
-        latest.setdefault(label_set.benchmark_id, label_set)
-    benchmarks = list(benchmarks_seen_by(user))
     outcomes = recent_outcomes(benchmarks)
     return [
         BenchmarkCard(
-            found,
-            runs=runs.get(found.pk, 0),
-            pairs=pairs.get(found.pk, 0),
-            label_set=latest.get(found.pk),
-            outcomes=outcomes[found.pk],
-            open_campaigns=campaigns.get(found.pk, 0),
+            one,
+            runs=runs.get(one.pk, 0),
+            pairs=pairs.get(one.pk, 0),
+            label_set=newest.get(one.pk),
+            outcomes=outcomes[one.pk],
+            open_campaigns=campaigns.get(one.pk, 0),
         )
-        for found in benchmarks
+        for one in benchmarks
     ]
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import COMMON
-from evaluation.lab.analyses.base import VIDEOS, Column
-from evaluation.lab.services import ON_THE_FRONT
-from evaluation.models import DRAFT, Analysis, LabelSource
+from config.shared.numbers import format_value
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.inputs import VIDEOS
+from evaluation.lab.analyses.question import COMMON_FIELDS
+from evaluation.lab.services import OVERVIEW_ANALYSIS
+from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from pooling.models import Benchmark
-
-PERCENT = Column("share", "", "percent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,11 @@ class Originals:
 
     @property
     def share(self) -> str:
-        return PERCENT.written(self._of("share"))
+        return format_value(self._of("share"), "percent")
 
     @property
     def interval(self) -> str:
-        return PERCENT.written(self._of("interval"))
+        return format_value(self._of("interval"), "percent")
 
     @property
     def confidence(self) -> str:
@@ -55,7 +54,7 @@ class Originals:
         """Return one row per run, in the order of the result, with a cell per measure."""
         rows: dict[str, list[tuple[str, str]]] = {}
         for row in self._of("rows"):
-            cell = PERCENT.written(row["kept"]), PERCENT.written(row["dropped"])
+            cell = format_value(row["kept"], "percent"), format_value(row["dropped"], "percent")
             rows.setdefault(row["run"], []).append(cell)
         return [RunScores(run, cells) for run, cells in rows.items()]
 
@@ -78,13 +77,13 @@ def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Original
     return Originals(found.result, title, is_old=found.inputs["labels_sha256"] != newest.sha256)
 
 
-def _stored(benchmark: Benchmark, newest: LabelSource) -> Analysis | None:
+def _stored(benchmark: Benchmark, newest: LabelSource) -> AnalysisResult | None:
     """Return the newest result with the default options, for any runs and any code.
 
     Results by the newest labels come first. Among them, results that resample videos come first.
     That is the default unless each video has one caption.
     """
-    known = Analysis.objects.filter(benchmark=benchmark, kind=ON_THE_FRONT)
+    known = AnalysisResult.objects.filter(benchmark=benchmark, kind=OVERVIEW_ANALYSIS)
     defaults = _without_unit(_default_options())
     usable = [
         (pk, inputs)
@@ -105,10 +104,10 @@ def _stored(benchmark: Benchmark, newest: LabelSource) -> Analysis | None:
 
 def _default_options() -> dict[str, Any]:
     """Return the options of the empty form, without labels and runs."""
-    form = get_kind(ON_THE_FRONT).form({}, versions=[1], runs=[])
+    form = get_analysis(OVERVIEW_ANALYSIS).form({}, versions=[1], runs=[])
     form.full_clean()
-    return {name: value for name, value in form.cleaned_data.items() if name not in COMMON}
+    return {name: value for name, value in form.cleaned_data.items() if name not in COMMON_FIELDS}
 
 
-def _without_unit(chosen: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in chosen.items() if name != "unit"}
+def _without_unit(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name != "unit"}

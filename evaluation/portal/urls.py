@@ -6,5 +6,11 @@ from evaluation.portal.views import benchmarks, home
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("benchmarks/<str:key>/", benchmarks.benchmark, name="benchmark"),
+    path("benchmarks/<str:key>/", benchmarks.overview, name="benchmark"),
+    path("benchmarks/<str:key>/captions/", benchmarks.captions, name="benchmark-captions"),
+    path("benchmarks/<str:key>/runs/", benchmarks.runs, name="benchmark-runs"),
+    path("benchmarks/<str:key>/campaigns/", benchmarks.campaigns, name="benchmark-campaigns"),
+    path("benchmarks/<str:key>/labels/", benchmarks.labels, name="benchmark-labels"),
+    path("benchmarks/<str:key>/people/", benchmarks.people, name="benchmark-people"),
+    path("benchmarks/<str:key>/settings/", benchmarks.settings, name="benchmark-settings"),
 ]

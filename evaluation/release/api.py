@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
 from config.jobs.api import JobSerializer, accepted
+from config.shared.downloads import attachment
 from config.shared.errors import NotFound
 from evaluation.models import Draft, LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export
@@ -77,19 +78,19 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 
 
 class DraftOfLabels(OfBenchmark):
-    """What a label set would hold that was published at that moment."""
+    """The draft: the label set that publishing would create."""
 
     @extend_schema(responses=DraftSerializer)
     def get(self, request: Request, key: str) -> Response:
         draft = latest_draft(self.benchmark)
         if draft is None:
-            raise NotFound("There is no draft yet; POST makes one.")
+            raise NotFound("There is no draft yet. POST creates one.")
         return Response(DraftSerializer(draft).data)
 
     @extend_schema(request=None, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Draft the labels of this moment; analyses by the draft before are computed anew."""
-        return accepted(begin_draft(benchmark=self.benchmark, created_by=cast(User, request.user)))
+        """Draft the current labels, and recompute the analyses of the previous draft."""
+        return accepted(begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
 
 
 class LabelSetFile(OfBenchmark):
@@ -100,7 +101,7 @@ class LabelSetFile(OfBenchmark):
             OpenApiParameter(
                 "licence",
                 str,
-                description="licence of the labels, for the format fire; default: the benchmark's",
+                description="Licence of the labels, for the format fire. Default: the benchmark's.",
             )
         ],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
@@ -113,7 +114,5 @@ class LabelSetFile(OfBenchmark):
         return StreamingHttpResponse(
             open_export(label_set, export, licence=request.query_params.get("licence", "")),
             content_type=kind.content_type,
-            headers={
-                "Content-Disposition": f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
-            },
+            headers={"Content-Disposition": attachment(f"{file_stem(label_set)}{kind.suffix}")},
         )

@@ -1,4 +1,4 @@
-"""A label set in the formats that others read. Made from its frozen files, never from live rows."""
+"""Label sets in formats that other programs read, made from the frozen files only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.conf import settings
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
 from config.shared.files import write_atomically
-from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
+from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSet
@@ -43,7 +43,7 @@ FIRE = "fire"
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """`suffix` is what a file of this format is called after its stem."""
+    """An export format. `suffix`: the end of its file names. `pieces`: yields the file."""
 
     title: str
     suffix: str
@@ -58,16 +58,16 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     `InvalidInput` for an unknown format, and for a licence in any other format.
     """
     if format not in FORMATS:
-        raise InvalidInput(f"no export format {format!r}; there are: {', '.join(FORMATS)}")
+        raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
     if not licence:
         return FORMATS[format].pieces(label_set)
     if format != FIRE:
-        raise InvalidInput(f"the format {format} states no licence; only {FIRE} does")
+        raise InvalidInput(f"The format {format} cannot contain a licence. Only {FIRE} can.")
     return _fire(label_set, licence)
 
 
 def write_export(label_set: LabelSet, format: str, path: Path, *, licence: str = "") -> int:
-    """Write the export to `path`, whole or not at all; returns its bytes."""
+    """Write the export to `path` atomically and return the number of bytes."""
     pieces = open_export(label_set, format, licence=licence)
     with write_atomically(path) as out:
         return sum(out.write(piece) for piece in pieces)
@@ -78,19 +78,19 @@ def file_stem(label_set: LabelSet) -> str:
 
 
 def _csv(label_set: LabelSet) -> Iterator[bytes]:
-    """The frozen file itself, unpacked: its SHA-256 is that of the label set."""
+    """Yield the frozen file, uncompressed. Its SHA-256 is that of the label set."""
     yield _content(label_set.file)
 
 
 def _judgments(label_set: LabelSet) -> Iterator[bytes]:
-    """The single judgments under the pseudonyms of this release; import_judgments reads it."""
+    """Yield the single judgments with the pseudonyms of this label set, for import_judgments."""
     yield _content(label_set.judgments_file)
 
 
 def _qrels(label_set: LabelSet) -> Iterator[bytes]:
-    """TREC qrels that give the labelled scores of `evaluate`: with the original positives.
+    """Yield TREC qrels with the original positives, which reproduce the scores of `evaluate`.
 
-    A pair in conflict is left out, which TREC tools read as unjudged.
+    Pairs in conflict are left out. TREC tools read them as unjudged.
     """
     benchmark = label_set.benchmark
     judged = with_positives(label_set_judged(label_set), original_judged(benchmark, label_set))
@@ -104,10 +104,10 @@ def _qrels(label_set: LabelSet) -> Iterator[bytes]:
 
 
 def _fire(label_set: LabelSet, licence: str = "") -> Iterator[bytes]:
-    """Yield what the published FIRE code loads; the benchmark's key is its `dataset`.
+    """Yield the JSON that the published FIRE code loads. The benchmark's key is the `dataset`.
 
-    licence: the licence of the labels. If it is empty, the benchmark's licence is used, which may
-    be empty, too.
+    licence: the licence of the labels, or empty for the licence of the benchmark, which may be
+    empty, too.
     """
     benchmark = label_set.benchmark
     published = label_set.created_at.date().isoformat()
@@ -140,7 +140,7 @@ def _annotations(label_set: LabelSet) -> list[Annotation]:
     return annotations
 
 
-def _outcomes(label_set: LabelSet) -> list[Outcome]:
+def _outcomes(label_set: LabelSet) -> list[FireResult]:
     """Return the outcome of each pair of the label set, ascending by code."""
     benchmark, found = label_set.benchmark, label_set_labels(label_set)
     responses = _responses(label_set, query_numbers(benchmark), video_numbers(benchmark))
@@ -152,7 +152,7 @@ def _outcomes(label_set: LabelSet) -> list[Outcome]:
         strict=True,
     )
     return [
-        Outcome(
+        FireResult(
             label=None if label == NO_LABEL else label,
             ruled=ruled,
             # A lead may rule on a pair without a judgment.
@@ -166,13 +166,13 @@ def _outcomes(label_set: LabelSet) -> list[Outcome]:
 def _responses(
     label_set: LabelSet, queries: dict[str, int], videos: dict[str, int]
 ) -> dict[int, list[Response]]:
-    """The single judgments by the code of their pair."""
+    """Return the single judgments by pair code."""
     rows = csv.reader(io.StringIO(_content(label_set.judgments_file).decode(), newline=""))
     next(rows)
     responses: dict[int, list[Response]] = {}
-    for number, (query, video, pseudonym, given, queue) in enumerate(rows, start=1):
+    for number, (query, video, pseudonym, label, queue) in enumerate(rows, start=1):
         code = queries[query] * len(videos) + videos[video]
-        response = Response(number, int(pseudonym, 16), int(given), int(queue))
+        response = Response(number, int(pseudonym, 16), int(label), int(queue))
         responses.setdefault(code, []).append(response)
     return responses
 

@@ -1,4 +1,4 @@
-"""The shape of what is sent to publish labels and to confirm positives."""
+"""Forms to publish labels and to confirm positives."""
 
 from __future__ import annotations
 

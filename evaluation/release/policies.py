@@ -1,29 +1,39 @@
-"""Who may do what with labels and scores."""
+"""Rules for labels and scores: who may see them, compute them and publish them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from config.accounts.roles import is_lead, researches_somewhere
+from config.accounts.actors import Actor
+from config.accounts.roles import is_lead, is_researcher, researches_somewhere
 from config.shared.errors import NotPermitted
 from pooling.models import Benchmark
 
 
 def can_see_scores(user: Any) -> bool:
-    """Of some benchmark. Not annotators: what others answered, and for whom it counts, must not
-    sway them. Of which, `pooling.policies.benchmarks_seen_by` tells."""
+    """Return whether the user sees the scores of any benchmark.
+
+    Annotators do not, because other answers and their effect on scores must not influence them.
+    `pooling.policies.benchmarks_seen_by` returns the benchmarks that the user sees.
+    """
     return researches_somewhere(user)
 
 
 def can_evaluate(user: Any) -> bool:
-    """Whatever they see the scores of."""
+    """Return whether the user may compute scores of any benchmark."""
     return researches_somewhere(user)
+
+
+def check_can_evaluate(by: Actor, benchmark: Benchmark) -> None:
+    """Require the right to compute drafts, scores and figures of this benchmark."""
+    if not is_researcher(by, benchmark.key):
+        raise NotPermitted("Only researchers, leads and admins may compute drafts and scores.")
 
 
 def can_publish_labels(user: Any, benchmark: Benchmark) -> bool:
     return is_lead(user, benchmark.key)
 
 
-def check_can_publish_labels(user: Any, benchmark: Benchmark) -> None:
-    if not can_publish_labels(user, benchmark):
-        raise NotPermitted("Only leads and admins publish labels.")
+def check_can_publish_labels(by: Any, benchmark: Benchmark) -> None:
+    if not can_publish_labels(by, benchmark):
+        raise NotPermitted("Only leads and admins may publish labels.")

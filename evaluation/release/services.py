@@ -1,4 +1,4 @@
-"""Publishing: the labels of this moment, frozen under a number; and drafts, before they are."""
+"""Publishing the current labels as label sets, and drafting them before they are published."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from django.utils import timezone
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
 from annotation.selectors.labels import labels_moment, newest_judgment
-from config.accounts.actors import actor_of
-from config.accounts.models import User
+from config.accounts.actors import OPERATOR, Actor, account_of
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
 from config.shared.bulk import lock_row, snapshot
@@ -33,6 +32,7 @@ from evaluation.core.files.label_file import (
     render_labels,
 )
 from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
+from evaluation.release.policies import check_can_evaluate, check_can_publish_labels
 from evaluation.release.selectors import (
     LATEST,
     draft_state,
@@ -45,10 +45,10 @@ from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
 
 DRAFT_JOB = "draft_labels"
-# Reading all labels of a large benchmark takes some seconds, and what was computed from the draft
-# is computed anew after it.
+# Reading all labels of a large benchmark takes some seconds, and all results that use the draft
+# are recomputed after it.
 SETTLED_FOR = datetime.timedelta(minutes=2)
-DRAFT_AFTER = datetime.timedelta(minutes=10)
+MAX_DRAFT_AGE = datetime.timedelta(minutes=10)
 
 
 class Unsettled(Conflict):
@@ -59,13 +59,10 @@ class Unsettled(Conflict):
 
     def __init__(self, counts: OutcomeCounts) -> None:
         self.counts = counts
-        pending = "pair waits" if counts.pending == 1 else "pairs wait"
-        conflicted = "is" if counts.conflicted == 1 else "are"
         super().__init__(
-            f"{counts.pending:,} {pending} for a label and {counts.conflicted:,} {conflicted} in "
-            "conflict: "
-            "they would be published without a label. Confirm this (--allow-pending, or "
-            "allow_pending in the API), or settle them first."
+            f"Not all pairs are settled: {counts.pending:,} pending, {counts.conflicted:,} in "
+            "conflict. They would be published without a label. Settle them first, or confirm this "
+            "(--allow-pending, or allow_pending in the API)."
         )
 
 
@@ -78,21 +75,22 @@ def check_settled(counts: OutcomeCounts) -> None:
 def publish_label_set(
     *,
     benchmark: Benchmark,
+    by: Actor,
     allow_pending: bool = False,
-    created_by: User | None = None,
     request: uuid.UUID | None = None,
     progress: Progress = no_progress,
 ) -> LabelSet:
     """Freeze the benchmark's labels as its next version.
 
-    The same `request` again returns the set it made. The labels are one snapshot, however many
-    arrive meanwhile. The files are written before the row, so that a row never names a file that
-    is not there.
+    allow_pending: publish pairs that are pending or in conflict without a label. request: the id of
+    a job; a second call with the same id returns the label set of the first.
 
-    Pairs that are pending or in conflict are published without a label, and only with
-    `allow_pending`. Raises `Unsettled` without it, `InvalidInput` if nothing was judged, `Conflict`
-    if another release was published at the same moment.
+    The labels are read in one snapshot. The files are written before the row, so that every row has
+    its files. Raises `NotPermitted`; `Unsettled` if pairs are not settled and `allow_pending` is
+    False; `InvalidInput` without any labels; `Conflict` if another label set was published at the
+    same time.
     """
+    check_can_publish_labels(by, benchmark)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
     if done is not None:
         return done
@@ -115,7 +113,7 @@ def publish_label_set(
         file=_save(f"{stem}-labels.csv.gz", text),
         judgments_file=_save(f"{stem}-judgments.csv.gz", single),
         **_summary(benchmark, text, labels, judgments),
-        created_by=created_by,
+        created_by=account_of(by),
         request=request,
     )
     try:
@@ -124,102 +122,111 @@ def publish_label_set(
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file):
             file.delete(save=False)
-        raise Conflict("another label set was published at this moment; try again") from None
+        raise Conflict("Another label set was published at the same time. Try again.") from None
     return label_set
 
 
-def make_draft(*, benchmark: Benchmark, progress: Progress = no_progress) -> Draft:
-    """The draft of the labels of this moment; where they are as in the last one, that with a later
-    time; where somebody drafted later ones meanwhile, theirs. Raises `InvalidInput` where nothing
-    was judged."""
+def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progress) -> Draft:
+    """Return a draft of the current labels.
+
+    If the labels are those of the latest draft, only its time is updated. If a newer draft was made
+    meanwhile, it is returned. Raises `NotPermitted`, or `InvalidInput` without any labels.
+    """
+    check_can_evaluate(by, benchmark)
     progress(0, 2, "reading judgments")
     began = timezone.now()
-    judgments, labels, moment = _read_labels(benchmark)
+    judgments, labels, fingerprint = _read_labels(benchmark)
     progress(1, 2, "writing the draft")
     text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
     summary = _summary(benchmark, text, labels, judgments)
     drafts = Draft.objects.filter(benchmark=benchmark)
     with transaction.atomic():
         lock_row(benchmark)
-        known = latest_draft(benchmark)
-        if known is not None and known.created_at > began:
-            return known
-        if known is not None and known.sha256 == summary["sha256"]:
-            known.moment, known.created_at = moment, began
-            known.agreement = summary["agreement"]
-            known.save(update_fields=["moment", "created_at", "agreement"])
-            return known
+        latest = latest_draft(benchmark)
+        if latest is not None and latest.created_at > began:
+            return latest
+        if latest is not None and latest.sha256 == summary["sha256"]:
+            latest.moment, latest.created_at = fingerprint, began
+            latest.agreement = summary["agreement"]
+            latest.save(update_fields=["moment", "created_at", "agreement"])
+            return latest
         draft = Draft.objects.create(
             benchmark=benchmark,
-            moment=moment,
+            moment=fingerprint,
             text=compress(text),
             created_at=began,
             **summary,
         )
-        # The one before stays for those who are just computing from it.
-        kept = drafts.order_by("-pk").values_list("pk", flat=True)[:2]
-        drafts.filter(pk__lt=min(kept)).delete()
+        # The previous draft stays, because analyses may be computing from it.
+        newest = drafts.order_by("-pk").values_list("pk", flat=True)[:2]
+        drafts.filter(pk__lt=min(newest)).delete()
     return draft
 
 
-def draft_if_meant(*, benchmark: Benchmark, labels: str, progress: Progress = no_progress) -> None:
-    """Make the draft anew where `labels` means it, by its name or as the newest labels there are:
-    for commands, whose users wait anyway."""
+def update_requested_draft(
+    *, benchmark: Benchmark, labels: str, by: Actor, progress: Progress = no_progress
+) -> None:
+    """Update the draft if `labels` refers to it, by its name or as the newest labels.
+
+    Commands call this, because their users wait for the result.
+    """
     published = LabelSet.objects.filter(benchmark=benchmark).exists()
     is_newest = not published and latest_draft(benchmark) is not None
     if labels == DRAFT or (labels in ("", LATEST) and is_newest):
-        make_draft(benchmark=benchmark, progress=progress)
+        make_draft(benchmark=benchmark, by=by, progress=progress)
 
 
 @transaction.atomic
-def begin_draft(*, benchmark: Benchmark, created_by: User | None) -> Job:
-    """The job that makes a draft, and then computes anew what was computed from the one before; one
-    that is under way already is found, not begun again."""
+def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
+    """Queue the job that makes a draft and recomputes the results of the previous one.
+
+    An unfinished job of this kind is returned instead. Raises `NotPermitted`.
+    """
+    check_can_evaluate(by, benchmark)
     lock_row(benchmark)
-    under_way = Job.objects.filter(
+    unfinished = Job.objects.filter(
         kind=DRAFT_JOB,
         benchmark_key=benchmark.key,
         state__in=UNFINISHED,
     )
-    return under_way.first() or enqueue_job(
+    return unfinished.first() or enqueue_job(
         kind=DRAFT_JOB,
         title=f"Draft of the labels of {benchmark.name}"[:300],
         params={"benchmark": benchmark.key},
         benchmark_key=benchmark.key,
-        by=actor_of(created_by),
+        by=by,
     )
 
 
 def renew_drafts() -> int:
-    """Begin to draft anew the labels that have changed; returns how many jobs that makes.
+    """Queue a draft for each benchmark whose labels have changed. Return the number of jobs.
 
-    Labels come in rows: it waits until none has come for a while, or the draft is old.
+    Labels arrive in bursts, so a draft waits until none has arrived for a while, or until the
+    latest draft is old.
     """
-    begun = 0
-    for benchmark in Benchmark.objects.all():
-        if _draft_is_due(benchmark):
-            begin_draft(benchmark=benchmark, created_by=None)
-            begun += 1
-    return begun
+    due = [benchmark for benchmark in Benchmark.objects.all() if _draft_is_due(benchmark)]
+    for benchmark in due:
+        begin_draft(benchmark=benchmark, by=OPERATOR)
+    return len(due)
 
 
 def _draft_is_due(benchmark: Benchmark) -> bool:
-    found = draft_state(benchmark)
-    if found.is_current or not found.has_labels:
+    state = draft_state(benchmark)
+    if state.is_current or not state.has_labels:
         return False
     newest, now = newest_judgment(benchmark), timezone.now()
-    has_settled = newest is None or newest.created_at < now - SETTLED_FOR
-    return has_settled or found.draft is None or found.draft.created_at < now - DRAFT_AFTER
+    is_quiet = newest is None or newest.created_at < now - SETTLED_FOR
+    return is_quiet or state.draft is None or state.draft.created_at < now - MAX_DRAFT_AGE
 
 
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
-    """Judgments, what they come to, and the moment of both. Raises `InvalidInput` without any."""
+    """Return the judgments, the labels, and their fingerprint. Raises `InvalidInput` if empty."""
     with snapshot():
-        moment = labels_moment(benchmark)
+        fingerprint = labels_moment(benchmark)
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
-        raise InvalidInput(f"nothing of {benchmark.key} is judged yet")
-    return judgments, labels, moment
+        raise InvalidInput(f"The benchmark {benchmark.key} has no judgments yet.")
+    return judgments, labels, fingerprint
 
 
 def _summary(
@@ -241,7 +248,7 @@ def _summary(
 
 def _judgments_text(judgments: JudgmentArrays, queries: list[str], videos: list[str]) -> bytes:
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
-    # The secret is forgotten at once: nobody, we included, can link two releases by it.
+    # The secret is not stored, so that nobody can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()]
     _, queues = np.unique(judgments.campaigns, return_inverse=True)

@@ -17,16 +17,27 @@ from evaluation.scores.selectors import stored_scores
 from pooling.api import OfBenchmark
 from pooling.selectors import find_runs
 
+LABELS_HELP = "A label set: latest, original (the original positives) or a version number."
+
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
-    labels = serializers.CharField(default=LATEST, help_text="latest, original or a version")
+    labels = serializers.CharField(
+        default=LATEST,
+        help_text=LABELS_HELP,
+    )
 
 
 class Scores(OfBenchmark):
-    """Stored scores of all runs, by the original positives and by a label set."""
+    """Stored scores of all runs by the original positives and by a label set."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("labels", str, description="latest, original or a version")],
+        parameters=[
+            OpenApiParameter(
+                "labels",
+                str,
+                description=LABELS_HELP,
+            )
+        ],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, key: str) -> Response:

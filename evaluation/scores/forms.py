@@ -1,4 +1,4 @@
-"""The shape of what the results page may be asked for."""
+"""Forms of the results page."""
 
 from __future__ import annotations
 
@@ -10,24 +10,19 @@ from django import forms
 from evaluation.models import LabelSet
 from evaluation.release.selectors import LATEST, ORIGINAL
 
-# Columns of the results table that it can be ordered by; a minus sign in front: highest first.
+# Columns of the results table.
 TABLE_MEASURES = ("C@1", "C@5", "C@10", "AP", "AP(found)")
 JUDGED = "Judged@10"
 RUN = "run"
-SORT_KEYS = (RUN, *TABLE_MEASURES, JUDGED)
 DEFAULT_SORT = "-C@1"
 
 
 class ResultsForm(forms.Form):
-    """`labels`: a version, `latest` or `original`; `only`: without the original positives."""
+    """`labels`: a version or `original`. `only`: without the original positives."""
 
     labels = forms.ChoiceField(label="Labels", required=False)
-    only = forms.BooleanField(label="Labels alone, without the original positives", required=False)
-    sort = forms.ChoiceField(
-        choices=[(sign + key, key) for key in SORT_KEYS for sign in ("", "-")],
-        required=False,
-        widget=forms.HiddenInput,
-    )
+    only = forms.BooleanField(label="Labels only, without the original positives", required=False)
+    sort = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, label_sets: Sequence[LabelSet], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

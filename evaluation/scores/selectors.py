@@ -9,8 +9,11 @@ from pooling.models import Benchmark
 def stored_scores(
     benchmark: Benchmark, label_set: LabelSet | None, *, labels_only: bool = False
 ) -> dict[int, Evaluation]:
-    """Evaluations by run, under a label set or (None) the original positives."""
-    found = Evaluation.objects.filter(
+    """Return evaluations by the primary key of the run.
+
+    label_set: None for the original positives.
+    """
+    evaluations = Evaluation.objects.filter(
         run__benchmark=benchmark, label_set=label_set, labels_only=labels_only
     )
-    return {evaluation.run_id: evaluation for evaluation in found}
+    return {evaluation.run_id: evaluation for evaluation in evaluations}

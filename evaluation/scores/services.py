@@ -1,4 +1,4 @@
-"""Scores of runs, by the original positives and by a label set."""
+"""Scoring runs by the original positives and by a label set."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.models import Evaluation, LabelSet
+from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import (
     LATEST,
     ORIGINAL,
     find_label_set,
     label_set_judged,
-    original_with_twins,
+    originals_with_equal_captions,
 )
 from pooling.core.equal_texts import OFF
 from pooling.models import Benchmark, Run
@@ -40,16 +41,15 @@ Scores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class RunEvaluation:
-    """One run's scores; a score that is undefined is None, and `undefined` has its reason.
+    """Scores of one run. An undefined score is None, and `undefined` contains its reason.
 
-    labelled: by the label set, or None without a label set.
-    judged: the judged share of the top, by depth. It has all depths in `reads`.
-    reads: the number of ranks of the run that each measure reads.
-    unjudged: unjudged pairs of the top ten.
-    bounds: lowest and highest C@k over the unjudged pairs of the list.
+    original: scores by the original positives. labelled: scores by the label set, or None without
+    one. judged: judged share of the top ranks, by depth, for all depths in `reads`. reads: number
+    of ranks of the run that each measure reads. unjudged: number of unjudged pairs in the top ten.
+    bounds: lowest and highest C@k that the unjudged pairs of the list allow.
 
-    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives if there is
-    none.
+    `judged`, `unjudged` and `bounds` are by the label set, or by the original positives without
+    one.
     """
 
     run: Run
@@ -64,6 +64,8 @@ class RunEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRuns:
+    """Scores of several runs. `twins`: the rule for equal captions, see `evaluate_runs`."""
+
     label_set: LabelSet | None
     runs: list[RunEvaluation]
     code_version: str
@@ -73,6 +75,7 @@ class EvaluatedRuns:
 def evaluate_runs(
     *,
     benchmark: Benchmark,
+    by: Actor,
     labels: str = LATEST,
     run_names: Sequence[str] = (),
     measures: Sequence[str] = (),
@@ -80,25 +83,30 @@ def evaluate_runs(
     twins: str = OFF,
     progress: Progress = no_progress,
 ) -> EvaluatedRuns:
-    """Score runs (all where none is named) by the original positives and by a label set.
+    """Score runs by the original positives and by a label set.
 
-    Original positives count as positive and as judged in both, as in the FIRE study; with
-    `labels_only` the label set stands alone. `twins` names a rule of `pooling.core.equal_texts`:
-    captions whose texts are equal by it share their original positives.
-    Scores are stored if no measure is named and `twins` is off.
-    Raises `InvalidInput` for an unknown label set, run or measure.
+    Original positives count as positive and as judged in both, as in the FIRE study. With
+    `labels_only`, only the labels count. run_names: all runs if empty. measures: the default
+    measures if empty. twins: a rule of `pooling.core.equal_texts`; captions with equal texts share
+    their original positives.
+
+    Scores are stored if `measures` is empty and `twins` is off. Raises `NotPermitted`, or
+    `InvalidInput` for an unknown label set, run or measure.
     """
-    wanted = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
+    check_can_evaluate(by, benchmark)
+    requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
     label_set = find_label_set(benchmark, labels)
     runs = find_runs(benchmark, run_names)
-    original = original_with_twins(benchmark, twins)
+    original = originals_with_equal_captions(benchmark, twins)
     labelled = None if label_set is None else label_set_judged(label_set)
     if labelled is not None and not labels_only:
-        labelled = with_positives(labelled, original_with_twins(benchmark, twins, label_set))
+        labelled = with_positives(
+            labelled, originals_with_equal_captions(benchmark, twins, label_set)
+        )
     results = []
     for number, run in enumerate(runs):
         progress(number, len(runs), "scoring")
-        results.append(_evaluate(run, original, labelled, wanted))
+        results.append(_evaluate(run, original, labelled, requested))
     if not measures and twins == OFF:
         _store(results, label_set, labels_only)
     progress(len(runs), len(runs), "scoring")
@@ -106,9 +114,12 @@ def evaluate_runs(
 
 
 def begin_scoring(*, run: Run, by: Actor) -> Job:
-    """The job that scores one run, by the newest label set or, before there is one, by the original
-    positives alone."""
+    """Queue the scoring of one run.
+
+    It is scored by the newest label set, or by the original positives if no set is published.
+    """
     benchmark = run.benchmark
+    check_can_evaluate(by, benchmark)
     has_labels = LabelSet.objects.filter(benchmark=benchmark).exists()
     return enqueue_job(
         kind="evaluate",
@@ -154,26 +165,26 @@ def _evaluate(
 
 
 def _judged_depths(depth: int, reads: Iterable[int]) -> list[int]:
-    """Return the depths whose judged share is stored: usual ones and those that measures read."""
-    usual = {usual for usual in JUDGED_DEPTHS if usual <= depth}
-    return sorted(usual | {read for read in reads if read > 0})
+    """Return the depths whose judged share is stored: common ones and those that measures read."""
+    common = {common for common in JUDGED_DEPTHS if common <= depth}
+    return sorted(common | {read for read in reads if read > 0})
 
 
 @transaction.atomic
 def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_only: bool) -> None:
     for result in results:
         original = _with_reasons(result.original, result)
-        known = {
+        coverage = {
             "judged": result.judged,
             "unjudged": result.unjudged,
             "bounds": result.bounds,
         }
         if label_set is None or result.labelled is None:
-            _put(result.run, None, False, scores=original, **known)
+            _save_evaluation(result.run, None, False, scores=original, **coverage)
             continue
-        _put(result.run, None, False, scores=original)
+        _save_evaluation(result.run, None, False, scores=original)
         labelled = _with_reasons(result.labelled, result)
-        _put(result.run, label_set, labels_only, scores=labelled, **known)
+        _save_evaluation(result.run, label_set, labels_only, scores=labelled, **coverage)
 
 
 def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
@@ -183,8 +194,10 @@ def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
     }
 
 
-def _put(run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any) -> None:
-    """Store the values given; what is judged by the originals stays where it was computed."""
+def _save_evaluation(
+    run: Run, label_set: LabelSet | None, labels_only: bool, **values: Any
+) -> None:
+    """Store these values. A missing `judged` stays as it was stored before."""
     Evaluation.objects.update_or_create(
         run=run,
         label_set=label_set,

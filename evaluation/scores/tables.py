@@ -1,20 +1,20 @@
-"""What the tables of the results hold, row by row, and the same as CSV and JSON.
+"""Rows of the results tables, on pages, as CSV and as JSON.
 
-A cell is "A (B + C)": A by the labels, B by the original positives alone, C what the labels add.
-Stored scores are shares; pages show them in per cent, files exactly as they are.
+A cell is "A (B + C)": A is the score by the labels, B the score by the original positives only, and
+C is A - B. Stored scores are shares. Pages show them in %, files contain them unchanged.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from config.shared.numbers import UNDEFINED, Figure, signed, undefined
+from config.shared.tables import Column, Order, csv_text
 from evaluation.core.relevance.measures import DEFAULT_MEASURES, parse_measure
 from evaluation.models import Evaluation, LabelSet
-from evaluation.scores.forms import JUDGED, RUN, TABLE_MEASURES
+from evaluation.scores.forms import DEFAULT_SORT, JUDGED, RUN, TABLE_MEASURES
 from pooling.models import Benchmark, Run
 
 RANKS = ("MedR", "MeanR")
@@ -22,111 +22,108 @@ RANKS = ("MedR", "MeanR")
 CUTOFFS = sorted({measure.cutoff for measure in DEFAULT_MEASURES if measure.cutoff})
 NOT_COMPUTED = "not computed"
 NOT_SCORED = "not scored yet"
-UNDEFINED = "undefined"
-NO_SHARE = "–"
-MINUS = "−"
-# A spreadsheet takes a text that begins so for a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# The key of the reason in a stored score that is undefined, and its name on pages.
+NO_SCORE = "undefined"
+RANK = "rank"
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A score, or the reason why there is none."""
-
-    number: float | None
-    reason: str = ""
-
-    def percent(self) -> str:
-        return self.reason if self.number is None else f"{100 * self.number:.1f}"
-
-    def exact(self, digits: int) -> str:
-        return self.reason if self.number is None else f"{self.number:.{digits}f}"
-
-
-def value_of(evaluation: Evaluation | None, measure: str) -> Value:
+def value_of(evaluation: Evaluation | None, measure: str) -> Figure:
+    """Return a stored score."""
     if evaluation is None:
-        return Value(None, NOT_SCORED)
+        return undefined(NOT_SCORED)
     if measure not in evaluation.scores:
-        return Value(None, NOT_COMPUTED)
+        return undefined(NOT_COMPUTED)
     stored = evaluation.scores[measure]
     if isinstance(stored, Mapping):
-        return Value(None, f"{UNDEFINED}: {stored[UNDEFINED]}")
-    return Value(None, UNDEFINED) if stored is None else Value(float(stored))
+        return undefined(f"{NO_SCORE}: {stored[NO_SCORE]}")
+    kind = "number" if measure in RANKS else "percent"
+    return undefined(NO_SCORE) if stored is None else Figure(float(stored), kind)
 
 
-def judged_share(evaluation: Evaluation | None, depth: int) -> Value:
-    """Return the judged share of the top `depth`; older evaluations lack some depths."""
+def judged_share(evaluation: Evaluation | None, depth: int) -> Figure:
+    """Return the judged share of the top `depth`. Older evaluations lack some depths."""
     if evaluation is None:
-        return Value(None, NOT_SCORED)
+        return undefined(NOT_SCORED)
     share = evaluation.judged.get(str(depth))
-    return Value(None, NOT_COMPUTED) if share is None else Value(float(share))
+    return undefined(NOT_COMPUTED) if share is None else Figure(float(share), "percent")
 
 
 @dataclass(slots=True)
 class Cell:
-    """One measure of one run; `labelled` is None if no label set is selected.
+    """One measure of one run. `labelled` is None if no label set is selected.
 
     read: the number of ranks of the run that the measure reads. judged: their judged share.
     """
 
     measure: str
-    original: Value
-    labelled: Value | None
+    original: Figure
+    labelled: Figure | None
     read: int
-    judged: Value
+    judged: Figure
     best: bool = False
 
     @property
-    def main(self) -> Value:
-        """A, or B alone."""
+    def main(self) -> Figure:
+        """A, or B if no label set is selected."""
         return self.original if self.labelled is None else self.labelled
 
     @property
     def difference(self) -> float | None:
+        """C, or None if A or B is undefined."""
         if self.labelled is None or self.labelled.number is None or self.original.number is None:
             return None
         return self.labelled.number - self.original.number
 
     @property
     def difference_percent(self) -> str:
-        return _signed(self.difference, 100, 1)
+        return "" if self.difference is None else signed(100 * self.difference)
 
     @property
     def exact(self) -> tuple[str, str, str]:
-        """A, B and C as they are stored, ranks to two places."""
+        """A, B and C with the stored precision; ranks with two decimals."""
         digits = 2 if self.measure in RANKS else 6
-        labelled = "" if self.labelled is None else self.labelled.exact(digits)
-        return labelled, self.original.exact(digits), _signed(self.difference, 1, digits)
-
-    @property
-    def judged_percent(self) -> str:
-        return NO_SHARE if self.judged.number is None else self.judged.percent()
+        labelled = "" if self.labelled is None else _exact_text(self.labelled, digits)
+        difference = "" if self.difference is None else signed(self.difference, digits)
+        return labelled, _exact_text(self.original, digits), difference
 
     @property
     def judged_exact(self) -> str:
-        return NO_SHARE if self.judged.number is None else self.judged.exact(6)
+        return UNDEFINED if self.judged.is_undefined else _exact_text(self.judged, 6)
 
-    # For the chart: attributes of SVG, which take no other than the dot and a number.
+    # SVG attributes of the chart: a number with a decimal point in any language.
     @property
     def original_width(self) -> str:
-        return f"{100 * (self.original.number or 0):.2f}%"
+        return _width(self.original)
 
     @property
     def labelled_width(self) -> str:
-        return f"{100 * ((self.labelled and self.labelled.number) or 0):.2f}%"
+        return _width(self.main)
+
+
+def _exact_text(figure: Figure, digits: int) -> str:
+    return figure.reason if figure.number is None else f"{figure.number:.{digits}f}"
+
+
+def _width(figure: Figure) -> str:
+    return f"{100 * (figure.number or 0):.2f}%"
 
 
 @dataclass(slots=True)
 class ResultRow:
+    """One run with its evaluations.
+
+    by_labels: whether a label set is selected.
+    """
+
     run: Run
     original: Evaluation | None
     labelled: Evaluation | None
     by_labels: bool
     cells: list[Cell] = field(default_factory=list)
-    # By the original positives alone, and by the labels; None where it has no score.
+    # Ranks by the original positives and by the labels; None without a score.
     rank_before: int | None = None
     rank: int | None = None
-    # The number of runs among which `rank` is.
+    # The number of ranked runs.
     n_ranked: int = 0
 
     def __post_init__(self) -> None:
@@ -147,7 +144,7 @@ class ResultRow:
         return self.evaluation is not None
 
     @property
-    def judged(self) -> Value:
+    def judged(self) -> Figure:
         return value_of(self.evaluation, JUDGED)
 
     @property
@@ -160,15 +157,28 @@ class ResultRow:
 
     @property
     def code_versions(self) -> set[str]:
-        return {found.code_version for found in (self.original, self.labelled) if found}
+        evaluations = (self.original, self.labelled)
+        return {evaluation.code_version for evaluation in evaluations if evaluation}
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    key: str
-    title: str
-    next_sort: str
-    order: str
+def result_order(sort: str) -> Order:
+    """Return the requested order of the results table.
+
+    Raises `InvalidInput` for a column that it does not have.
+    """
+    ranked_by = ranking_measure(sort)
+    columns = [
+        Column(RUN, "Run"),
+        *(Column(measure, measure, "percent") for measure in (*TABLE_MEASURES, JUDGED)),
+        Column(RANK, f"Rank by {ranked_by}", "count", is_sortable=False),
+    ]
+    return Order.requested(sort, columns, DEFAULT_SORT)
+
+
+def ranking_measure(sort: str) -> str:
+    """Return the measure that the table is sorted by, or the first if it is sorted otherwise."""
+    key = sort.removeprefix("-")
+    return key if key in TABLE_MEASURES else TABLE_MEASURES[0]
 
 
 def result_rows(
@@ -182,7 +192,10 @@ def result_rows(
 
 
 def mark_best(rows: Sequence[ResultRow]) -> None:
-    """Mark the highest of each column, all of them where several share it; one run is no race."""
+    """Mark the highest score of each column, and all scores equal to it.
+
+    Nothing is marked if fewer than two runs are scored.
+    """
     if sum(row.is_scored for row in rows) < 2:
         return
     for cells in zip(*(row.cells for row in rows), strict=True):
@@ -192,10 +205,10 @@ def mark_best(rows: Sequence[ResultRow]) -> None:
 
 
 def mark_ranks(rows: Sequence[ResultRow], measure: str) -> None:
-    """Rank the scored runs by a measure, 1 is highest; equal scores share the better rank.
+    """Rank the scored runs by a measure. Rank 1 is the highest; equal scores share the better rank.
 
-    Both ranks are among the runs that these labels score, so that only the labels differ between
-    them. A run without a score has no rank.
+    Both ranks compare the runs that are scored by these labels, so that only the labels differ. A
+    run without a score has no rank.
     """
     cells = [row.cell(measure) if row.is_scored else None for row in rows]
     before = [cell.original.number if cell else None for cell in cells]
@@ -212,49 +225,45 @@ def _rank(score: float | None, all_scores: Sequence[float | None]) -> int | None
     return 1 + sum(other is not None and other > score for other in all_scores)
 
 
-def sorted_rows(rows: Sequence[ResultRow], sort: str) -> list[ResultRow]:
-    """By a column, ties by name; runs that have no value in it come last in either direction."""
-    key, descending = sort.removeprefix("-"), sort.startswith("-")
-    by_name = sorted(rows, key=lambda row: row.run.name)
+def sort_rows(rows: Sequence[ResultRow], order: Order) -> list[ResultRow]:
+    """Sort by a column, ties by name. Runs without a value come last in either direction."""
+    return order.sort(sorted(rows, key=lambda row: row.run.name), _sort_value)
+
+
+def _sort_value(row: ResultRow, key: str) -> Any:
     if key == RUN:
-        return by_name[::-1] if descending else by_name
-    numbers = {
-        row.run.pk: (row.judged if key == JUDGED else row.cell(key).main).number for row in rows
-    }
-    known = [row for row in by_name if numbers[row.run.pk] is not None]
-    sign = -1 if descending else 1
-    known.sort(key=lambda row: sign * (numbers[row.run.pk] or 0))
-    return known + [row for row in by_name if numbers[row.run.pk] is None]
+        return row.run.name
+    return row.judged.number if key == JUDGED else row.cell(key).main.number
 
 
 def results_csv(rows: Sequence[ResultRow], label_set: LabelSet | None, labels_only: bool) -> str:
-    """For spreadsheets: a row per run, a column per measure and kind of positives."""
-    measures = [str(measure) for measure in DEFAULT_MEASURES]
+    """Return a CSV file with a row per run and a column per measure and kind of positives."""
     kinds = ("original",) if label_set is None else ("labelled", "original")
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["run", "system", "run_sha256", "depth", "labels", "labels_sha256", "labels_only", "code"]
-        + [f"{measure} {kind}" for measure in measures for kind in kinds]
-        + [*(f"judged@{cutoff}" for cutoff in CUTOFFS), "judged of the whole list"]
-    )
-    for row in rows:
-        cells = [row.cell(measure) for measure in measures]
-        writer.writerow(
-            [
-                as_text(row.run.name),
-                as_text(row.run.system.key),
-                row.run.sha256,
-                row.run.depth,
-                label_set.version if label_set else "original",
-                label_set.sha256 if label_set else "",
-                int(labels_only),
-                " ".join(sorted(row.code_versions)),
-            ]
-            + [_number(cell, kind) for cell in cells for kind in kinds]
-            + [_exactly(judged_share(row.evaluation, depth)) for depth in _depths(row)]
-        )
-    return out.getvalue()
+    heads = [
+        *("run", "system", "run_sha256", "depth", "labels", "labels_sha256", "labels_only", "code"),
+        *(f"{measure} {kind}" for measure in DEFAULT_MEASURES for kind in kinds),
+        *(f"judged@{cutoff}" for cutoff in CUTOFFS),
+        "judged of the whole list",
+    ]
+    return csv_text(heads, [_csv_row(row, label_set, labels_only) for row in rows])
+
+
+def _csv_row(row: ResultRow, label_set: LabelSet | None, labels_only: bool) -> list[Any]:
+    scores: list[Figure] = []
+    for cell in row.all_cells:
+        scores += [cell.original] if cell.labelled is None else [cell.labelled, cell.original]
+    return [
+        row.run.name,
+        row.run.system.key,
+        row.run.sha256,
+        row.run.depth,
+        label_set.version if label_set else "original",
+        label_set.sha256 if label_set else "",
+        int(labels_only),
+        " ".join(sorted(row.code_versions)),
+        *(score.number for score in scores),
+        *(judged_share(row.evaluation, depth).number for depth in _depths(row)),
+    ]
 
 
 def results_json(
@@ -263,7 +272,7 @@ def results_json(
     label_set: LabelSet | None,
     labels_only: bool,
 ) -> dict[str, Any]:
-    """The same shape as `manage.py evaluate --json`; a score that is undefined is null."""
+    """Return the same object as `manage.py evaluate --json`. Undefined scores are null."""
     return {
         "benchmark": benchmark.key,
         "labels": label_set.version if label_set else "original",
@@ -286,12 +295,12 @@ def results_json(
 
 
 def _depths(row: ResultRow) -> list[int]:
-    """Return the ranks that measures with the usual cutoffs read, and those without a cutoff."""
+    """Return the depth that each usual cutoff reads, and the depth of the whole list."""
     return [*(min(cutoff, row.run.depth) for cutoff in CUTOFFS), row.run.depth]
 
 
 def _judged(row: ResultRow) -> dict[str, float | None]:
-    """Return the judged share by depth; "10" also stands for the top ten of shallower runs."""
+    """Return the judged share by depth. Runs with fewer than ten ranks have a key "10", too."""
     shares = {str(depth): judged_share(row.evaluation, depth).number for depth in _depths(row)}
     return shares | {"10": row.judged.number}
 
@@ -300,23 +309,3 @@ def _numbers(evaluation: Evaluation | None) -> dict[str, float | None] | None:
     if evaluation is None:
         return None
     return {str(measure): value_of(evaluation, str(measure)).number for measure in DEFAULT_MEASURES}
-
-
-def _number(cell: Cell, kind: str) -> str:
-    value = cell.labelled if kind == "labelled" else cell.original
-    return "" if value is None else _exactly(value)
-
-
-def _exactly(value: Value) -> str:
-    return "" if value.number is None else repr(value.number)
-
-
-def as_text(name: str) -> str:
-    return f"'{name}" if name.startswith(FORMULA_STARTS) else name
-
-
-def _signed(number: float | None, factor: int, digits: int) -> str:
-    """With a space after the sign, as it stands between two numbers: `+ 14.2`."""
-    if number is None:
-        return ""
-    return f"{'+' if number >= 0 else MINUS} {abs(factor * number):.{digits}f}"

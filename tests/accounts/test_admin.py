@@ -63,4 +63,4 @@ def test_a_deactivated_person_sees_why_they_cannot_sign_in() -> None:
     # With a wrong password, the answer must not reveal that the account exists.
     assert "Your account is deactivated" in sign_in(factories.PASSWORD)
     assert "Your account is deactivated" not in sign_in("wrong")
-    assert client.get("/").status_code == 302
+    assert client.get("/jobs/").status_code == 302

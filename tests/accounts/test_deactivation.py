@@ -87,10 +87,10 @@ def test_earlier_sessions_stay_invalid_after_reactivation(anna: Annotator) -> No
     deactivate_person(person=user, by=admin())
     again = reactivate_person(person=user, by=admin())
     assert (again.state, again.deactivated_at, again.session_generation) == ("active", None, 1)
-    assert before.get("/").status_code == 302
+    assert before.get("/me/").status_code == 302
     assert before.judge(1).status_code == 401
     assert Browser(user).get("/").status_code == 200
-    assert before.get("/").status_code == 302
+    assert before.get("/me/").status_code == 302
 
 
 def test_sessions_end_with_the_password(anna: Annotator) -> None:
@@ -98,7 +98,7 @@ def test_sessions_end_with_the_password(anna: Annotator) -> None:
     browser = Browser(user)
     user.set_password("another password")
     user.save()
-    assert browser.get("/").status_code == 302
+    assert browser.get("/me/").status_code == 302
 
 
 def test_sessions_survive_the_upgrade(anna: Annotator) -> None:
@@ -132,7 +132,7 @@ def test_a_failing_receiver_undoes_the_deactivation(
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("annotation.services.people.give_up", broken)
+    monkeypatch.setattr("annotation.services.people.release_leases", broken)
     with pytest.raises(RuntimeError):
         deactivate_person(person=person_of(anna), by=admin())
     user = User.objects.get(pk=person_of(anna).pk)

@@ -204,7 +204,7 @@ def test_the_same_picture_is_one_file(benchmark: Benchmark) -> None:
         (
             "x",
             [Example(text="y", content=picture())] * 13,
-            "a guideline has at most 12 pictures, not 13",
+            "Guidelines have at most 12 pictures, not 13.",
         ),
     ],
 )
@@ -227,7 +227,7 @@ def test_another_benchmarks_picture_is_not_kept(benchmark: Benchmark, tmp_path: 
         write_guideline(
             benchmark=other, text="x", pictures=[Example(text="y", kept=written.pictures.get())]
         )
-    assert str(refused.value) == "the picture belongs to the guideline of another benchmark"
+    assert str(refused.value) == "The picture belongs to the guidelines of another benchmark."
 
 
 def test_who_began_with_an_older_version_is_told(benchmark: Benchmark, lead: User) -> None:
@@ -235,7 +235,7 @@ def test_who_began_with_an_older_version_is_told(benchmark: Benchmark, lead: Use
     assert write_guideline(benchmark=benchmark, text="Two.", after=1, by=lead).version == 2
     with pytest.raises(Conflict) as refused:
         write_guideline(benchmark=benchmark, text="Also two.", after=1, by=lead)
-    assert str(refused.value) == "Somebody has written version 2 meanwhile; look at that first."
+    assert str(refused.value) == "Another lead has written version 2 since. Read it first."
     with pytest.raises(NotPermitted):
         write_guideline(benchmark=benchmark, text="x", by=make_user("rosa", Role.RESEARCHER))
     assert Guideline.objects.count() == 2
@@ -292,7 +292,7 @@ def test_the_first_version_begins_with_the_rules_of_the_study(
     assert form.context["form"].initial["after"] == 0
     # The same is read where none is written.
     told = page.get(f"/campaigns/{campaign.pk}/").content.decode()
-    assert "<p>If one thing of the caption is missing or different" in told
+    assert "<p>If one thing in the caption is missing or different" in told
 
 
 def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -> None:
@@ -374,7 +374,7 @@ def test_the_form_of_an_older_version_is_refused(benchmark: Benchmark, page: Cli
     write_guideline(benchmark=benchmark, text="One.")
     answer = page.post(NEW, sent("Mine.", [], after=0))
     assert answer.status_code == 422
-    assert "Somebody has written version 1 meanwhile" in answer.content.decode()
+    assert "Another lead has written version 1 since" in answer.content.decode()
     assert "Mine." in answer.content.decode()
 
 

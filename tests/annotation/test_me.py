@@ -15,14 +15,17 @@ from django.test.utils import CaptureQueriesContext
 from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
 from annotation.enums import CampaignState, GoldUse
 from annotation.models import Annotator, Campaign, Judgment
-from annotation.selectors.me import answers_per_day, midnight_now, training_in, work_today
+from annotation.selectors.me import midnight_now, own_work, pairs_per_day, training_in
 from annotation.services import (
     Gold,
+    Policy,
     add_gold,
     annotator_for,
     comment_on_judgment,
+    open_campaign,
     open_training,
     pause_member,
+    reopen_judgments,
     set_keys,
     set_working_habits,
 )
@@ -74,13 +77,34 @@ def test_today_counts_answers_once_and_minutes_up_to_two(
     held = campaign.tasks.get(pk=first.task_id).assignments.get(annotator=anna)
     factories.submit(held, 0)  # a correction, whose time counts too
     Judgment.objects.filter(task=first.task_id, label=0).update(seconds=10)
-    today = work_today(anna, midnight_now())
-    assert (today.answers, today.seconds) == (3, 30 + 120 + 10)
+    work = own_work(anna, midnight_now())
+    assert (work.pairs_today, work.seconds_today) == (3, 30 + 120 + 10)
 
 
 def test_nothing_was_done_today(anna: Annotator) -> None:
-    today = work_today(anna, midnight_now())
-    assert (today.answers, today.seconds) == (0, 0)
+    work = own_work(anna, midnight_now())
+    assert (work.pairs_today, work.seconds_today) == (0, 0)
+
+
+def test_home_and_my_work_count_the_same_pairs(
+    tmp_path: Path, page: Client, anna: Annotator
+) -> None:
+    """Training answers are counted separately, and withdrawn answers are not counted."""
+    lead = factories.make_user("lea", Role.LEAD)
+    training = factories.make_training(tmp_path)
+    campaign = open_campaign(benchmark=training.benchmark, policy=Policy(double_share=0))
+    judge(campaign, anna, 10, 10, 10)
+    factories.train(training, anna, "rw")
+    Judgment.objects.update(seconds=10)
+    work = own_work(anna, midnight_now())
+    assert (work.pairs, work.pairs_today, work.training_today) == (3, 3, 2)
+    home, me = page.get("/").context["work"], page.get("/me/").context["work"]
+    assert home == me == work
+    assert pairs_per_day(anna, midnight_now())[-1] == (midnight_now().date(), 3)
+    reopen_judgments(campaign=campaign, annotator=anna, by=lead)
+    work = own_work(anna, midnight_now())
+    assert (work.pairs, work.pairs_today, work.training_today) == (0, 0, 2)
+    assert work.seconds_today == 50
 
 
 def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
@@ -90,7 +114,7 @@ def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     judgments = judge(campaign, anna, 1, 1, 1, 1)
     for place, stamp in stamps.items():
         Judgment.objects.filter(pk=judgments[place].pk).update(created_at=stamp)
-    days = answers_per_day(anna, midnight)
+    days = pairs_per_day(anna, midnight)
     assert [count for _, count in days] == [1, *[0] * 11, 1, 1]
     assert days[-1][0] == midnight.date()
 
@@ -112,13 +136,13 @@ def test_the_page_shows_own_work_only(
     context = page.get("/me/").context
     (mine,) = context["campaigns"]
     assert (mine.campaign, mine.answered, mine.open_pairs) == (campaign, 3, 3)
-    assert (context["today"].answers, context["time_today"]) == (3, "2 min")
+    assert (context["work"].pairs_today, context["time_today"]) == (3, "2 min")
 
     member = campaign.members.get(annotator=anna)
     pause_member(membership=member, reason="Call <b>me</b>", by=lead)
     body = page.get("/me/").content.decode()
     assert "Call &lt;b&gt;me&lt;/b&gt;" in body
-    assert "Go on judging" not in body
+    assert "Continue judging" not in body
     Campaign.objects.update(state=CampaignState.CLOSED)
     (mine,) = page.get("/me/").context["campaigns"]
     assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)
@@ -162,7 +186,7 @@ def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> N
     for place, label in enumerate((0, 1, 1)):
         factories.submit(held[place], label)
         now = training_in(training, anna)
-        (gate,) = now.gates
+        (gate,) = now.campaigns
         needed = gate.campaign.gate.needed
         seen.append((now.answered, now.total, now.right, needed, gate.is_open))
     assert seen == [
@@ -227,8 +251,8 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
     [
         ({"high_0": "j"}, "J is chosen twice."),
         ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
-        ({"high_1": "5"}, "Digits mark parts of captions and give the steps of longer scales."),
-        ({"high_0": "abc"}, "abc is no key"),
+        ({"high_1": "5"}, "Digits mark elements of captions and give the steps of longer scales."),
+        ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],
 )

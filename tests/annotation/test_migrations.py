@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 
 from annotation.enums import CampaignState, Scale, TaskState
-from annotation.models import Campaign
-from tests.factories import judge, make_annotator, make_campaign
+from annotation.models import Campaign, CampaignChange, Membership, MembershipChange
+from annotation.services import join_campaign
+from config.accounts.roles import Role
+from tests.factories import judge, make_annotator, make_campaign, make_user
 
+pauses = import_module("annotation.migrations.0006_pause_causes_and_membership_changes")
 settle = import_module("annotation.migrations.0005_settle_by_one_rule").settle
 
 
@@ -39,3 +43,49 @@ def test_tasks_are_settled_by_the_one_rule(db: None, tmp_path: Path) -> None:
     # v2 waited for a second label that no longer comes; v3 has none.
     assert rows_of(campaign)[2] == (TaskState.RESOLVED, 2, 0)
     assert rows_of(campaign)[3][:2] == (TaskState.OPEN, None)
+
+
+def test_pauses_become_causes_with_numbers_and_changes_of_members(db: None, tmp_path: Path) -> None:
+    campaign, lead = make_campaign(tmp_path), make_user("lena", Role.LEAD)
+    reasons = {
+        "anna": "You are paused: of your last 10 control pairs, whose answer is known, you had 6 "
+        "right; this campaign asks for 8. A lead sees this and will get in touch with you.",
+        "ben": "A lead has a question about your answers and will get in touch with you.",
+        "cleo": "Let us talk.",
+    }
+    for name, reason in reasons.items():
+        member = join_campaign(campaign=campaign, annotator=make_annotator(name))
+        Membership.objects.filter(pk=member.pk).update(state="paused", reason=reason)
+    for action in ("paused", "resumed"):
+        CampaignChange.objects.create(
+            campaign=campaign, lead=lead, changes={"member": [member.annotator.pseudonym, action]}
+        )
+    renamed = CampaignChange.objects.create(
+        campaign=campaign, lead=lead, changes={"name": ["a", "b"]}
+    )
+    before = rows_of_members()
+
+    pauses.read_causes(apps, None)
+    pauses.move_changes(apps, None)
+    assert [row[1:] for row in rows_of_members()] == [
+        ("accuracy", "", 6, 10, 8),
+        ("withdrawal", "", None, None, None),
+        ("lead", "Let us talk.", None, None, None),
+    ]
+    changes = MembershipChange.objects.order_by("pk").values_list("membership", "lead", "action")
+    assert list(changes) == [(member.pk, lead.pk, "paused"), (member.pk, lead.pk, "resumed")]
+    assert list(CampaignChange.objects.all()) == [renamed]
+
+    pauses.move_changes_back(apps, None)
+    pauses.write_reasons(apps, None)
+    assert [row[2] for row in rows_of_members()] == [row[2] for row in before]
+    assert MembershipChange.objects.count() == 0
+    assert CampaignChange.objects.filter(changes__has_key="member").count() == 2
+
+
+def rows_of_members() -> list[tuple[Any, ...]]:
+    return list(
+        Membership.objects.order_by("pk").values_list(
+            "pk", "pause_cause", "reason", "pause_right", "pause_answers", "pause_needed"
+        )
+    )

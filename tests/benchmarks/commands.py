@@ -1,11 +1,12 @@
-"""Time and memory of the commands, as whole processes, at the size of the MSVD test split.
+"""Time and memory of the commands at the size of the MSVD test split.
 
     python -m tests.benchmarks.commands [--sqlite] [--data DIR | --tiny] [--json]
 
-Runs on a new database of a local PostgreSQL (that of DATABASE_URL, or one that is found or
-started), or on a new SQLite file. Without --data the files are drawn from a seeded generator in the
-shape of the MSVD test split; with --data they are the real ones, and the known figures are checked.
-Exit code 1 if a limit is missed or a figure differs.
+Each command runs in its own process. The database is a new one on a local PostgreSQL server (that
+of DATABASE_URL, else one that is found or started), or a new SQLite file. Without --data, a seeded
+generator draws files of the same shape as the MSVD test split. With --data, the files are the real
+ones, and the results are compared with the known values. The exit code is 1 if a command exceeds
+its limit or a result differs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
 MEMORY_LIMIT_MB = 1024
 TINY_QUERIES, TINY_VIDEOS = 300, 30
 
-# What the real files are known to give.
+# The known results for the real files.
 KNOWN: dict[str, dict[str, Any]] = {
     "pool of two": {"pairs": 469_663, "new_pairs": 469_663},
     "pool of three": {"pairs": 618_309, "new_pairs": 148_646},
@@ -62,7 +63,7 @@ KNOWN: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One command: seconds and peak memory of the whole process, and the limit in seconds."""
+    """The time and peak memory of one process, with the limit of the time in seconds."""
 
     name: str
     seconds: float
@@ -75,7 +76,7 @@ class Row:
 
 
 class Bench:
-    """Runs commands, keeps their times, and collects what differs from the known figures."""
+    """Runs commands, records their times, and lists results that differ from the known values."""
 
     def __init__(self, environment: dict[str, str], *, known: bool) -> None:
         self.environment = environment
@@ -84,7 +85,7 @@ class Bench:
         self.differences: list[str] = []
 
     def command(self, name: str, limit: float, *arguments: str) -> dict[str, Any]:
-        """Run `manage.py` with `--json`; returns what it printed."""
+        """Run `manage.py` with `--json` and return the printed object."""
         with tempfile.TemporaryFile("w+") as out:
             began = time.perf_counter()
             process = subprocess.Popen(
@@ -106,13 +107,13 @@ class Bench:
 
     def compare(self, name: str, result: dict[str, Any]) -> None:
         for key, value in KNOWN.get(name, {}).items() if self.known else ():
-            found = result[key]
-            if abs(found - value) > (5e-7 if isinstance(value, float) else 0):
-                self.differences.append(f"{name}: {key} is {found}, known is {value}")
+            actual = result[key]
+            if abs(actual - value) > (5e-7 if isinstance(value, float) else 0):
+                self.differences.append(f"{name}: {key} is {actual}, expected {value}")
 
 
 def measure(bench: Bench, data: Path) -> None:
-    """The main job from end to end, each step with its limit in seconds."""
+    """Run the main workflow from end to end. Each step has a limit in seconds."""
     bench.command(
         "import_benchmark", 5, "import_benchmark", KEY, "--captions", str(data / "captions.csv.gz")
     )
@@ -138,11 +139,11 @@ def import_run(bench: Bench, data: Path, name: str) -> None:
     )
 
 
-# --- Input in the shape of the MSVD test split ------------------------------------------------
+# --- Input of the same shape as the MSVD test split -----------------------------------------------
 
 
 def draw_data(folder: Path, *, tiny: bool = False) -> None:
-    """Captions, three runs that agree in part, and judgments of their pool at depth 10."""
+    """Write captions, three runs that agree in part, and judgments of their pool at depth 10."""
     n_queries, n_videos = (TINY_QUERIES, TINY_VIDEOS) if tiny else (N_QUERIES, N_VIDEOS)
     rng = np.random.default_rng(1)
     videos = [f"video{number:04}" for number in range(n_videos)]
@@ -189,16 +190,16 @@ def judgment_lines(
     pairs: np.ndarray[Any, Any],
     rng: np.random.Generator,
 ) -> Iterator[str]:
-    """A tenth labelled twice, a third label where the two differ."""
+    """Yield lines with one label per pair. A tenth has two, and a third if the two differ."""
     truth = rng.random(len(pairs)) < 0.1
     twice = rng.random(len(pairs)) < 0.1
     wrong = rng.random((len(pairs), 3)) < 0.03
     for number, (query, video) in enumerate(pairs.tolist()):
-        given = [int(truth[number] ^ wrong[number, place]) for place in range(3)]
-        count = 1 if not twice[number] else 2 if given[0] == given[1] else 3
+        labels = [int(truth[number] ^ wrong[number, place]) for place in range(3)]
+        count = 1 if not twice[number] else 2 if labels[0] == labels[1] else 3
         for place in range(count):
             person = (number * 7 + place * 31) % N_ANNOTATORS
-            yield f"{captions[query]},{videos[video]},a{person:03},{given[place]}\n"
+            yield f"{captions[query]},{videos[video]},a{person:03},{labels[place]}\n"
 
 
 def write_gzip(path: Path, header: str, lines: Iterator[str]) -> None:
@@ -211,7 +212,7 @@ def write_gzip(path: Path, header: str, lines: Iterator[str]) -> None:
 
 
 def choose_database(*, sqlite: bool) -> None:
-    """Name the database's server to this process and its children."""
+    """Set DATABASE_URL for this process and its children, or remove it for SQLite."""
     if sqlite:
         os.environ.pop("DATABASE_URL", None)
     else:
@@ -220,7 +221,7 @@ def choose_database(*, sqlite: bool) -> None:
 
 @contextmanager
 def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
-    """An environment with an empty, migrated database, dropped at the end."""
+    """Yield an environment with an empty, migrated database. The database is dropped at the end."""
     environment = {**os.environ, "HEARTH_HOME": str(home)}
     url = environment.get("DATABASE_URL", "")
     if not url:
@@ -230,7 +231,7 @@ def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
     import psycopg2
 
     name = f"hearth_bench_{uuid.uuid4().hex}"
-    # The one database that every server has: that of the URL may only be made by tests.
+    # Every server has the database `postgres`. The database of the URL does not have to exist.
     connection = psycopg2.connect(urlunsplit(urlsplit(url)._replace(path="/postgres")))
     connection.autocommit = True
     with connection.cursor() as cursor:
@@ -254,7 +255,7 @@ def migrate(environment: dict[str, str], root: Path) -> None:
 
 
 def print_table(bench: Bench, database: str, data: str) -> None:
-    print(f"\nCommands as whole processes, {database}, {data}")
+    print(f"\nCommands, each in its own process, {database}, {data}")
     print(f"{'command':20}{'seconds':>10}{'limit':>8}{'peak MB':>10}")
     for row in bench.rows:
         mark = "" if row.holds else "  MISSED"
@@ -266,9 +267,11 @@ def print_table(bench: Bench, database: str, data: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Time and memory of the commands.")
     parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--data", type=Path, help="folder of the real MSVD files")
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--data", type=Path, help="folder with the MSVD files")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
@@ -285,7 +288,7 @@ def main() -> int:
         rows = [asdict(row) for row in bench.rows]
         print(json.dumps({"database": database, "rows": rows, "differences": bench.differences}))
     else:
-        print_table(bench, database, str(options.data or "drawn in the shape of MSVD"))
+        print_table(bench, database, str(options.data or "drawn, of the shape of MSVD"))
     return int(bool(bench.differences) or not all(row.holds for row in bench.rows))
 
 

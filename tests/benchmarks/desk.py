@@ -1,10 +1,10 @@
-"""The desk of a campaign of 700,000 judgments: its figures, its pages, and taking answers back.
+"""The pages of a campaign with 700,000 judgments, and a withdrawal of answers.
 
     python -m tests.benchmarks.desk [--sqlite] [--pairs N] [--annotators N] [--json]
 
-Runs on a new database of a local PostgreSQL (that of DATABASE_URL, or one that is found or
-started), or on a new SQLite file. Exit code 1 if a page takes a second or more, or the person
-with a fourteenth of all judgments is not taken back in ten.
+The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
+or started), or a new SQLite file. The exit code is 1 if a page takes a second or more, or if the
+withdrawal takes ten seconds or more. The withdrawn annotator has a fourteenth of all judgments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run_world(environment: dict[str, str], *words: Any) -> dict[str, Any]:
 
 
 def missed(result: dict[str, Any]) -> list[str]:
-    """The names of the times that are too long."""
+    """Return the names of the times that exceed their limits."""
     limits = {name: PAGE_SECONDS for name in result if name.endswith("again_seconds")}
     limits["reopen_seconds"] = REOPEN_SECONDS
     return [name for name, limit in limits.items() if result[name] >= limit]
@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=640_000)
     parser.add_argument("--annotators", type=int, default=100)
     parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with (

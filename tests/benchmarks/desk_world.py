@@ -1,9 +1,9 @@
-"""The database of `tests.benchmarks.desk`, filled and measured in a process of its own.
+"""Fill and measure the database of `tests.benchmarks.desk`. Runs in its own process.
 
     python -m tests.benchmarks.desk_world fill PAIRS PEOPLE
     python -m tests.benchmarks.desk_world measure CAMPAIGN
 
-Each prints one JSON object.
+Each command prints one JSON object.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from pooling.models import Pair, Pool  # noqa: E402
 from tests.benchmarks.judging_world import make_pairs  # noqa: E402
 
 DOUBLE_SHARE, RELEVANT, WRONG = 0.1, 0.1, 0.05
-DAYS, SITTING = 15, 150
+DAYS, SESSION_ANSWERS = 15, 150
 LEAD = "lead-of-the-bench"
-# Who is taken back in the end, and how much they judged.
+# The share of all judgments by the annotator whose answers are withdrawn.
 BAD_SHARE = 0.0715
 
 
 def fill(pairs: int, people: int) -> dict[str, Any]:
-    """A campaign whose labels are given but for the last hundredth, by so many people."""
+    """Make a campaign with `people` annotators, in which 99 % of the pairs have their labels."""
     rng = np.random.default_rng(7)
     with long_transaction():
         benchmark = make_pairs(pairs)
@@ -80,20 +80,20 @@ def judge_all(campaign: Campaign, annotators: list[int], rng: np.random.Generato
     truth = rng.random(n_tasks) < RELEVANT
     shares = np.full(n_people, (1 - BAD_SHARE) / (n_people - 1))
     shares[0] = BAD_SHARE
-    # Neighbours differ, so that nobody judges a pair twice.
+    # The three annotators of a pair have different numbers, so that no one judges a pair twice.
     first = rng.choice(n_people, n_tasks, p=shares)
     people = (first[:, None] + np.array([0, 1, 2])) % n_people
     labels = truth[:, None] ^ (rng.random((n_tasks, 3)) < WRONG)
-    given = np.where(labels[:, 0] != labels[:, 1], planned + (planned == 2), planned)
-    given[: n_tasks // 100] = 0
-    is_given = np.arange(3) < given[:, None]
-    task, slot = np.nonzero(is_given)
-    counts = np.stack([(is_given & ~labels).sum(1), (is_given & labels).sum(1)], axis=1)
+    n_labels = np.where(labels[:, 0] != labels[:, 1], planned + (planned == 2), planned)
+    n_labels[: n_tasks // 100] = 0
+    is_judged = np.arange(3) < n_labels[:, None]
+    task, slot = np.nonzero(is_judged)
+    counts = np.stack([(is_judged & ~labels).sum(1), (is_judged & labels).sum(1)], axis=1)
     task_ids = copy_tasks(campaign, pairs, planned, counts)
     person = people[task, slot]
     ids = np.array(annotators)[person]
     columns = {"task_id": task_ids[task], "annotator_id": ids, "slot": slot}
-    moments, seconds = times(person, rng)
+    created_at, seconds = times(person, rng)
     copy_columns(
         Judgment,
         {
@@ -101,7 +101,7 @@ def judge_all(campaign: Campaign, annotators: list[int], rng: np.random.Generato
             "label": labels[task, slot].astype(int),
             "seconds": seconds,
             "state": JudgmentState.LIVE.value,
-            "created_at": moments,
+            "created_at": created_at,
         },
     )
     end = datetime.now(UTC)
@@ -145,16 +145,16 @@ def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any
 
 
 def times(person: Any, rng: np.random.Generator) -> tuple[list[datetime], list[float]]:
-    """When each answer arrived, in sittings of an hour or so, and how long it took."""
+    """Return the time at which each answer arrived, in sessions of 150 answers, and its seconds."""
     seconds = np.exp(rng.normal(1.2, 0.5, len(person))).round(2)
     number = np.zeros(len(person), np.int64)
     for one in np.unique(person):
         mine = np.flatnonzero(person == one)
         number[mine] = np.arange(len(mine))
-    sitting = number // SITTING
-    start = ((sitting * 7919 + person * 104_729) % (DAYS * 10)) * 2.4 * 3600
+    session = number // SESSION_ANSWERS
+    start = ((session * 7919 + person * 104_729) % (DAYS * 10)) * 2.4 * 3600
     begin = datetime.now(UTC) - timedelta(days=DAYS)
-    offsets = start + number % SITTING * 5
+    offsets = start + number % SESSION_ANSWERS * 5
     return [begin + timedelta(seconds=one) for one in offsets.tolist()], seconds.tolist()
 
 
@@ -164,24 +164,24 @@ def measure(campaign_pk: int) -> dict[str, Any]:
     lead = User.objects.get(username=LEAD)
     client = Client()
     client.force_login(lead)
-    found: dict[str, Any] = {"database": connection.vendor}
-    found["figures_seconds"] = seconds_of(lambda: compute_figures(campaign=campaign))
+    result: dict[str, Any] = {"database": connection.vendor}
+    result["figures_seconds"] = seconds_of(lambda: compute_figures(campaign=campaign, by=OPERATOR))
     pages = {"campaign": "", "people": "people/", "people_csv": "people/csv/"}
     bad = Annotator.objects.get(user__username="person0")
     pages["person"] = f"people/{bad.pseudonym}/"
     for name, part in pages.items():
         address = f"/campaigns/{campaign.pk}/{part}"
         cache.clear()
-        found[f"{name}_first_seconds"] = seconds_of(lambda at=address: visit(client, at))
-        found[f"{name}_again_seconds"] = seconds_of(lambda at=address: visit(client, at))
+        result[f"{name}_first_seconds"] = seconds_of(lambda at=address: visit(client, at))
+        result[f"{name}_again_seconds"] = seconds_of(lambda at=address: visit(client, at))
     with CaptureQueriesContext(connection) as queries:
-        found["reopen_seconds"] = seconds_of(
-            lambda: found.update(
+        result["reopen_seconds"] = seconds_of(
+            lambda: result.update(
                 reopened=reopen_judgments(campaign=campaign, annotator=bad, by=lead).judgments
             )
         )
-    found["reopen_statements"] = len(queries)
-    return found
+    result["reopen_statements"] = len(queries)
+    return result
 
 
 def visit(client: Client, address: str) -> None:

@@ -1,12 +1,12 @@
-"""From a key press to the first frame of the next video, in Chromium over a slow network.
+"""Time from a key press to the first frame of the next video, in Chromium on a slow network.
 
     python -m tests.benchmarks.first_frame [--presses 30] [--seconds 2] [--json]
 
-Brings up a server of its own with clips of ten seconds and about a megabyte, opens the judging room
-at 5 Mbit/s and 100 ms more per request, and answers a pair every two seconds. `preloaded` is what
-the room does: the next videos are there before they are shown. `cold` sets the address of a video
-on the key press, as a page without that would. Exit code 1 if 95 of 100 presses of the first kind
-do not show a picture within 100 ms.
+The program starts its own server with clips of ten seconds and about a megabyte. It opens the
+judging room at 5 Mbit/s with an additional latency of 100 ms per request, and answers a pair every
+two seconds. `preloaded` measures the room, which loads the next videos before they are shown.
+`cold` measures a page without this: it sets the address of a video on the key press. The exit code
+is 1 if the 95th percentile of `preloaded` is 100 ms or more.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ LIMIT_MS = 100
 BYTES_PER_SECOND = 5_000_000 // 8
 LATENCY_MS = 100
 KEY = "k"
-COLD_KEY = "F2"  # which the room does not know
-# Both kinds are measured the same way: from the browser's time stamp of the key press to the moment
-# at which the first frame of another video is expected on the screen.
+COLD_KEY = "F2"  # a key without a function in the room
+# Both are measured in the same way: from the browser's time stamp of the key press to the time at
+# which the browser expects to show the first frame of another video.
 MEASURE = """(() => {
   const times = (window.firstFrames = []);
   let pressed = null;
@@ -67,16 +67,16 @@ MEASURE = """(() => {
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """What the browser needs: where, as whom, and the videos' addresses."""
+class Setup:
+    """The campaign, the session of an annotator, and the addresses of the videos."""
 
     campaign: int
     session: str
     videos: list[str]
 
 
-def prepare(folder: Path, pairs: int) -> World:
-    """One caption with so many videos, each the same clip under an address of its own."""
+def prepare(folder: Path, pairs: int) -> Setup:
+    """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
     from annotation.services import Policy, open_campaign
     from config.accounts.roles import Role
     from tests import factories
@@ -95,11 +95,11 @@ def prepare(folder: Path, pairs: int) -> World:
     build_pool(benchmark=benchmark, depth=pairs)
     campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=0))
     videos = [f"/media/videos/{video.public_id}/" for video in benchmark.videos.all()]
-    return World(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
+    return Setup(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
 
 
 def write_clip(path: Path) -> None:
-    """Ten seconds of noise that moves: about a megabyte."""
+    """Write a clip of ten seconds of moving noise, which has about a megabyte."""
     import av
 
     rng = np.random.default_rng(1)
@@ -115,15 +115,15 @@ def write_clip(path: Path) -> None:
 
 
 @contextmanager
-def room(address: str, world: World) -> Iterator[Page]:
-    """The judging room over the slow network, with its first video on the screen."""
+def room(address: str, setup: Setup) -> Iterator[Page]:
+    """Yield the judging room on the slow network, with its first video on the screen."""
     from playwright.sync_api import sync_playwright
 
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=ensure_chromium(), args=arguments)
         context = browser.new_context(base_url=address)
-        context.add_cookies([{"name": "sessionid", "value": world.session, "url": address}])
+        context.add_cookies([{"name": "sessionid", "value": setup.session, "url": address}])
         page = context.new_page()
         devtools = context.new_cdp_session(page)
         devtools.send("Network.enable")
@@ -138,7 +138,7 @@ def room(address: str, world: World) -> Iterator[Page]:
             },
         )
         page.add_init_script(MEASURE)
-        page.goto(f"/campaigns/{world.campaign}/judge/")
+        page.goto(f"/campaigns/{setup.campaign}/judge/")
         page.wait_for_selector("[data-state=ready]")
         page.wait_for_load_state("networkidle")
         yield page
@@ -146,7 +146,7 @@ def room(address: str, world: World) -> Iterator[Page]:
 
 
 def press(page: Page, key: str, presses: int, pause_ms: float) -> list[float]:
-    """Milliseconds from each press to its first frame."""
+    """Return the milliseconds from each key press to the first frame."""
     page.evaluate("window.firstFrames.length = 0")
     for number in range(1, presses + 1):
         page.keyboard.press(key)
@@ -157,7 +157,7 @@ def press(page: Page, key: str, presses: int, pause_ms: float) -> list[float]:
             page.wait_for_timeout(50)
     times: list[float] = page.evaluate("window.firstFrames")
     if len(times) != presses:
-        raise SystemExit(f"{presses} presses of {key} brought {len(times)} pictures")
+        raise SystemExit(f"{presses} presses of {key} showed {len(times)} videos")
     return times
 
 
@@ -167,15 +167,15 @@ def measure(options: argparse.Namespace, environment: dict[str, str], home: Path
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    world = prepare(home, options.presses + 5)
+    setup = prepare(home, options.presses + 5)
     port = free_port()
     with (
         server(environment, port, home / "gunicorn.log"),
-        room(f"http://127.0.0.1:{port}", world) as page,
+        room(f"http://127.0.0.1:{port}", setup) as page,
     ):
         preloaded = press(page, KEY, options.presses, 1000 * options.seconds)
         page.wait_for_load_state("networkidle")
-        addresses = [f"{video}?cold" for video in world.videos]
+        addresses = [f"{video}?cold" for video in setup.videos]
         page.evaluate("([addresses, key]) => window.cold(addresses, key)", [addresses, COLD_KEY])
         cold = press(page, COLD_KEY, options.presses, 300)
     return {
@@ -196,10 +196,10 @@ def summary(times: list[float]) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="From a key press to the next first frame.")
+    parser = argparse.ArgumentParser(description="Time from a key press to the next first frame.")
     parser.add_argument("--presses", type=int, default=30)
-    parser.add_argument("--seconds", type=float, default=2, help="between two answers")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--seconds", type=float, default=2, help="time between two answers")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=True)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:

@@ -1,14 +1,14 @@
-"""Many annotators at once: judgments per second and how long each call takes.
+"""Judgments per second, and times of the API calls, with many annotators at the same time.
 
     python -m tests.benchmarks.judging --annotators 20 --seconds 30 [--sqlite] [--pairs N]
         [--rate N] [--json]
 
-Brings up a server of its own (gunicorn, its database empty but for a campaign of N pairs) and lets
-logged-in people judge with no time to think, by the calls of the page: claim ten, submit each,
-claim again. So the server is as busy as it can be, and every call waits for those of the others.
-With `--rate` all together give so many answers a second and no more, and the times are those of a
-server that keeps up. The load runs on the same machine. `judged_twice` counts slots filled more
-than once and people who judged a pair twice: it must be 0.
+The program starts its own server (gunicorn, with a database that contains one campaign of N pairs).
+Signed-in annotators judge without pauses and use the same calls as the page: claim ten pairs,
+submit an answer for each, and claim again. The server is then fully loaded, and each call waits for
+others. With `--rate`, all annotators together send N answers per second, and the times are those of
+a server that is not overloaded. The load is generated on the same machine. `judged_twice` is the
+number of slots with two answers and of pairs that an annotator judged twice. It must be 0.
 """
 
 from __future__ import annotations
@@ -38,16 +38,18 @@ CLAIM = 10
 
 @dataclass(slots=True)
 class Times:
-    """Milliseconds of every call, by kind, and the answers that were not 2xx."""
+    """Milliseconds of every call, by type, and the responses whose status was not 2xx."""
 
     claims: list[float] = field(default_factory=list)
     submits: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
-class Beat:
-    """The moments at which one person answers: `pause` seconds apart, from `first` on. Who is late
-    does not hurry after, as people do not."""
+class Schedule:
+    """The times at which one annotator answers: every `pause` seconds, beginning after `first`.
+
+    After a late answer, the next one again follows after a full pause.
+    """
 
     def __init__(self, pause: float, first: float) -> None:
         self.pause = pause
@@ -58,14 +60,14 @@ class Beat:
         await asyncio.sleep(self.at - time.perf_counter())
 
 
-class Person:
-    """One annotator with one kept connection, as a browser has."""
+class LoadAnnotator:
+    """One annotator with one persistent connection, like a browser."""
 
     def __init__(
-        self, port: int, campaign: int, cookies: str, token: str, times: Times, beat: Beat
+        self, port: int, campaign: int, cookies: str, token: str, times: Times, schedule: Schedule
     ) -> None:
         self.port = port
-        self.beat = beat
+        self.schedule = schedule
         self.campaign = campaign
         self.head = (
             f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}\r\nX-CSRFToken: {token}\r\n"
@@ -75,7 +77,7 @@ class Person:
 
     async def judge_until(self, end: float) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        await self.beat.next()
+        await self.schedule.next()
         while time.perf_counter() < end:
             claim = {"count": CLAIM}
             claimed = await self.post(
@@ -85,7 +87,7 @@ class Person:
             if not items:
                 return
             for item in items:
-                await self.beat.next()
+                await self.schedule.next()
                 if time.perf_counter() > end:
                     break
                 answer = {
@@ -119,7 +121,10 @@ class Person:
 
 
 def world(environment: dict[str, str], *arguments: str, root: Path = ROOT) -> dict[str, Any]:
-    """What `tests.benchmarks.judging_world` says; Django in this process would slow the load."""
+    """Run `tests.benchmarks.judging_world` and return its JSON object.
+
+    It is a separate process, because Django would slow down the process that generates the load.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.judging_world", *arguments],
         cwd=root,
@@ -159,14 +164,14 @@ async def judge(
     token = "0" * 32
     pause = len(prepared["sessions"]) / rate if rate else 0
     people = [
-        Person(
+        LoadAnnotator(
             port,
             prepared["campaign"],
             f"sessionid={session}; csrftoken={token}",
             token,
             times,
-            # Not in step: else all would claim at once.
-            Beat(pause, first=CLAIM * pause * number / len(prepared["sessions"])),
+            # Annotators begin at different times. Otherwise all would claim at the same time.
+            Schedule(pause, first=CLAIM * pause * number / len(prepared["sessions"])),
         )
         for number, session in enumerate(prepared["sessions"])
     ]
@@ -205,14 +210,14 @@ def percentile(values: list[float], share: float) -> float | None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Many annotators at once.")
+    parser = argparse.ArgumentParser(description="Many annotators at the same time.")
     parser.add_argument("--annotators", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--pairs", type=int, default=100_000)
-    parser.add_argument("--double", type=float, default=0.1, help="share labelled twice")
-    parser.add_argument("--rate", type=float, help="answers a second of all together")
+    parser.add_argument("--double", type=float, default=0.1, help="share of pairs with two labels")
+    parser.add_argument("--rate", type=float, help="answers per second of all annotators")
     parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:

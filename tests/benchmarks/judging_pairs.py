@@ -1,13 +1,14 @@
-"""Two versions of the code under the load of `tests.benchmarks.judging`, in turn.
+"""Compare two versions of the code under the load of `tests.benchmarks.judging`.
 
     git worktree add --detach DIR COMMIT
     python -m tests.benchmarks.judging_pairs DIR [--sqlite] [--blocks N] [--seconds N] [--rate N]
         [--annotators N] [--pairs N] [--json]
 
-`this` is the checkout that the command runs in, `other` is the one in DIR. Each has a server and a
-database of its own. Short blocks of load alternate between them, so that other work on the machine
-slows both alike. The figures are medians over the blocks: answers per second without a pause, and
-the 95th percentile of an answer in milliseconds, without a pause and at `--rate` answers a second.
+`this` is the checkout in which the command runs, and `other` is the one in DIR. Each has its own
+server and database. Short blocks of load alternate between them, so that other work on the machine
+slows down both equally. The results are medians over the blocks: answers per second without pauses,
+and the 95th percentile of the time of an answer in milliseconds, without pauses and at `--rate`
+answers per second.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ Figures = dict[str, list[float]]
 
 @contextmanager
 def judging_at(root: Path, options: argparse.Namespace) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The port of a warm server of the code in `root`, and what `judge` needs of its database."""
+    """Yield the port of a server for the code in `root`, and the prepared data for `judge`.
+
+    The server has already handled one block of load.
+    """
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
         home = Path(folder)
         with new_database(home, root) as environment:
@@ -46,42 +50,44 @@ def judging_at(root: Path, options: argparse.Namespace) -> Iterator[tuple[int, d
 
 
 def measure(options: argparse.Namespace) -> dict[str, Figures]:
-    found: dict[str, Figures] = defaultdict(lambda: defaultdict(list))
+    by_version: dict[str, Figures] = defaultdict(lambda: defaultdict(list))
     with ExitStack() as stack:
         versions = [("this", ROOT), ("other", options.other.resolve())]
         servers = [(name, *stack.enter_context(judging_at(at, options))) for name, at in versions]
         for block in range(options.blocks):
-            # Each is first in every second block.
+            # The version that is measured first alternates from block to block.
             for name, port, prepared in servers if block % 2 else servers[::-1]:
                 times = asyncio.run(judge(port, prepared, options.seconds))
                 paced = asyncio.run(judge(port, prepared, options.seconds, options.rate))
                 if times.errors or paced.errors:
                     raise SystemExit(f"{name}: {(times.errors + paced.errors)[0]}")
-                figures = found[name]
+                figures = by_version[name]
                 figures["answers_per_s"].append(round(len(times.submits) / options.seconds, 1))
                 figures["p95_ms"].append(percentile(times.submits, 95) or 0)
                 figures["paced_p95_ms"].append(percentile(paced.submits, 95) or 0)
-    return found
+    return by_version
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Two versions of the code under the same load.")
     parser.add_argument("other", type=Path, help="folder of the other version")
-    parser.add_argument("--blocks", type=int, default=5, help="of load, for each version")
-    parser.add_argument("--seconds", type=float, default=7, help="of each block")
-    parser.add_argument("--rate", type=float, default=100, help="answers a second of all together")
+    parser.add_argument("--blocks", type=int, default=5, help="blocks of load for each version")
+    parser.add_argument("--seconds", type=float, default=7, help="length of a block")
+    parser.add_argument(
+        "--rate", type=float, default=100, help="answers per second of all annotators"
+    )
     parser.add_argument("--annotators", type=int, default=20)
     parser.add_argument("--pairs", type=int, default=30_000)
     parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--json", action="store_true", help="every block, as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print all blocks as one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
-    found = measure(options)
+    figures = measure(options)
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps(figures))
     else:
-        for figure in found["this"]:
-            values = [f"{name} {median(found[name][figure]):8.1f}" for name in ("this", "other")]
+        for figure in figures["this"]:
+            values = [f"{name} {median(figures[name][figure]):8.1f}" for name in ("this", "other")]
             print(f"{figure:15}{values[0]:>16}{values[1]:>18}")
     return 0
 

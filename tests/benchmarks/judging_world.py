@@ -1,9 +1,9 @@
-"""The database of `tests.benchmarks.judging`, written and checked in a process of its own.
+"""Fill and check the database of `tests.benchmarks.judging`. Runs in its own process.
 
     python -m tests.benchmarks.judging_world prepare PEOPLE PAIRS DOUBLE_SHARE
     python -m tests.benchmarks.judging_world verify
 
-Each prints one JSON object.
+Each command prints one JSON object.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PAIRS_PER_COPY = 1_000_000
 
 
 def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
-    """A campaign of `pairs` pairs, and sessions of people who may judge in it."""
+    """Make a campaign of `pairs` pairs, and sessions of `people` annotators who may judge in it."""
     with long_transaction():
         benchmark = make_pairs(pairs)
     campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=double_share))
@@ -87,7 +87,7 @@ def make_pairs(pairs: int) -> Benchmark:
 
 
 def log_in(username: str, role: Role) -> str:
-    """The session key of a new person."""
+    """Make a person with this role and return the key of a session."""
     user = create_user(username=username, password=None, roles=[role], by=OPERATOR)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
@@ -98,7 +98,7 @@ def log_in(username: str, role: Role) -> str:
 
 
 def verify() -> dict[str, Any]:
-    """All judgments, and how many slots, people or tasks have more counted ones than they may."""
+    """Return the number of judgments, and of slots, pairs and tasks with too many of them."""
     live = Judgment.objects.filter(state=JudgmentState.LIVE)
     per_slot = live.values("task", "slot").annotate(n=Count("pk")).filter(n__gt=1)
     per_person = live.values("task", "annotator").annotate(n=Count("pk")).filter(n__gt=1)

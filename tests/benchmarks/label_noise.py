@@ -1,12 +1,13 @@
-"""Bias and coverage of scores corrected for wrong labels, on simulated truth.
+"""Bias and coverage of scores that are corrected for wrong labels, on simulated data.
 
     python -m tests.benchmarks.label_noise [--draws N] [--json]
 
-Each draw is a benchmark of 1,000 captions of 200 videos with 20 pooled pairs a caption, labelled
-with 1.8 % false alarms and 5 % misses, a tenth of the pairs twice, and a third time where labels
-differ. Relevant pairs gather at broad captions, and captions of one video resemble each other. The
-true scores are those of 400,000 captions. Exit code 1 if an interval covers less than .92 or more
-than .98 of the draws, or a corrected score is biased by more than .002.
+Each draw is a benchmark of 1,000 captions and 200 videos, with 20 pooled pairs per caption. Labels
+have 1.8 % false alarms and 5 % misses. A tenth of the pairs has two labels, and a third one if the
+two differ. Most relevant pairs belong to broad captions, and captions of one video are similar. The
+true scores are those of 400,000 captions. The exit code is 1 if the intervals of a measure cover
+the true score in less than .92 or more than .98 of the draws, or if the bias of a corrected score
+is above .002.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def measure_all(draws: int, setting: Setting) -> dict[str, dict[str, float]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Bias and coverage of corrected scores.")
     parser.add_argument("--draws", type=int, default=ENOUGH)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     began = time.perf_counter()
     report = measure_all(arguments.draws, Setting())

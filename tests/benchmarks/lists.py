@@ -1,12 +1,13 @@
-"""Times of what compares lists and label sets, beside what people would use instead.
+"""Times of the functions that compare lists and label sets, and of alternatives.
 
     python -m tests.benchmarks.lists [--data DIR | --tiny] [--json]
 
-Overlap of runs, leaving systems out of the pool, bounds and estimates, for three runs at the size
-of the MSVD test split and ten times that. Without --data the input is drawn from a seeded
-generator; with --data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and
-the known figures are checked: exit code 1 if one differs. No Django, no database, one thread.
-Values are compared with the peers', too. A peer that is not installed is named and left out.
+The functions are the overlap of runs, leaving systems out of the pool, bounds and estimates. The
+input is three runs of the size of the MSVD test split, and ten times that. Without --data a seeded
+generator draws it. With --data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real
+one, and results are compared with the known values. The exit code is 1 if a value differs from the
+known one or from that of an alternative. An alternative that is not installed is skipped with a
+note. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from tests.benchmarks.scoring import (
 Ranked = npt.NDArray[np.int32]
 
 DEPTH, PERSISTENCE = 10, 0.9
-# What was promised of the smaller size, in milliseconds.
+# Limits for the smaller size, in milliseconds.
 OVERLAP_MS, LEAVE_OUT_MS = 50, 1000
 SYSTEMS = ("tfidf-5cap", "lsa-3cap", "char5-1cap")
 
@@ -62,8 +63,8 @@ MONOTONE = parse("C@1 C@5 C@10 P@10 RR MedR Judged@10")
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """Runs of one depth, the labels people gave, and the original positives."""
+class Input:
+    """Runs of one depth, the judged pairs, and the original positives."""
 
     runs: Mapping[str, Ranked]
     judged: Judged
@@ -74,7 +75,7 @@ class World:
         n_queries, depth = next(iter(self.runs.values())).shape
         return f"{n_queries:,} x {depth}"
 
-    def repeat(self, times: int) -> World:
+    def repeat(self, times: int) -> Input:
         runs = {
             system: repeat_benchmark(ranked, self.judged, times)[0]
             for system, ranked in self.runs.items()
@@ -83,14 +84,14 @@ class World:
         judged, original = (
             repeat_benchmark(first, labels, times)[1] for labels in (self.judged, self.original)
         )
-        return World(runs, judged, original)
+        return Input(runs, judged, original)
 
 
 # --- input ----------------------------------------------------------------------------------------
 
 
-def draw_world(rng: np.random.Generator, n_queries: int) -> World:
-    """Three runs with much in common, of which the top ten are judged: some 22 pairs per query."""
+def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
+    """Draw three similar runs. Their top ten are judged, which is about 22 pairs per query."""
     relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.0022
     source = rng.integers(0, N_VIDEOS, n_queries)
     relevant[np.arange(n_queries), source] = True
@@ -108,10 +109,10 @@ def draw_world(rng: np.random.Generator, n_queries: int) -> World:
     gains = relevant[queries, videos].astype(np.int64)
     judged = judged_of(queries, videos, gains, n_queries)
     original = judged_of(np.arange(n_queries), source, np.ones(n_queries, np.int64), n_queries)
-    return World(runs, judged, original)
+    return Input(runs, judged, original)
 
 
-def read_world(folder: Path) -> World:
+def read_input(folder: Path) -> Input:
     _, original, judged, _ = read_data(folder)
     query: dict[str, int] = {}
     video: dict[str, int] = {}
@@ -127,14 +128,14 @@ def read_world(folder: Path) -> World:
                 caption, _, key, rank, _, _ = line.split()
                 if int(rank) <= DEPTH:
                     ranked[query[caption], int(rank) - 1] = video[key]
-    return World(runs, judged, original)
+    return Input(runs, judged, original)
 
 
-# --- the peers ------------------------------------------------------------------------------------
+# --- alternatives ---------------------------------------------------------------------------------
 
 
 def extrapolate(first: list[int], second: list[int], p: float) -> float:
-    """RBO_EXT of two lists of one length, rank by rank with two sets, as in the `rbo` package."""
+    """Return RBO_EXT of two lists of equal length, with two sets as in the `rbo` package."""
     seen_first: set[int] = set()
     seen_second: set[int] = set()
     common, total, agreement = 0, 0.0, 0.0
@@ -166,34 +167,34 @@ def intersect_all(first: Ranked, second: Ranked) -> float:
     return float(np.mean([len(set(one) & set(other)) / len(one) for one, other in rows]))
 
 
-def leave_out_by_sets(world: World) -> dict[str, float]:
-    """C@10 of each system without the pairs that it alone brought."""
+def leave_out_by_sets(data: Input) -> dict[str, float]:
+    """Return C@10 of each system without the pairs that only this system contributed."""
     pairs = {
         system: {(query, video) for query, row in enumerate(ranked.tolist()) for video in row}
-        for system, ranked in world.runs.items()
+        for system, ranked in data.runs.items()
     }
-    original = set(world.original.codes.tolist())
-    positives = set(world.judged.positives()[0].tolist())
+    original = set(data.original.codes.tolist())
+    positives = set(data.judged.positives()[0].tolist())
     means = {}
-    for system, brought in pairs.items():
+    for system, contributed in pairs.items():
         others = set().union(*(pairs[other] for other in pairs if other != system))
-        alone = {query * N_VIDEOS + video for query, video in brought - others}
-        relevant = (positives - alone) | original
-        found = {query for query, video in brought if query * N_VIDEOS + video in relevant}
-        means[system] = len(found) / world.judged.n_queries
+        unique = {query * N_VIDEOS + video for query, video in contributed - others}
+        relevant = (positives - unique) | original
+        correct = {query for query, video in contributed if query * N_VIDEOS + video in relevant}
+        means[system] = len(correct) / data.judged.n_queries
     return means
 
 
 # --- measurements ---------------------------------------------------------------------------------
 
 
-def time_overlap(report: Report, world: World, peers: bool) -> None:
-    group = f"overlap of two runs, {world.size}"
-    first, second, _ = world.runs.values()
+def time_overlap(report: Report, data: Input, peers: bool) -> None:
+    group = f"overlap of two runs, {data.size}"
+    first, second, _ = data.runs.values()
     limit = OVERLAP_MS if peers else None
     name = "Hearth, overlap and RBO"
     result = report.time(group, name, lambda: compare_runs(first, second), 7, limit)
-    report.time(group, "Hearth, three pairs of runs", lambda: compare_all_runs(world.runs), 7)
+    report.time(group, "Hearth, three pairs of runs", lambda: compare_all_runs(data.runs), 7)
     if not peers:
         return
     name = "sets in plain Python, overlap"
@@ -208,11 +209,11 @@ def time_overlap(report: Report, world: World, peers: bool) -> None:
         report.check("rbo", report.time(group, "rbo, RBO", work, 1), value, 1e-9)
 
 
-def time_leave_out(report: Report, world: World, peers: bool) -> None:
-    group = f"three systems left out, {world.size}"
+def time_leave_out(report: Report, data: Input, peers: bool) -> None:
+    group = f"three systems left out, {data.size}"
 
     def gather() -> PooledLabels:
-        return gather_pool(world.runs, DEPTH, world.judged, world.original)
+        return gather_pool(data.runs, DEPTH, data.judged, data.original)
 
     def leave_out() -> dict[str, float]:
         rows = leave_one_out(gather(), MEASURES)
@@ -220,21 +221,21 @@ def time_leave_out(report: Report, world: World, peers: bool) -> None:
 
     limit = LEAVE_OUT_MS if peers else None
     ours = report.time(group, "Hearth, C@1 C@5 C@10 AP", leave_out, 5, limit)
-    pool = report.time(group, "Hearth, of this gathering the pool", gather, 5)
+    pool = report.time(group, "Hearth, only gathering the pool", gather, 5)
     grow = partial(grow_pool, pool, MEASURES)
     name = "Hearth, all smaller pools"
     report.time(group, name, lambda: grow(rng=np.random.default_rng(1)), 3)
     if peers:
-        name = "sets in plain Python, C@10 alone"
-        means = report.time(group, name, lambda: leave_out_by_sets(world), 1)
+        name = "sets in plain Python, only C@10"
+        means = report.time(group, name, lambda: leave_out_by_sets(data), 1)
         for system, mean in means.items():
             report.check(f"{name}, {system}", mean, ours[system], 1e-9)
 
 
-def time_gaps(report: Report, world: World, peers: bool) -> None:
+def time_gaps(report: Report, data: Input, peers: bool) -> None:
     """One system scored with the labels of the two others."""
-    group = f"one system that was not pooled, {world.size}"
-    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+    group = f"one system that was not pooled, {data.size}"
+    pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     ranked, others = pool.runs[SYSTEMS[1]], pool.without(SYSTEMS[1])
     labels, chances = others.labels, pool_chances(others)
 
@@ -245,7 +246,7 @@ def time_gaps(report: Report, world: World, peers: bool) -> None:
         return expect_scores(ranked, labels, chances, parse(text))
 
     works = {
-        "Hearth, C@1 C@5 C@10 AP as it is": lambda: score_run(ranked, labels, MEASURES),
+        "Hearth, C@1 C@5 C@10 AP with unjudged pairs": lambda: score_run(ranked, labels, MEASURES),
         "Hearth, bounds of monotone measures": lambda: bound(MONOTONE),
         "Hearth, bounds of C@1 C@5 C@10 AP": lambda: bound(MEASURES),
         "Hearth, bounds of all measures": lambda: bound(DEFAULT_MEASURES),
@@ -268,7 +269,7 @@ def time_pytrec_eval(
     if package is None:
         return
     run = run_by_query(ranked)
-    # -1 is trec_eval's mark of what is in the pool and was not judged.
+    # In trec_eval, a label of -1 marks a pooled pair that is unjudged.
     qrels = {query: dict.fromkeys(videos, -1) for query, videos in run.items()}
     for code, gain in zip(labels.codes.tolist(), labels.gains.tolist(), strict=True):
         query, video = labels.space.decode(code)
@@ -280,10 +281,10 @@ def time_pytrec_eval(
         report.check(f"pytrec_eval, {name}", mean, ours[f"Hearth, {name}"].mean(), 1e-9)
 
 
-# --- the known figures ----------------------------------------------------------------------------
+# --- known values ----------------------------------------------------------------------------
 
-# Common share and RBO of two runs; C@1, C@5, C@10 and AP of the top ten with all labels and left
-# out.
+# Common share and RBO of each two runs. C@1, C@5, C@10 and AP of the top ten, with all labels and
+# with the system left out.
 KNOWN_OVERLAP = [(0.394313, 0.349105), (0.308313, 0.295747), (0.248990, 0.223454)]
 KNOWN_SCORES = {
     "tfidf-5cap": (
@@ -301,25 +302,25 @@ KNOWN_SCORES = {
 }
 
 
-def check_figures(report: Report, world: World) -> None:
-    for pair, (common, rbo) in zip(compare_all_runs(world.runs), KNOWN_OVERLAP, strict=True):
+def check_figures(report: Report, data: Input) -> None:
+    for pair, (common, rbo) in zip(compare_all_runs(data.runs), KNOWN_OVERLAP, strict=True):
         report.check(f"common, {pair.first}, {pair.second}", pair.common.value, common, 5.001e-7)
         report.check(f"RBO, {pair.first}, {pair.second}", pair.extrapolated.value, rbo, 5.001e-7)
-    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+    pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     for row in leave_one_out(pool, MEASURES):
         for scores, known in zip(
             (row.with_all, row.without), KNOWN_SCORES[row.system], strict=True
         ):
             for measure, value in zip(MEASURES, known, strict=True):
-                what = f"{row.system} {measure}"
-                report.check(what, scores.mean(measure).value, value, 5.001e-7)
+                name = f"{row.system} {measure}"
+                report.check(name, scores.mean(measure).value, value, 5.001e-7)
     if not report.failures:
-        report.notes.append("the known MSVD figures are reproduced")
+        report.notes.append("the known values for MSVD are reproduced")
 
 
-def note_estimates(report: Report, world: World) -> None:
-    """How far each system left out is from its true score, as it is and as estimated."""
-    pool = gather_pool(world.runs, DEPTH, world.judged, world.original)
+def note_estimates(report: Report, data: Input) -> None:
+    """Note the errors of the scores of each left-out system, before and after the estimation."""
+    pool = gather_pool(data.runs, DEPTH, data.judged, data.original)
     for check in check_expectations(pool, parse("C@1 C@5 C@10 P@10 AP RR")):
         steps = []
         for measure, truth in check.truth.items():
@@ -327,33 +328,39 @@ def note_estimates(report: Report, world: World) -> None:
                 100 * (side[measure].value - truth.value) for side in (check.known, check.expected)
             )
             steps.append(f"{measure} {known:+.1f} -> {expected:+.1f}")
-        report.notes.append(f"{check.system} left out, points off -> estimated: {', '.join(steps)}")
+        report.notes.append(
+            f"{check.system} left out, error in points -> after estimation: {', '.join(steps)}"
+        )
 
 
-def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
+def measure_all(folder: Path | None, *, tiny: bool = False) -> Report:
     report = Report()
     n_queries = TINY_QUERIES if tiny else N_QUERIES
     rng = np.random.default_rng(20_261_121)
-    world = draw_world(rng, n_queries) if data is None else read_world(data)
-    larger = world.repeat(10)
+    data = draw_input(rng, n_queries) if folder is None else read_input(folder)
+    larger = data.repeat(10)
     for time_group in (time_overlap, time_leave_out, time_gaps):
-        time_group(report, world, True)
+        time_group(report, data, True)
         time_group(report, larger, False)
     report.grow(f"{n_queries:,} x", f"{10 * n_queries:,} x")
-    note_estimates(report, world)
-    if data is not None:
-        check_figures(report, world)
+    note_estimates(report, data)
+    if folder is not None:
+        check_figures(report, data)
     report.notes = list(dict.fromkeys(report.notes))
     return report
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Times of comparing lists and label sets.")
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    parser = argparse.ArgumentParser(
+        description="Times of the functions that compare lists and label sets."
     )
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
+    )
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:

@@ -1,15 +1,15 @@
-"""The lab at the size of the MSVD test split: what computing takes, and how fast its pages open.
+"""Times of the lab at the size of the MSVD test split: computing analyses and opening pages.
 
     python -m tests.benchmarks.pages [--sqlite] [--data DIR | --tiny] [--requests N]
         [--json]
 
-Runs on a new database of a local PostgreSQL (that of DATABASE_URL, or one that is found or
-started), or on a new SQLite file, filled by the commands from drawn files or (--data) from the real
-ones. Alpha is read from the database, beside the `krippendorff` package, and every analysis is
-computed once, by a process of its own. Then gunicorn serves them, and a researcher asks for each
-page and download, the first time and N times again, over one kept connection. The load runs on the
-same machine. Exit code 1 for an answer that is not 200, for a known figure that differs and for an
-alpha that is not the peer's, never for time.
+The database is a new one on a local PostgreSQL server (that of DATABASE_URL, else one that is found
+or started), or a new SQLite file. The commands fill it from drawn files, or with --data from the
+real ones. Alpha is computed from the database and compared with the `krippendorff` package. Each
+analysis is computed once, in its own process. Then gunicorn serves the pages, and a researcher
+opens each page and download once, and N more times, over one persistent connection. The load is
+generated on the same machine. The exit code is 1 if a response is not 200, a known value differs,
+or alpha differs from that of the package. Times do not change the exit code.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from tests.benchmarks.judging import server
 from tests.services import free_port
 
 PAGE_MS, ALPHA_SECONDS = 300, 2
-# Computing has none: a page shows the progress meanwhile.
+# Computing an analysis has no limit, because the page shows the progress.
 NO_LIMIT = float("inf")
-# Of a tiny input, some analyses are computed, each by a process of its own.
+# The analyses that are computed with a tiny input.
 TINY_ANALYSES = ("scores", "overlap")
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """One address: milliseconds of the first request and of all others, and its size as sent."""
+    """One address: milliseconds of the first request and of the others, and kilobytes as sent."""
 
     name: str
     first_ms: float
@@ -64,7 +64,7 @@ class Opened:
 
 
 def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
-    """What `tests.benchmarks.pages_world` says."""
+    """Run `tests.benchmarks.pages_world` and return its JSON object."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.pages_world", *arguments],
         cwd=ROOT,
@@ -77,14 +77,14 @@ def world(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
 
 
 class Visitor:
-    """A researcher's browser."""
+    """The browser of a researcher, with one persistent connection."""
 
     def __init__(self, port: int, session: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self.headers = {"Cookie": f"sessionid={session}", "Accept-Encoding": "gzip"}
 
     def visit(self, address: str) -> tuple[float, int]:
-        """Milliseconds until all has arrived, and bytes."""
+        """Return the milliseconds until the whole response has arrived, and its bytes."""
         began = time.perf_counter()
         self.connection.request("GET", address, headers=self.headers)
         answer = self.connection.getresponse()
@@ -103,7 +103,7 @@ class Visitor:
 def compute_all(
     environment: dict[str, str], bench: Bench, data: Path, names: Sequence[str]
 ) -> None:
-    """Each analysis once, as whole processes; as if systems were trained on the captions."""
+    """Compute each analysis in its own process. The test captions also serve as train captions."""
     captions = str(data / "captions.csv.gz")
     bench.command("import_train_captions", NO_LIMIT, "import_train_captions", KEY, captions)
     for name in names:
@@ -114,23 +114,27 @@ def compute_all(
 def open_all(
     environment: dict[str, str], home: Path, requests: int, names: Sequence[str]
 ) -> tuple[float, dict[str, list[Opened]]]:
-    """Milliseconds of the first request after the start, and by kind what was asked for."""
-    found = world(environment, "addresses", KEY, *names)
+    """Return milliseconds of the first request after the start, and the addresses by type."""
+    prepared = world(environment, "addresses", KEY, *names)
     port = free_port()
     with server(environment, port, home / "gunicorn.log"):
-        visitor = Visitor(port, found["session"])
+        visitor = Visitor(port, prepared["session"])
         start, _ = visitor.visit("/")
         opened = {
             kind: [visitor.visit_often(*one, requests) for one in addresses.items()]
-            for kind, addresses in found["addresses"].items()
+            for kind, addresses in prepared["addresses"].items()
         }
     return round(start, 1), opened
 
 
-def unlike(alphas: dict[str, tuple[float, float]]) -> list[str]:
-    """The values of alpha that differ from ours, which comes first."""
+def different_alphas(alphas: dict[str, tuple[float, float]]) -> list[str]:
+    """Return a message for each alpha that differs from Hearth's, which is the first."""
     (_, ours), *peers = alphas.values()
-    return [f"alpha is {ours}, a peer's {value}" for _, value in peers if abs(value - ours) > 1e-12]
+    return [
+        f"alpha is {ours}, the package returns {value}"
+        for _, value in peers
+        if abs(value - ours) > 1e-12
+    ]
 
 
 def print_alpha(alphas: dict[str, tuple[float, float]]) -> None:
@@ -142,7 +146,7 @@ def print_alpha(alphas: dict[str, tuple[float, float]]) -> None:
 
 
 def print_tables(computing: list[Row], start: float, opened: dict[str, list[Opened]]) -> None:
-    print(f"\n{'computing, as a whole process':42}{'seconds':>10}{'peak MB':>10}")
+    print(f"\n{'computing, in its own process':42}{'seconds':>10}{'peak MB':>10}")
     for row in computing:
         print(f"{row.name:42}{row.seconds:10.2f}{row.megabytes:10.0f}")
     for kind, rows in opened.items():
@@ -152,16 +156,20 @@ def print_tables(computing: list[Row], start: float, opened: dict[str, list[Open
             times = f"{one.first_ms:10,.1f}{one.median_ms:10,.1f}{one.p95_ms:10,.1f}"
             mark = "" if one.holds else "  MISSED"
             print(f"{one.name:42}{times}{PAGE_MS:8}{one.kilobytes:8,.1f}{mark}")
-    print(f"\nthe first request of all after the start: {start:,.1f} ms")
+    print(f"\nthe first request after the start: {start:,.1f} ms")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Computing analyses, and opening their pages.")
+    parser = argparse.ArgumentParser(
+        description="Times of computing analyses and opening their pages."
+    )
     parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--data", type=Path, help="folder of the real MSVD files")
-    parser.add_argument("--requests", type=int, default=20, help="of each address, but the first")
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--data", type=Path, help="folder with the MSVD files")
+    parser.add_argument("--requests", type=int, default=20, help="further requests of each address")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     choose_database(sqlite=options.sqlite)
     with tempfile.TemporaryDirectory(prefix="hearth-bench-") as folder:
@@ -178,7 +186,7 @@ def main() -> int:
             names = TINY_ANALYSES if options.tiny else world(environment, "names")["names"]
             compute_all(environment, bench, data, names)
             start, opened = open_all(environment, home, options.requests, names)
-    differences = [*filling.differences, *unlike(alphas)]
+    differences = [*filling.differences, *different_alphas(alphas)]
     if options.json:
         kinds = {kind: [asdict(one) for one in rows] for kind, rows in opened.items()}
         computing = [asdict(row) | {"limit": None} for row in bench.rows]

@@ -1,10 +1,10 @@
-"""What `tests.benchmarks.pages` asks a server for, found in a process of its own.
+"""Prepare the requests of `tests.benchmarks.pages`. Runs in its own process.
 
     python -m tests.benchmarks.pages_world names
     python -m tests.benchmarks.pages_world alpha KEY
     python -m tests.benchmarks.pages_world addresses KEY ANALYSIS...
 
-Each prints one JSON object.
+Each command prints one JSON object.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from config.accounts.roles import Role  # noqa: E402
 from evaluation.core.people.agreement import count_labels  # noqa: E402
 from evaluation.core.people.alpha import krippendorff_alpha  # noqa: E402
 from evaluation.core.relevance.compare import CHANGED  # noqa: E402
-from evaluation.lab.analyses import KINDS  # noqa: E402
-from evaluation.lab.analyses.asked import ask  # noqa: E402
+from evaluation.lab.analyses import ANALYSES  # noqa: E402
+from evaluation.lab.analyses.question import build_question  # noqa: E402
 from pooling.models import Benchmark  # noqa: E402
 from tests.benchmarks.judging_world import log_in  # noqa: E402
 
@@ -41,8 +41,11 @@ RESEARCHER = "researcher-of-the-bench"
 
 
 def alpha(key: str) -> dict[str, Any]:
-    """Seconds from the database to alpha, and what the `krippendorff` package takes once it has the
-    labels: of each, the seconds and the value."""
+    """Return seconds and value of alpha, computed by Hearth and by the `krippendorff` package.
+
+    The time of Hearth includes reading the labels from the database. The package gets them as
+    arrays.
+    """
     benchmark = Benchmark.objects.get(key=key)
     judgments = judgment_arrays(benchmark)
     n_pairs = len(judgments.codes)
@@ -66,23 +69,23 @@ def read_alpha(benchmark: Benchmark) -> float | None:
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[float, float]:
-    """Median seconds, and what was found."""
+    """Return the median of the seconds, and the result of `work`."""
     seconds = []
     for _ in range(repeats):
         began = time.perf_counter()
-        found = work()
+        result = work()
         seconds.append(time.perf_counter() - began)
-    return median(seconds), float(found)
+    return median(seconds), float(result)
 
 
 def addresses(key: str, names: list[str]) -> dict[str, Any]:
-    """The session of a new researcher, and by kind the addresses of what they open, by name."""
+    """Return the session of a new researcher, and the addresses of pages and downloads by name."""
     benchmark = Benchmark.objects.get(key=key)
     pages = {
         name: reverse(name, args=[key]) for name in ("benchmark", "analyses", "results", "compare")
     }
     pages["compare, most changed"] = f"{pages['compare']}?order={CHANGED}"
-    # Another seed is another result.
+    # A result with this seed is not stored.
     pages["not computed yet"] = reverse("analysis", args=[key, "scores"]) + "?seed=7"
     files: dict[str, str] = {}
     for name in names:
@@ -93,17 +96,17 @@ def addresses(key: str, names: list[str]) -> dict[str, Any]:
 
 
 def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
-    """Of an analysis that is computed: its JSON, its longest table and all its charts."""
-    stored = ask(KINDS[name], benchmark, {}).stored()
+    """Return the addresses of a computed analysis: its JSON, longest table and all charts."""
+    stored = build_question(ANALYSES[name], benchmark, {}).stored_result()
     if stored is None:
         raise SystemExit(f"{name} is not computed")
     at = [benchmark.key, name]
-    longest = max(KINDS[name].tables(stored.result), key=lambda table: len(table.rows))
+    longest = max(ANALYSES[name].tables(stored.result), key=lambda table: len(table.rows))
     files = {
         f"{name}, JSON": reverse("analysis-json", args=at),
         f"{name}, table {longest.name}": reverse("analysis-table", args=[*at, longest.name]),
     }
-    for chart in KINDS[name].charts(stored.result):
+    for chart in ANALYSES[name].charts(stored.result):
         files[f"{name}, chart {chart.name}"] = reverse("analysis-chart", args=[*at, chart.name])
     return files
 
@@ -111,7 +114,7 @@ def files_of(benchmark: Benchmark, name: str) -> dict[str, str]:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["names"]:
-            print(json.dumps({"names": list(KINDS)}))
+            print(json.dumps({"names": list(ANALYSES)}))
         case ["alpha", key]:
             print(json.dumps(alpha(key)))
         case ["addresses", key, *names]:

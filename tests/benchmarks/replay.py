@@ -1,11 +1,11 @@
-"""Times of replayed pools and of similar captions, and what a pool could have cost.
+"""Times of replaying pools and of comparing captions, and the smallest sufficient pools.
 
     python -m tests.benchmarks.replay [--data DIR | --tiny] [--json]
 
-Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
---data (captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and the known figures
-are checked: exit code 1 if one differs. Training captions are always made of test captions, cut in
-halves and put together anew. No Django, no database, one thread.
+Without --data a seeded generator draws input of the same shape as the MSVD test split. With --data
+(captions.csv.gz, three runs, judgments_sim.csv.gz) it is the real one, and results are compared
+with the known values. The exit code is 1 if one differs. Train captions are always made from halves
+of two test captions. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DEPTH, N_TRAINING, ERROR = 10, 48_774, 0.005
 SEEDS = 20
 RUNS = ("char5-1cap", "lsa-3cap", "tfidf-5cap")
 MEASURES = ("C@1", "C@5", "C@10", "AP")
-# Shares of the MSVD pool from which on C@5 of all three systems is within ERROR.
+# The smallest share of the MSVD pool for which the error of C@5 is at most ERROR for all systems.
 KNOWN = {"depth": 0.5, "uniform": 1.0, "move-to-front": 0.6, "max-mean": 0.8, "thompson": 0.7}
 
 
@@ -63,9 +63,11 @@ class Input:
 
 @dataclass(slots=True)
 class ReplayReport(Report):
-    """enough: by measure and strategy, the share of the pool from which on errors <= ERROR.
+    """The times with further results.
 
-    matches: threshold, precision, recall and F1 of labels from captions.
+    enough: by measure and strategy, the smallest share of the pool from which on all errors are at
+    most ERROR. matches: threshold, precision, recall and F1 of labels from captions. peak_mb: the
+    peak memory of the process.
     """
 
     enough: dict[str, dict[str, float | None]] = field(default_factory=dict)
@@ -103,7 +105,7 @@ def read_run(path: Path, query: Mapping[str, int], video: Mapping[str, int]) -> 
 
 
 def draw_input(rng: np.random.Generator, n_queries: int) -> Input:
-    """Three systems of different strength; a query matches its own video and one in 200."""
+    """Draw three systems of different quality. A query matches its own and 1 in 200 videos."""
     own = np.arange(n_queries) * N_VIDEOS // n_queries
     relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.005
     relevant[np.arange(n_queries), own] = True
@@ -126,11 +128,11 @@ def draw_run(rng: np.random.Generator, relevant: npt.NDArray[np.bool_], strength
 
 
 def draw_texts(rng: np.random.Generator, n_queries: int) -> list[str]:
-    """Seven words of letters each, the frequent ones first among 5,000."""
+    """Draw texts of seven words each, from 5,000 words with a Zipf distribution."""
     letters = np.array([*"abcdefghijklmnopqrstuvwxyz"])
     words = ["".join(rng.choice(letters, length)) for length in rng.integers(1, 9, 5_000)]
-    chosen = np.minimum(rng.zipf(1.3, (n_queries, 7)), len(words)) - 1
-    return [" ".join(words[number] for number in row) for row in chosen.tolist()]
+    numbers = np.minimum(rng.zipf(1.3, (n_queries, 7)), len(words)) - 1
+    return [" ".join(words[number] for number in row) for row in numbers.tolist()]
 
 
 def make_train_captions(texts: list[str], rng: np.random.Generator) -> list[str]:
@@ -145,36 +147,36 @@ def make_train_captions(texts: list[str], rng: np.random.Generator) -> list[str]
 
 
 def time_orders(report: ReplayReport, pool: PooledLabels) -> None:
-    group = f"order of {np.count_nonzero(pool.brought.any(axis=0)):,} pairs"
+    group = f"order of {np.count_nonzero(pool.contributed.any(axis=0)):,} pairs"
     for name, strategy in STRATEGIES.items():
         report.time(group, name, lambda order=strategy: order(pool, 1)(np.random.default_rng(1)), 3)
     report.time(group, "max-mean, a loop over queries", lambda: max_mean_by_query(pool), 1)
 
 
 def max_mean_by_query(pool: PooledLabels) -> list[list[int]]:
-    """What one would write first: videos of each query in the order of `order_by_max_mean`."""
+    """Return the videos of each query in the order of `order_by_max_mean`, with plain loops."""
     relevant = set(pool.labels.positives()[0].tolist())
     runs = [ranked.tolist() for ranked in pool.runs.values()]
     orders = []
     for query in range(pool.labels.n_queries):
-        turns = [runs[(query + turn) % len(runs)][query] for turn in range(len(runs))]
-        hits, asked, places = [0] * len(turns), [0] * len(turns), [0] * len(turns)
-        told: dict[int, None] = {}
+        lists = [runs[(query + step) % len(runs)][query] for step in range(len(runs))]
+        hits, n_judged, places = [0] * len(lists), [0] * len(lists), [0] * len(lists)
+        revealed: dict[int, None] = {}
         while True:
-            best, most = -1, -1.0
-            for run, videos in enumerate(turns):
-                while places[run] < len(videos) and videos[places[run]] in told:
+            best, highest = -1, -1.0
+            for run, videos in enumerate(lists):
+                while places[run] < len(videos) and videos[places[run]] in revealed:
                     places[run] += 1
-                mean = (hits[run] + 1) / (asked[run] + 2)
-                if places[run] < len(videos) and mean > most:
-                    best, most = run, mean
+                mean = (hits[run] + 1) / (n_judged[run] + 2)
+                if places[run] < len(videos) and mean > highest:
+                    best, highest = run, mean
             if best < 0:
                 break
-            video = turns[best][places[best]]
-            told[video] = None
-            asked[best] += 1
+            video = lists[best][places[best]]
+            revealed[video] = None
+            n_judged[best] += 1
             hits[best] += pool.labels.space.encode(query, video) in relevant
-        orders.append([*told])
+        orders.append([*revealed])
     return orders
 
 
@@ -192,7 +194,7 @@ def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
     for name in MEASURES:
         work = partial(replay, pool, parse_measure(name))
         often = partial(replay_seeds, pool, parse_measure(name), seeds=SEEDS)
-        found: tuple[Replay, ...] = report.time(
+        replays: tuple[Replay, ...] = report.time(
             "replay of all strategies", name, lambda run=work: run(rng=np.random.default_rng(1)), 1
         )
         report.time(
@@ -201,7 +203,7 @@ def time_replays(report: ReplayReport, pool: PooledLabels) -> None:
             lambda run=often: run(rng=np.random.default_rng(1)),
             1,
         )
-        budgets = {one.strategy: one.enough(ERROR) for one in found}
+        budgets = {one.strategy: one.enough(ERROR) for one in replays}
         report.enough[name] = {
             strategy: None if budget is None else round(budget.share, 4)
             for strategy, budget in budgets.items()
@@ -225,10 +227,10 @@ def time_matches(report: ReplayReport, data: Input) -> None:
     codes = data.judged.codes
     codes = codes[~np.isin(codes, data.original.codes)]
     group = f"labels of {len(codes):,} pairs"
-    alike = report.time(
+    similarity = report.time(
         group, "from captions", lambda: match_captions(data.texts, data.original, codes), 1
     )
-    quality = report.time(group, "scored", lambda: score_matches(codes, alike, data.judged), 1)
+    quality = report.time(group, "scored", lambda: score_matches(codes, similarity, data.judged), 1)
     columns = (quality.thresholds, quality.precision, quality.recall, quality.f1)
     report.matches = [[round(value, 4) for value in row] for row in np.stack(columns, 1).tolist()]
 
@@ -248,31 +250,35 @@ def measure_all(folder: Path | None, *, tiny: bool = False) -> ReplayReport:
         for strategy, share in KNOWN.items():
             report.check(f"MSVD C@5, {strategy}", report.enough["C@5"][strategy], share, 1e-4)
     report.peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    report.notes.append(f"{report.peak_mb:,.0f} MB at most, the input included")
+    report.notes.append(f"{report.peak_mb:,.0f} MB peak memory, including the input")
     return report
 
 
 def print_figures(report: ReplayReport) -> None:
-    print(f"\nshare of the pool from which on all scores are within {100 * ERROR} points")
+    print(f"\nsmallest share of the pool for which all scores are within {100 * ERROR} points")
     print(f"{'':<8}" + "".join(f"{strategy:>15}" for strategy in STRATEGIES))
     for measure, shares in report.enough.items():
         print(f"{measure:<8}" + "".join(f"{share:>15.1%}" for share in shares.values()))
     best = max(report.matches, key=lambda row: row[3])
-    for what, row in (("best F1", best), ("equal captions", report.matches[-1])):
+    for name, row in (("best F1", best), ("equal captions", report.matches[-1])):
         threshold, precision, recall, f1 = row
         print(
-            f"labels from captions, {what}: threshold {threshold}, "
+            f"labels from captions, {name}: threshold {threshold}, "
             f"precision {precision:.1%}, recall {recall:.1%}, F1 {f1:.1%}"
         )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Times of replayed pools and similar captions.")
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    parser = argparse.ArgumentParser(
+        description="Times of replaying pools and of comparing captions."
     )
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
+    )
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:

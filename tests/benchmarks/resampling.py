@@ -1,13 +1,14 @@
-"""Times of resampling, tests and correlations beside scipy and a plain numpy loop, same input.
+"""Times of resampling, tests and correlations, and of scipy and plain numpy on the same input.
 
     python -m tests.benchmarks.resampling [--tiny] [--json]
 
-Input is drawn from a seeded generator in the shape of the MSVD test split, 27,763 queries with
-C@1, AP under new labels, and values that all differ, which no measure has; and ten times that. No
-Django, no database, one thread. What is exact is compared with the peers', the rest within the
-error of the draws: exit code 1 if one differs. A peer that would take minutes or all of the memory
-draws fewer resamples; its row says how many, and its ratio is that of the times as they stand.
-scipy draws no fewer values than it is given: a sub-sample is one of its resamples of N values.
+A seeded generator draws the input: 27,763 queries, as in the MSVD test split, and ten times that.
+The values are like C@1, like AP under new labels, and all different, which is the slowest case.
+Exact results must equal those of the alternatives, and random ones must be within the sampling
+error. The exit code is 1 if one differs. An alternative that would take minutes or too much memory
+draws fewer resamples. Its row gives the number, and its ratio is not corrected for it. scipy always
+draws as many values as it gets, so for a sub-sample of N values it gets only N values. The program
+uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ Values = npt.NDArray[np.float64]
 
 SIZES = (500, 1000, 3000)
 RESAMPLES = 10_000
-# What was promised of three sizes at 27,763 queries.
+# Limit for the three sizes at 27,763 queries, in milliseconds.
 SUB_SAMPLES_MS = 1000
-# scipy holds batch x queries at a time; without a batch it would take gigabytes.
+# scipy computes batch x queries values at a time. Without a batch it would need gigabytes.
 SCIPY_BATCH = 200
 
 
@@ -45,24 +46,27 @@ SCIPY_BATCH = 200
 
 
 def draw_correct(rng: np.random.Generator, n_queries: int, share: float = 0.6) -> Values:
-    """C@1 of a system."""
+    """Draw C@1 of a system."""
     return (rng.random(n_queries) < share).astype(np.float64)
 
 
 def draw_precisions(rng: np.random.Generator, n_queries: int) -> Values:
-    """Like AP of a real run under new labels: four fifths of the values are one of some hundred
-    that come often, 0 and 1 most of all, and the others hardly come twice."""
+    """Draw values like AP of a real run under new labels.
+
+    Four fifths of the values are among a hundred frequent ones, most of them 0 or 1. The others are
+    nearly all different.
+    """
     often = np.concatenate([[0.0, 1.0], rng.random(98)])
     shares = np.concatenate([[0.15, 0.3], np.full(98, 0.55 / 98)])
     values = rng.choice(often, n_queries, p=shares)
     return np.where(rng.random(n_queries) < 0.2, rng.random(n_queries), values)
 
 
-# --- the peers ------------------------------------------------------------------------------------
+# --- alternatives ---------------------------------------------------------------------------------
 
 
 def loop_deviation(values: Values, size: int, resamples: int) -> float:
-    """A plain loop, a resample at a time."""
+    """Return the deviation of the means, with a plain loop over the resamples."""
     rng = np.random.default_rng(2)
     means = [values[rng.integers(0, len(values), size)].mean() for _ in range(resamples)]
     return float(np.std(means, ddof=1))
@@ -113,13 +117,13 @@ def scipy_signs(stats: Any, differences: Values, resamples: int) -> float:
 # --- measurements ---------------------------------------------------------------------------------
 
 
-def fresh(work: Callable[..., Any], *given: Any, **named: Any) -> Callable[[], Any]:
-    """`work` with a generator of its own each time."""
-    return lambda: work(*given, rng=np.random.default_rng(1), **named)
+def fresh(work: Callable[..., Any], *arguments: Any, **options: Any) -> Callable[[], Any]:
+    """Return a function that calls `work` with a new random generator each time."""
+    return lambda: work(*arguments, rng=np.random.default_rng(1), **options)
 
 
 def time_sub_samples(report: Report, name: str, values: Values) -> None:
-    """Three sizes, 10,000 times each, of all."""
+    """Draw 10,000 sub-samples of each of three sizes."""
     group = f"sub-samples of {name}, N = 500, 1,000, 3,000"
 
     def ours() -> list[float]:
@@ -178,7 +182,7 @@ def time_interval(report: Report, name: str, values: Values, peers: int) -> None
     error = float(values.std()) / len(values) ** 0.5
     theirs = peer.confidence_interval
     for side, bound in (("low", theirs.low), ("high", theirs.high)):
-        # The standard error of a 2.5 percent quantile of 200 draws is a fifth of a deviation.
+        # The standard error of the 2.5 % quantile of 200 draws is a fifth of a standard deviation.
         report.check(f"{group}, {side}", getattr(ours, side), float(bound), error)
 
 
@@ -200,11 +204,11 @@ def time_tests(report: Report, name: str, differences: Values, peers: int) -> No
         report.check(group, ours.p, float(exact.pvalue), 1e-9)
     title = f"scipy.stats.permutation_test, {peers:,} draws"
     p = report.time(group, title, lambda: scipy_signs(stats, differences, peers), 1)
-    report.check(group, ours.p, p, 4 / (4 * peers) ** 0.5)  # four standard errors at most
+    report.check(group, ours.p, p, 4 / (4 * peers) ** 0.5)  # at most four standard errors
 
 
 def time_systems(report: Report, n_queries: int, rng: np.random.Generator) -> None:
-    """Three systems: all figures of all pairs, and their rankings under two label sets."""
+    """Compare all pairs of three systems, and their rankings under two label sets."""
     correct = np.stack([draw_correct(rng, n_queries, share) for share in (0.6, 0.59, 0.5)])
     precisions = np.stack([draw_precisions(rng, n_queries) for _ in range(3)])
     group = f"three systems of {n_queries:,} queries"
@@ -260,9 +264,11 @@ def measure_all(*, tiny: bool = False) -> Report:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Times of resampling beside its peers.")
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser = argparse.ArgumentParser(description="Times of resampling, and of alternatives.")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     report = measure_all(tiny=arguments.tiny)
     if arguments.json:

@@ -1,13 +1,13 @@
-"""Times of the numeric core beside what people would use instead, on the same input.
+"""Times of scoring and agreement, and of alternatives on the same input.
 
     python -m tests.benchmarks.scoring [--data DIR | --tiny] [--json]
 
-Without --data the input is drawn from a seeded generator in the shape of the MSVD test split. With
---data (captions.csv.gz, tfidf-5cap.run.gz, judgments_sim.csv.gz) it is the real one, and the known
-figures are checked: exit code 1 if one differs. No Django, no database, one thread. The peers'
-scores are compared with ours, too. A peer that is not installed is named and left out. Where a time
-was promised it stands beside ours, marked where it is missed; that alone is no failure, for it may
-be the machine's.
+Without --data a seeded generator draws input of the same shape as the MSVD test split. With --data
+(captions.csv.gz, tfidf-5cap.run.gz, judgments_sim.csv.gz) it is the real one, and results are
+compared with the known values. They are also compared with those of the alternatives. The exit code
+is 1 if a value differs. An alternative that is not installed is skipped with a note. If a time has
+a limit, the table shows it and marks a missed one, but a slow machine does not change the exit
+code. The program uses no Django, no database and one thread.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ IntArray = npt.NDArray[np.int64]
 N_QUERIES, N_VIDEOS, N_ANNOTATORS = 27_763, 670, 100
 N_PAIRS = 618_309
 TINY_QUERIES, TINY_PAIRS = 60, 500
-# What the peers are asked for, in our names and in those of ir_measures and pytrec_eval.
+# The measures that the alternatives compute: our names, and those of ir_measures and pytrec_eval.
 COMMON = {
     "C@1": ("Success@1", "success_1"),
     "C@5": ("Success@5", "success_5"),
@@ -50,14 +50,14 @@ COMMON = {
     "nDCG": ("nDCG", "ndcg"),
     "RR": ("RR", "recip_rank"),
 }
-# What was promised, in milliseconds.
+# Limits in milliseconds.
 DEPTH_10_MS, DEPTH_100_MS, ALPHA_MS, INTERVAL_MS = 30, 100, 50, 1000
 COMMON_MEASURES = tuple(parse_measure(name) for name in COMMON)
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels as rows: pair numbers, annotators and values, each [L]."""
+    """L labels: their pair numbers, annotators and values, each int64 [L]."""
 
     pair: IntArray
     annotator: IntArray
@@ -65,19 +65,19 @@ class Labels:
     n_pairs: int
 
     def repeat(self, times: int) -> Labels:
-        """The same labels `times` over, on further pairs."""
+        """Return the labels repeated `times` times, each time for other pairs."""
         pair = (self.pair + np.arange(times)[:, None] * self.n_pairs).reshape(-1)
         annotator, value = np.tile(self.annotator, times), np.tile(self.value, times)
         return Labels(pair, annotator, value, self.n_pairs * times)
 
 
-# Ten times the captions may cost so many times as much.
+# Ten times the captions may take at most this many times as long.
 GROWTH_LIMIT = 11.0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """limit: milliseconds that were promised, if any were."""
+    """One time. ratio: relative to the first row of the group. limit: in milliseconds, or None."""
 
     group: str
     name: str
@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How many times as long the same takes for ten times the captions."""
+    """The factor by which the time grows with ten times the captions."""
 
     group: str
     name: str
@@ -110,7 +110,7 @@ class Report:
         repeats: int,
         limit: float | None = None,
     ) -> Any:
-        """Median milliseconds of `work`; the ratio is to the first row of its group."""
+        """Add a row with the median milliseconds of `work`, and return the last result."""
         print(f"{group}: {name} …", file=sys.stderr)
         seconds = []
         for _ in range(repeats):
@@ -123,23 +123,23 @@ class Report:
         return result
 
     def grow(self, size: str, larger: str) -> None:
-        """Compare each row of ours in a group of this size with that of ten times the size."""
+        """Compare the rows of Hearth in groups of this size with those of ten times the size."""
         times = {(row.group, row.name): row.ms for row in self.rows}
         for (group, name), ms in times.items():
             more = times.get((group.replace(size, larger), name))
             if size in group and more is not None and name.startswith("Hearth"):
                 self.growth.append(Growth(group, name, more / ms))
 
-    def check(self, what: str, value: float | None, expected: float, tolerance: float) -> None:
+    def check(self, name: str, value: float | None, expected: float, tolerance: float) -> None:
         if value is None or abs(value - expected) > tolerance:
-            self.failures.append(f"{what}: {value}, expected {expected}")
+            self.failures.append(f"{name}: {value}, expected {expected}")
 
     def load(self, package: str) -> Any:
-        """The package, or None with a note."""
+        """Return the package. If it is not installed, add a note and return None."""
         try:
             return importlib.import_module(package)
         except ImportError:
-            self.notes.append(f"{package} is not installed and was left out")
+            self.notes.append(f"{package} is not installed and was skipped")
             return None
 
 
@@ -147,7 +147,7 @@ class Report:
 
 
 def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, Judged]:
-    """Lists of depth 100 and about 22 judged pairs per query, a ninth of them positive."""
+    """Draw lists of depth 100, and about 22 judged pairs per query, a ninth of them positive."""
     relevant = rng.random((n_queries, N_VIDEOS), dtype=np.float32) < 0.0022
     relevant[np.arange(n_queries), rng.integers(0, N_VIDEOS, n_queries)] = True
     scores = rng.standard_normal((n_queries, N_VIDEOS), dtype=np.float32)
@@ -163,15 +163,17 @@ def draw_scored_run(rng: np.random.Generator, n_queries: int) -> tuple[Ranked, J
 
 
 def draw_labels(rng: np.random.Generator, n_pairs: int) -> Labels:
-    """A tenth of the pairs labelled twice, by people who err in 3 percent, thirds on conflict."""
+    """Draw labels with 3 % errors. A tenth of the pairs has two, and a third if they differ."""
     truth = rng.random(n_pairs) < 0.1
-    given = truth[:, None] ^ (rng.random((n_pairs, 3)) < 0.03)
+    answers = truth[:, None] ^ (rng.random((n_pairs, 3)) < 0.03)
     doubled = rng.random(n_pairs) < 0.1
-    several = np.stack([doubled | True, doubled, doubled & (given[:, 0] != given[:, 1])], axis=1)
-    # Three different people: consecutive numbers.
+    is_labelled = np.stack(
+        [doubled | True, doubled, doubled & (answers[:, 0] != answers[:, 1])], axis=1
+    )
+    # Consecutive numbers, so that a pair has three different annotators.
     people = (rng.integers(0, N_ANNOTATORS, n_pairs)[:, None] + np.arange(3)) % N_ANNOTATORS
-    pair, slot = np.nonzero(several)
-    return Labels(pair, people[pair, slot], given[pair, slot].astype(np.int64), n_pairs)
+    pair, slot = np.nonzero(is_labelled)
+    return Labels(pair, people[pair, slot], answers[pair, slot].astype(np.int64), n_pairs)
 
 
 def judged_of(
@@ -189,7 +191,7 @@ def read_rows(path: Path) -> Iterator[list[str]]:
 
 
 def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
-    """The run (depth 20), the original positives, the majority of the judgments, the judgments."""
+    """Return the run of depth 20, the original positives, the majority labels and all labels."""
     query: dict[str, int] = {}
     video: dict[str, int] = {}
     rows = read_rows(folder / "captions.csv.gz")
@@ -218,15 +220,15 @@ def read_data(folder: Path) -> tuple[Ranked, Judged, Judged, Labels]:
 
 
 def repeat_benchmark(ranked: Ranked, judged: Judged, times: int) -> tuple[Ranked, Judged]:
-    """The same captions `times` over, as further queries of the same videos."""
-    shift = np.arange(times)[:, None] * (judged.space.n_pairs)
+    """Repeat all captions `times` times, as further queries for the same videos."""
+    shift = np.arange(times)[:, None] * judged.space.n_pairs
     codes = (judged.codes + shift).reshape(-1)
     gains = np.tile(judged.gains, times)
     more = Judged(codes, gains, judged.n_queries * times, judged.n_videos)
     return np.tile(ranked, (times, 1)), more
 
 
-# --- the peers ------------------------------------------------------------------------------------
+# --- alternatives ---------------------------------------------------------------------------------
 
 
 def positives_by_query(judged: Judged) -> dict[str, dict[str, int]]:
@@ -248,21 +250,24 @@ def run_by_query(ranked: Ranked) -> dict[str, dict[str, float]]:
 
 
 def score_by_sets(run: list[list[int]], positives: list[set[int]]) -> dict[str, float]:
-    """Means over the queries of `score_query`: one dictionary per query, as the published FIRE
-    code has it. Written anew here; what that code takes on the like is in its own figures."""
-    rows = [score_query(videos, wanted) for videos, wanted in zip(run, positives, strict=True)]
+    """Return means of `score_query` over the queries.
+
+    The function uses one dictionary per query, like the published FIRE code, but is not a copy of
+    it.
+    """
+    rows = [score_query(videos, own) for videos, own in zip(run, positives, strict=True)]
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
 
-def score_query(videos: list[int], wanted: set[int]) -> dict[str, float]:
-    """C@k, P@k, R@k and AP over the positives found, by np.mean over lists of hits."""
-    hits = [video in wanted for video in videos]
+def score_query(videos: list[int], positives: set[int]) -> dict[str, float]:
+    """Return C@k, P@k, R@k and AP(found) of one query, with np.mean over lists of hits."""
+    hits = [video in positives for video in videos]
     precisions = [np.mean(hits[:rank]) for rank, hit in enumerate(hits, start=1) if hit]
     row = {"AP(found)": float(np.mean(precisions)) if precisions else 0.0}
     for k in (1, 5, 10):
         row[f"C@{k}"] = float(any(hits[:k]))
         row[f"P@{k}"] = float(np.mean(hits[:k]))
-        row[f"R@{k}"] = sum(hits[:k]) / len(wanted) if wanted else 0.0
+        row[f"R@{k}"] = sum(hits[:k]) / len(positives) if positives else 0.0
     return row
 
 
@@ -276,13 +281,16 @@ def time_scoring(
     repeats: int,
     limit: float | None = None,
 ) -> None:
-    """One group: one run, ours and the peers', `repeats` times each peer (0: ours alone)."""
+    """Time the scoring of one run by Hearth and the alternatives.
+
+    Each alternative runs `repeats` times. With 0, only Hearth runs.
+    """
     group = f"{ranked.shape[0]:,} x {ranked.shape[1]}"
     ranked = np.ascontiguousarray(ranked)
     score_run(ranked, judged, DEFAULT_MEASURES)
     name = f"Hearth, all {len(DEFAULT_MEASURES)} measures"
     report.time(group, name, lambda: score_run(ranked, judged, DEFAULT_MEASURES), 7, limit)
-    name = f"Hearth, the {len(COMMON)} that the peers compute"
+    name = f"Hearth, the {len(COMMON)} measures of the alternatives"
     report.time(group, name, lambda: score_run(ranked, judged, COMMON_MEASURES), 7)
     measures = (*DEFAULT_MEASURES, *COMMON_MEASURES)
     ours = score_run(ranked, judged, measures)
@@ -304,7 +312,9 @@ def time_pytrec_eval(
     def evaluate(run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]) -> Any:
         return package.RelevanceEvaluator(qrels, set(names.values())).evaluate(run)
 
-    answers = report.time(group, "pytrec_eval, alone", lambda: evaluate(run, qrels), repeats)
+    answers = report.time(
+        group, "pytrec_eval, without its dictionaries", lambda: evaluate(run, qrels), repeats
+    )
     with_dictionaries = "pytrec_eval, with its dictionaries"
     report.time(
         group,
@@ -326,7 +336,7 @@ def time_ir_measures(
     qrels, run = positives_by_query(judged), run_by_query(ranked)
     means = report.time(
         group,
-        "ir_measures, alone",
+        "ir_measures, without its dictionaries",
         lambda: package.calc_aggregate(peers.values(), qrels, run),
         repeats,
     )
@@ -351,7 +361,7 @@ def time_sets(
 def time_agreement(report: Report, labels: Labels, *, peers: bool = True) -> ValueCounts:
     group = f"alpha of {len(labels.pair):,} labels"
     counts = count_labels(labels.pair, labels.value, labels.n_pairs)
-    name = "Hearth, from the value counts of several"
+    name = "Hearth, from value counts"
     limit = ALPHA_MS if peers else None
     alpha = report.time(group, name, lambda: krippendorff_alpha(counts), 7, limit).value
     report.time(
@@ -406,7 +416,7 @@ def time_interval(report: Report, counts: ValueCounts) -> None:
 def check_figures(
     report: Report, ranked: Ranked, original: Judged, judged: Judged, counts: ValueCounts
 ) -> None:
-    """The known figures of the MSVD data, to the six digits that are published."""
+    """Compare the results for the MSVD data with the known values, which have six digits."""
     expected = {
         "C@1": (0.454526, 0.596081),
         "C@5": (0.700321, 0.807586),
@@ -425,7 +435,7 @@ def check_figures(
     report.check("MSVD agreement", percent_agreement(counts).value, 0.954381, 5.001e-7)
     report.check("MSVD alpha", krippendorff_alpha(counts).value, 0.764355, 5.001e-7)
     if not report.failures:
-        report.notes.append("the known MSVD figures are reproduced")
+        report.notes.append("the known values for MSVD are reproduced")
 
 
 def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
@@ -439,12 +449,12 @@ def measure_all(data: Path | None, *, tiny: bool = False) -> Report:
     else:
         ranked, original, majority, labels = read_data(data)
         judged = with_positives(majority, original)
-        report.notes.append("depth 100 is drawn; the other input is the data's")
+        report.notes.append("the input of depth 100 is drawn, the other input is real")
     time_scoring(report, ranked[:, :10], judged, 3, DEPTH_10_MS)
     time_scoring(report, ranked, judged, 3)
     time_scoring(report, deep, drawn, 1, DEPTH_100_MS)
     time_scoring(report, *repeat_benchmark(ranked[:, :10], judged, 10), 1)
-    # Its 28 million predictions would take the peers gigabytes of dictionaries.
+    # For these 28 million predictions, the alternatives would need gigabytes of dictionaries.
     time_scoring(report, *repeat_benchmark(deep, drawn, 10), 0)
     report.grow(f"{n_queries:,} x", f"{10 * n_queries:,} x")
     counts = time_agreement(report, labels)
@@ -462,21 +472,21 @@ def print_table(report: Report) -> None:
     for place, row in enumerate(report.rows):
         if place == 0 or report.rows[place - 1].group != row.group:
             print(f"\n{row.group:<{width}}  {'ms':>10}  {'ratio':>8}  {'limit':>8}")
-        print(f"{row.name:<{width}}  {row.ms:>10,.1f}  {row.ratio:>8,.1f}{promised(row)}")
+        print(f"{row.name:<{width}}  {row.ms:>10,.1f}  {row.ratio:>8,.1f}{limit_cell(row)}")
     print_growth(report)
     print()
     for line in (*report.notes, *(f"DIFFERS: {failure}" for failure in report.failures)):
         print(line)
 
 
-def promised(row: Row) -> str:
+def limit_cell(row: Row) -> str:
     if row.limit is None:
         return ""
     return f"  {row.limit:>8,.0f}" + ("" if row.ms < row.limit else "  MISSED")
 
 
 def print_growth(report: Report) -> None:
-    """What ten times the captions cost, in times."""
+    """Print the factors by which times grow with ten times the captions."""
     if report.growth:
         print(f"\n{'ten times the captions':<82}  {'times':>8}  {'limit':>8}")
     for one in report.growth:
@@ -485,12 +495,16 @@ def print_growth(report: Report) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Times of the numeric core beside its peers.")
-    parser.add_argument(
-        "--data", type=Path, help="folder with the MSVD files; default: drawn input"
+    parser = argparse.ArgumentParser(
+        description="Times of scoring and agreement, and of alternatives."
     )
-    parser.add_argument("--tiny", action="store_true", help="a small input, to see that it runs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument(
+        "--data", type=Path, help="folder with the MSVD files; by default, input is drawn"
+    )
+    parser.add_argument(
+        "--tiny", action="store_true", help="use a small input, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     report = measure_all(arguments.data, tiny=arguments.tiny)
     if arguments.json:

@@ -1,6 +1,6 @@
-"""Each benchmark runs on a tiny input, so that none stops working unnoticed.
+"""Run each benchmark on a tiny input, so that a broken one is noticed.
 
-Times are of no interest here: a program that only misses a limit passes.
+Times are ignored: a program that only exceeds a limit passes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TINY = {
     "resampling": "--tiny",
     "scoring": "--tiny",
 }
-# What must be empty or zero, in the programs that report it.
+# Keys whose values must be empty or zero, if a program reports them.
 WRONG = ("failures", "differences", "errors", "judged_twice")
 
 
-def test_every_program_is_here() -> None:
+def test_every_program_has_tiny_options() -> None:
     others = {path for path in FOLDER.glob("*.py") if path != Path(__file__)}
     programs = {path.stem for path in others if "def main(" in path.read_text()}
     assert programs == set(TINY)
@@ -46,7 +46,7 @@ def test_a_benchmark_runs_on_a_tiny_input(name: str) -> None:
         text=True,
         check=False,
     )
-    # 1 is also for a missed limit; a program that broke prints no result.
+    # The exit code is also 1 for a missed limit. A program that fails prints no result.
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)

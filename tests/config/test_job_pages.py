@@ -121,10 +121,11 @@ def test_the_browser_goes_to_the_result(client: Client, tmp_path: Path) -> None:
     assert "HX-Redirect" not in poll(client, job)
     run_job(job.pk)
     done = poll(client, job, "/benchmarks/tiny/pools/new/")
-    assert done["HX-Redirect"] == "/benchmarks/tiny/#pools"
-    assert "The pool has 1 pair, 1 of them new." in client.get("/benchmarks/tiny/").content.decode()
+    assert done["HX-Redirect"] == "/benchmarks/tiny/campaigns/#pools"
+    page = client.get("/benchmarks/tiny/campaigns/").content.decode()
+    assert "The pool has 1 pair, 1 of them new." in page
     # On the page of the result, a new fragment would only scroll.
-    again = poll(client, job, "/benchmarks/tiny/")
+    again = poll(client, job, "/benchmarks/tiny/campaigns/")
     assert (again["HX-Refresh"], "HX-Redirect" in again) == ("true", False)
 
 

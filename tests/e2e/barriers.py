@@ -1,4 +1,4 @@
-"""What axe finds on a page: barriers for people who see, hear or move differently."""
+"""Accessibility checks of pages with axe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def find_barriers(page: Page, *, but: str = "") -> list[str]:
-    """Return what axe finds on the page as it is now, without what the selector `but` names."""
+    """Return the accessibility problems of the page, except in elements that match `but`."""
     context = {"exclude": [[but]]} if but else None
     return [
         f"{one['id']}: {node['html']}"
@@ -21,5 +21,5 @@ def find_barriers(page: Page, *, but: str = "") -> list[str]:
 
 
 def is_sound(page: Page, *, but: str = "") -> None:
-    """Check that there are no barriers on the page, or on all of it `but` what a selector names."""
+    """Check that the page has no accessibility problems, except in elements that match `but`."""
     assert find_barriers(page, but=but) == []

@@ -1,4 +1,4 @@
-"""What the tests of the judging room share: worlds to judge, and eyes for the page."""
+"""Campaigns for the tests of the judging room, and functions that use and read its page."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.factories import build_pool, import_benchmark
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
 
-# Keys count, and what they count for is on the screen: the pair's video, or why there is none; the
-# verdict in training; or that no pair is left.
+# The room accepts keys, and the screen shows the video of the pair, the problem with it, the
+# feedback in training, or that no pairs are left.
 SETTLED = ", ".join(
     f"#room[data-accepts=true]{state}"
     for state in (
@@ -43,14 +43,14 @@ PLAYS = """async () => {
   await new Promise((resolve) => { video.requestVideoFrameCallback(resolve); });
   return !video.paused && video.currentTime > 0;
 }"""
-# The browser's own store of answers that have not reached the server.
+# The database of the browser with answers that have not reached the server is empty.
 NOTHING_STORED = """async () => {
   const open = indexedDB.open("hearth-outbox");
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = resolve;
     request.onerror = reject;
   });
-  // Without the room's own store there is none to look into, and none to make.
+  // If the room has not created the database, do not create it here.
   open.onupgradeneeded = () => open.transaction.abort();
   await done(open);
   const count = open.result.transaction("answers").objectStore("answers").count();
@@ -63,7 +63,7 @@ CAPTION = "a dog runs after a <b>ball</b>"
 
 @cache
 def clip(number: int) -> Path:
-    """A short video, made once for all tests."""
+    """Return the path of a short video, which is made once for all tests."""
     path = Path(settings.HEARTH_HOME) / f"clip-{number}.mp4"
     write_video(draw_scene(random.Random(number)), path)
     return path
@@ -72,7 +72,7 @@ def clip(number: int) -> Path:
 def make_benchmark(
     folder: Path, captions: Sequence[str], *, videos: int = 3, key: str = "room"
 ) -> Benchmark:
-    """Every caption is pooled with every video."""
+    """Make a benchmark in which every caption is pooled with every video."""
     names = [f"v{number}" for number in range(videos)]
     for number, name in enumerate(names):
         shutil.copy(clip(number), folder / f"{name}.mp4")
@@ -96,7 +96,7 @@ def make_campaign(
 
 
 def make_dogs(folder: Path) -> Campaign:
-    """One caption; the run puts first a video that is not its original positive."""
+    """Make a campaign of one caption and one pooled video, which is not its original positive."""
     for name in ("v0", "v1"):
         write_video(draw_scene(random.Random(name)), folder / f"{name}.mp4")
     benchmark = import_benchmark(
@@ -112,7 +112,7 @@ def make_dogs(folder: Path) -> Campaign:
 
 
 def sign_in(context: BrowserContext, url: str, person: User) -> Page:
-    """A page of somebody who signed in before: the form has tests of its own."""
+    """Open a page for a signed-in person, without the sign-in form, which has separate tests."""
     client = Client()
     client.force_login(person)
     context.add_cookies(
@@ -138,7 +138,7 @@ def enter(page: Page, campaign: Campaign) -> Page:
 
 
 def room(page: Page, **states: str) -> Locator:
-    """The room, if its attributes have these values."""
+    """Return a locator of the room that matches if its data attributes have these values."""
     attributes = "".join(f"[data-{name}={value}]" for name, value in states.items())
     return page.locator(f"#room{attributes}")
 
@@ -161,14 +161,14 @@ def until_playing(page: Page) -> None:
 
 
 def press(page: Page, *keys: str) -> None:
-    """Keys that answer or go back: each on a pair that has been there for long enough."""
+    """Press keys that answer or go back, each when the room accepts keys."""
     for key in keys:
         page.keyboard.press(key)
         settle(page)
 
 
 def press_at_once(page: Page, key: str, state: str) -> None:
-    """Have the key pressed when the room comes to the state, before any other key could be."""
+    """Make the page press the key immediately when the room changes to the state."""
     page.evaluate(
         """({ key, state }) => {
           const room = document.getElementById("room");
@@ -184,7 +184,7 @@ def press_at_once(page: Page, key: str, state: str) -> None:
 
 
 def answer_all(page: Page, key: str = "k") -> None:
-    """Answer what the browser holds, until the room says that there is no pair."""
+    """Answer all pairs until the room shows that none is left."""
     settle(page)
     while room(page, state="ready").count():
         press(page, key)
@@ -192,7 +192,7 @@ def answer_all(page: Page, key: str = "k") -> None:
 
 
 def until_claimed(page: Page, times: int) -> None:
-    """Wait until the page has heard so many times which pairs come next."""
+    """Wait until the page has claimed pairs this number of times."""
     wait_until(
         page,
         f"""() => performance.getEntriesByType("resource")
@@ -209,16 +209,16 @@ def shown(page: Page, part: str) -> bool:
 
 
 def judged(page: Page) -> Locator:
-    """How many pairs the person has judged, as the room counts them."""
+    """Return a locator of the number of judged pairs that the room shows."""
     return page.locator("[data-part=judged]")
 
 
 def until_sent(page: Page) -> None:
     """Wait until no answer waits for the server, in the page or in the browser's store."""
-    expect(page.locator("[data-part=waiting]")).to_have_text("0 waiting")
+    expect(page.locator("[data-part=unsent]")).to_have_text("0 unsent")
     wait_until(page, NOTHING_STORED)
 
 
 def labels() -> list[tuple[int, str]]:
-    """All judgments in the order of their arrival."""
+    """Return label and state of all judgments, in the order of their arrival."""
     return list(Judgment.objects.order_by("pk").values_list("label", "state"))

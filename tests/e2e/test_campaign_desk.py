@@ -1,4 +1,4 @@
-"""A lead steers a campaign in Chromium: looks, sorts, pauses, takes back, changes."""
+"""A lead manages a campaign in Chromium: sorts, pauses, withdraws and changes the policy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """Anna and Ben agree about one of two pairs."""
+    """Anna and Ben agree on one of two pairs."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=3)
     made = open_campaign(
         benchmark=benchmark, name="First", policy=Policy(double_share=1, joining="everybody")
@@ -38,11 +38,11 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
 
 
 def names(page: Page) -> list[str]:
-    found: list[str] = page.locator(".table-people tbody th a").all_inner_texts()
-    return found
+    texts: list[str] = page.locator(".table-people tbody th a").all_inner_texts()
+    return texts
 
 
-def test_a_lead_steers(
+def test_a_lead_manages_a_campaign(
     campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lea = factories.make_user("lea", Role.LEAD)
@@ -64,7 +64,7 @@ def test_a_lead_steers(
 
     follow(page.get_by_role("link", name="ben"))
     is_sound(page)
-    # On the page: as a document of its own, nothing of a stored file may run, not even itself.
+    # The video plays inside the page. Opened as a separate document, a stored file may run nothing.
     page.get_by_role("link", name="Play the video").first.click()
     video = page.locator(".player[open] video")
     video.evaluate("video => video.videoWidth || new Promise(seen => video.onplaying = seen)")
@@ -72,16 +72,16 @@ def test_a_lead_steers(
     is_sound(page)
     page.keyboard.press("Escape")
     page.locator("summary", has_text="Pause").click()
-    page.get_by_label("Why? They read it.").fill("Please look at the guideline.")
+    page.get_by_label("Reason (shown to the annotator)").fill("Please look at the guideline.")
     follow(page.locator("details[open]").get_by_role("button", name="Pause"))
     page.get_by_text("Please look at the guideline.").wait_for()
     assert Membership.objects.get(annotator__user__username="ben").state == "paused"
     page.locator("summary", has_text="Resume").click()
-    page.get_by_text("control pairs so far are forgiven").wait_for()
+    page.get_by_text("Earlier answers to control pairs no longer count").wait_for()
     page.get_by_role("button", name="Resume now").click()
     page.get_by_text("They may go on in First").wait_for()
 
-    follow(page.get_by_role("link", name="Take back answers"))
+    follow(page.get_by_role("link", name="Withdraw answers"))
     is_sound(page)
     page.get_by_text("2 pairs are concerned").wait_for()
     page.get_by_label("Why").fill("guesses")
@@ -97,7 +97,7 @@ def test_a_lead_steers(
     page.get_by_text("Training before").click()
     page.get_by_label("Let in who has so many right").fill("5")
     follow(page.get_by_role("button", name="Change it"))
-    # The browser does not know that five of none is too much.
+    # The browser accepts this. Only the server checks that five is more than none.
     page.get_by_role("link", name="Let in who has so many right").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)

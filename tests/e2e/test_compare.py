@@ -1,4 +1,4 @@
-"""A researcher compares ranked lists in Chromium: keys, players, what lists share, the link."""
+"""A researcher compares ranked lists in Chromium: keys, players, common videos, the link."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.cache import cache
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PAGE = "/benchmarks/tiny/compare/"
-# The second has no blank to break at, the last is as long as captions get.
+# The second caption has a long word without spaces. The last one has the maximum length.
 CAPTIONS = ["a dog", "كلب يجري في الحديقة 🐕" + "ـ" * 500, "long " * 2_000]
 # Run A has all videos in order for each caption.
 LISTS = {"c0": ["v2", "v0"], "c1": ["v1"], "c2": ["v3"]}
 PLAYING = "[...document.querySelectorAll('video')].filter((one) => !one.paused).length"
 
-# A key that leads to another caption clicks a link, before the next key is pressed.
+# A key that opens another caption clicks a link, before the test presses the next key.
 NOTICE_CLICKS = """() => {
   document.body.dataset.clicked = "no";
   document.addEventListener("click", () => { document.body.dataset.clicked = "yes"; });
@@ -40,7 +41,7 @@ def benchmark(transactional_db: None, tmp_path: Path) -> Benchmark:
     benchmark = rooms.make_benchmark(tmp_path, CAPTIONS, videos=4, key="tiny")
     factories.make_run(tmp_path, benchmark, LISTS, system="B")
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 0), ("c0", "v2", "a", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
@@ -57,12 +58,12 @@ def place(page: Page) -> str:
 
 
 def focused(page: Page) -> tuple[str, str]:
-    """The list and the rank that have the focus."""
-    found: list[str] = page.evaluate(
+    """Return the list and the rank that have the focus."""
+    texts: list[str] = page.evaluate(
         "[document.activeElement.closest('.compare-list').querySelector('bdi').textContent,"
         " document.activeElement.querySelector('strong').textContent]"
     )
-    return found[0], found[1]
+    return texts[0], texts[1]
 
 
 def shared(page: Page) -> list[str]:
@@ -78,7 +79,7 @@ def test_keys_lead_through_captions_and_lists(page: Page) -> None:
     assert place(page) == "2 of 3"
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**at=1*")
-    # A field has its own use for arrows and letters.
+    # In a field, arrows and letters have their usual effect.
     page.keyboard.press("g")
     page.evaluate(NOTICE_CLICKS)
     page.keyboard.type("c2gp?")
@@ -104,17 +105,17 @@ def test_keys_lead_through_captions_and_lists(page: Page) -> None:
         ("B", "1"),
         ["3 ✚ relevant by the labels v2 also B 1"],
     )
-    # And the list before it from there.
+    # From there, Shift and the left arrow lead to the previous list.
     page.keyboard.press("Shift+ArrowLeft")
     assert focused(page) == ("A", "1")
 
 
-def test_single_letters_can_be_put_away(page: Page) -> None:
+def test_single_letter_keys_can_be_turned_off(page: Page) -> None:
     page.goto(PAGE)
     page.keyboard.press("?")
     assert page.locator("[data-keys]").get_attribute("open") is not None
     is_sound(page)
-    page.get_by_label("Keys that are single letters or signs").uncheck()
+    page.get_by_label("Single-letter keys").uncheck()
     page.goto(PAGE)
     page.keyboard.press("?")
     page.keyboard.press("g")
@@ -124,8 +125,9 @@ def test_single_letters_can_be_put_away(page: Page) -> None:
     page.wait_for_url("**at=2*")
 
 
-def test_one_video_plays_or_all_that_are_in_view(page: Page) -> None:
-    page.set_viewport_size({"width": 1400, "height": 1600})  # more than two are in view
+def test_one_video_or_all_visible_videos_play(page: Page) -> None:
+    # In a high window, more than two videos are visible.
+    page.set_viewport_size({"width": 1400, "height": 1600})
     page.goto(PAGE)
     page.locator(".found").first.focus()
     page.keyboard.press("Enter")
@@ -135,7 +137,7 @@ def test_one_video_plays_or_all_that_are_in_view(page: Page) -> None:
     wait_until(page, "() => document.querySelectorAll('video')[1].currentTime > 0")
     assert page.evaluate(PLAYING) == 1
     page.keyboard.press("Tab")
-    # In the player, whose keys are its own.
+    # The focus is in the player, which handles its keys itself.
     assert page.evaluate("document.activeElement.tagName") == "VIDEO"
     page.keyboard.press("p")
     assert page.evaluate(PLAYING) == 1
@@ -145,8 +147,8 @@ def test_one_video_plays_or_all_that_are_in_view(page: Page) -> None:
     assert page.evaluate(PLAYING) == 0
 
 
-def test_the_link_leads_back(page: Page) -> None:
-    """Not by way of the clipboard, which browsers that run at the same time share."""
+def test_the_link_opens_the_same_comparison(page: Page) -> None:
+    """The test reads the link from the page, because concurrent browsers share one clipboard."""
     page.goto(f"{PAGE}?order=long&at=3&depth=2")
     page.get_by_role("button", name="Copy link").wait_for()
     link = page.locator("[data-link]").evaluate("(link) => link.href")
@@ -157,14 +159,14 @@ def test_the_link_leads_back(page: Page) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_fits_a_phone_whatever_the_caption(page: Page, theme: str) -> None:
+def test_the_page_fits_a_phone_with_any_caption(page: Page, theme: str) -> None:
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     page.set_viewport_size({"width": 390, "height": 844})
     for at in range(1, 4):
         page.goto(f"{PAGE}?at={at}")
         is_sound(page)
         assert page.evaluate("document.documentElement.scrollWidth") == 390
-        # The lists are in sight below the caption, and scroll by themselves.
+        # The lists are visible below the caption and scroll separately.
         assert page.locator(".compare-caption").bounding_box()["height"] < 300  # type: ignore[index]
         lists = page.locator(".compare-lists")
         assert lists.evaluate("(box) => box.scrollWidth <= box.clientWidth + 200")

@@ -1,4 +1,4 @@
-"""Shut out in the middle of a pair, in Chromium: the answer arrives, and the browser lets go."""
+"""An annotator is deactivated while judging, in Chromium. The current answer is still stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     return rooms.make_dogs(tmp_path)
 
 
-def test_an_answer_that_was_under_way_is_kept(
+def test_the_answer_of_a_deactivated_annotator_is_stored(
     campaign: Campaign,
     new_page: Callable[[], Page],
     page_problems: list[str],
@@ -41,7 +41,7 @@ def test_an_answer_that_was_under_way_is_kept(
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "surplus")]
     task = campaign.tasks.get()
     assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 2)
-    # The answer, and the asking for more pairs, are told that nobody is signed in; once the page is
-    # gone, nothing more is said.
+    # The answer and the claim are rejected because no one is signed in. After the page is closed,
+    # it reports no further errors.
     page.close()
     page_problems[:] = [one for one in page_problems if "status of 40" not in one]

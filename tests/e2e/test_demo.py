@@ -1,4 +1,4 @@
-"""`make demo SERVE=0`: from videos to corrected scores, and at once the second time."""
+"""`make demo SERVE=0` builds everything from videos to scores. The second call builds nothing."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ def demo(home: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.skipif("DATABASE_URL" in os.environ, reason="the demo runs on SQLite")
-def test_demo_is_built_once_and_shows_what_labels_change(home: Path) -> None:
+def test_demo_is_built_once_and_labels_change_the_leaderboard(home: Path) -> None:
     began = time.monotonic()
     first = demo(home)
     built = time.monotonic()
     second = demo(home)
 
     assert second == first
-    # However slow the machine is: the second time nothing is built.
+    # The second call builds nothing, which is faster on every machine.
     assert time.monotonic() - built < (built - began) / 2
     assert (first["benchmark"], first["labels"]) == ("moving-shapes", 1)
     assert sorted(first["runs"]) == ["bag-of-words", "colour-blind", "still-frame"]
     scores = {name: run["C@1"] for name, run in first["runs"].items()}
     assert all(score["labelled"] > score["original"] + 0.1 for score in scores.values())
-    # What the demo is there to show: by complete labels another system is the best.
+    # The purpose of the demo: with complete labels, another system is the best.
     best = {
         kind: max(scores, key=lambda name: scores[name][kind]) for kind in scores["still-frame"]
     }
     assert best == {"original": "bag-of-words", "labelled": "still-frame"}
     assert not running_with(home)
-    assert what_a_lead_finds(home) == {
+    assert rows_of_demo(home) == {
         "gold": [("control", 24), ("training", 24)],
         "trained": [("annotator", 16), *[(f"simulated-{name}", 16) for name in NAMES]],
         "paused": [("simulated-igor", 24, 3, 0)],
@@ -69,7 +69,7 @@ def test_demo_is_built_once_and_shows_what_labels_change(home: Path) -> None:
 NAMES = ("amina", "bruno", "chiara", "dmitri", "esra", "felix", "grace", "hiro")
 QUESTIONS = {
     "gold": "SELECT use, COUNT(*) FROM annotation_golditem GROUP BY use ORDER BY use",
-    # Those who passed the gate by themselves; the newcomer has not begun.
+    # Annotators who met the entry requirement themselves. The newcomer has not begun.
     "trained": """
         SELECT username, training.gold_judged FROM annotation_membership AS judging
         JOIN annotation_annotator AS one ON one.id = judging.annotator_id
@@ -82,7 +82,8 @@ QUESTIONS = {
         JOIN accounts_user ON accounts_user.id = one.user_id WHERE username = 'annotator'
         ORDER BY username
     """,
-    # Let in by the lead, who comments on training; paused by gold, and taken back.
+    # The annotator whom the lead admitted, who was then paused for low accuracy, and whose answers
+    # were withdrawn. The lead wrote comments in training.
     "paused": """
         SELECT username, (
             SELECT COUNT(*) FROM annotation_judgment AS answer
@@ -103,19 +104,19 @@ QUESTIONS = {
 }
 
 
-def what_a_lead_finds(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+def rows_of_demo(home: Path) -> dict[str, list[tuple[Any, ...]]]:
     with closing(sqlite3.connect(home / "hearth.sqlite3")) as database:
         return {name: database.execute(sql).fetchall() for name, sql in QUESTIONS.items()}
 
 
 def running_with(home: Path) -> list[str]:
-    """Processes whose environment names this home."""
-    wanted = f"HEARTH_HOME={home}".encode()
-    found = []
+    """Return the processes that run with this home."""
+    variable = f"HEARTH_HOME={home}".encode()
+    processes = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if wanted in (process / "environ").read_bytes().split(b"\0"):
-                found.append(process.name)
+            if variable in (process / "environ").read_bytes().split(b"\0"):
+                processes.append(process.name)
         except OSError:
             continue
-    return found
+    return processes

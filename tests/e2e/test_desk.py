@@ -1,4 +1,4 @@
-"""The lead's desk in Chromium: a conflict is ruled on by a key."""
+"""The desk in Chromium: a lead rules on a conflict with a key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ACCEPTS_KEYS = "#desk[data-accepts=true]"
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """Over two videos: two labels of v0 contradict each other, v1 was escalated."""
+    """A campaign of two videos: v0 has two contradicting labels, and v1 was escalated."""
     for name in ("v0", "v1"):
         write_video(draw_scene(random.Random(name)), tmp_path / f"{name}.mp4")
     benchmark = import_benchmark(
@@ -67,7 +67,7 @@ def test_a_lead_rules_by_key(
         "Annotator B\nrelevant",
     ]
 
-    # A key that is written, held down with another or repeated decides nothing.
+    # A key that is typed into a field, combined with another key or repeated does not rule.
     page.get_by_label("Reason").press_sequentially("take 2")
     page.locator("h1").click()
     page.keyboard.press("Control+2")
@@ -95,7 +95,7 @@ def test_a_lead_rules_by_key(
     assert page_problems == []
 
 
-def test_without_scripts_the_buttons_do(campaign: Campaign, browser, live_server) -> None:  # type: ignore[no-untyped-def]
+def test_the_buttons_work_without_scripts(campaign: Campaign, browser, live_server) -> None:  # type: ignore[no-untyped-def]
     factories.make_user("lea", Role.LEAD)
     context = browser.new_context(base_url=live_server.url, java_script_enabled=False)
     page = log_in(context.new_page(), "lea")

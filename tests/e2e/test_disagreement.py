@@ -1,4 +1,4 @@
-"""The main job in Chromium: two people disagree, a third decides, the results page changes."""
+"""The main workflow in Chromium: two annotators disagree, a third decides, the results change."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def judge_by_key(page: Page, campaign: Campaign, key: str) -> None:
 
 
 def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
-    page.goto(f"/benchmarks/{benchmark.key}/")
+    page.goto(f"/benchmarks/{benchmark.key}/labels/")
     page.get_by_text("Publish labels", exact=True).click()
     page.get_by_role("button", name="Publish now").click()
     if confirm:
         page.get_by_role("button", name="Publish anyway").click()
-    # A worker does it, which is another process.
+    # A worker process does the job.
     page.wait_for_url("**/results/**", timeout=SECONDS * 1000)
     page.get_by_text("is published, and all runs are scored by it").wait_for()
 
 
 def first_cell(page: Page, benchmark: Benchmark) -> str:
-    """C@1 of the one run, as A (B + C)."""
+    """Return C@1 of the only run, in the form A (B + C)."""
     page.goto(f"/benchmarks/{benchmark.key}/results/")
     cell = " ".join(page.locator("tbody td").first.inner_text().split())
     return cell.split(" judged@")[0]
@@ -65,7 +65,7 @@ def test_third_person_decides_and_results_change(
 
     judge_by_key(rooms.log_in(new_page(), "anna"), campaign, "k")
     judge_by_key(rooms.log_in(new_page(), "ben"), campaign, "j")
-    # The pair waits for its third label.
+    # The third label of the pair is missing.
     publish(lead, benchmark, confirm=True)
     assert first_cell(lead, benchmark) == "0.0 (0.0 + 0.0)"
 
@@ -94,7 +94,7 @@ def test_undo_corrects_the_answer_and_nothing_is_lost_offline(
 
     page.context.set_offline(True)
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("1 waiting").wait_for()
+    page.get_by_text("1 unsent").wait_for()
     page.context.set_offline(False)
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     rooms.until(page, "empty")
@@ -110,7 +110,7 @@ def test_undo_corrects_the_answer_and_nothing_is_lost_offline(
 def test_keys_answer_nothing_while_the_next_pair_is_fetched(
     transactional_db: None, tmp_path: Path, new_page: Callable[[], Page], broker: str
 ) -> None:
-    """However slow the server: each pair is shown once, and answered once."""
+    """Each pair is shown once and answered once, even if the server is slow."""
     campaign = rooms.make_campaign(tmp_path, ["a star", "a ring", "a square"], videos=8)
     factories.make_user("anna", Role.ANNOTATOR)
     page = rooms.log_in(new_page(), "anna")

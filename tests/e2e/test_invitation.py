@@ -1,4 +1,4 @@
-"""Coming in, in Chromium: from the link that a lead makes to the first pair."""
+"""An invitation in Chromium: from the link that a lead creates to the first pair."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make_link(page: Page) -> str:
     return link
 
 
-def test_somebody_is_invited_and_comes_in(
+def test_an_invited_person_creates_an_account(
     campaign: Campaign, new_page: Callable[[], Page], page_problems: list[str]
 ) -> None:
     ada = factories.make_user("ada", Role.ADMIN)
@@ -60,7 +60,7 @@ def test_somebody_is_invited_and_comes_in(
     page.goto(link)
     is_sound(page)
     page.get_by_text("Your name is never published.").wait_for()
-    # Filled in by keyboard alone; the browser itself asks for what is missing.
+    # The form is filled in with the keyboard only. The browser itself asks for missing fields.
     page.get_by_label("User name").press_sequentially("anna")
     page.keyboard.press("Tab")
     page.keyboard.type("Anna Ast")
@@ -93,14 +93,12 @@ def test_somebody_is_invited_and_comes_in(
     again.goto(link)
     again.get_by_role("heading", name="This invitation cannot be used").wait_for()
     is_sound(again)
-    # The page of the form that was not right, and that of the link that was used.
+    # The responses to the form with an error, and to the link that has been used.
     expected = ("status of 422", "status of 404")
     page_problems[:] = [one for one in page_problems if not any(word in one for word in expected)]
 
 
-def test_somebody_is_shut_out_while_they_look(
-    campaign: Campaign, new_page: Callable[[], Page]
-) -> None:
+def test_deactivation_ends_a_session(campaign: Campaign, new_page: Callable[[], Page]) -> None:
     factories.make_user("ada", Role.ADMIN)
     factories.make_user("anna", Role.ANNOTATOR)
     anna, admin = log_in(new_page(), "anna"), log_in(new_page(), "ada")

@@ -1,4 +1,4 @@
-"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files saved."""
+"""A researcher reads analyses in Chromium: charts are drawn, tables sorted, files downloaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from playwright.sync_api import expect
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.models import Analysis
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
+from evaluation.models import AnalysisResult
 from pooling.models import Benchmark
 from tests import factories
 from tests.e2e import rooms
@@ -37,29 +40,30 @@ def test_a_researcher_reads_an_analysis(
     rita = factories.make_user("rita", Role.RESEARCHER)
     page = rooms.sign_in(new_page().context, live_server.url, rita)
     page.goto("/benchmarks/tiny/")
-    follow(page.get_by_role("link", name="Analyses"))
+    follow(page.get_by_role("link", name="Analyses", exact=True))
     is_sound(page)
     follow(page.get_by_role("link", name="Ranks of the positives"))
-    # It begins by itself; a worker does it, and the page shows it.
+    # The job begins automatically, and the page shows its result.
     page.wait_for_selector("#job-progress")
     run_job(Job.objects.get().pk)
     page.wait_for_selector(DRAWN)
     is_sound(page)
 
-    # Numbers from the highest, what is equal in the order it had.
+    # The first click sorts from the highest number. Equal rows keep their order.
     ranks = page.get_by_role("region", name="Positives at each rank")
     new = ranks.get_by_role("button", name="From the labels")
     new.click()
     assert column(page, 3) == ["2", "2", "1", "1", "1", "0"]
     new.click()
     assert column(page, 3) == ["0", "1", "1", "1", "2", "2"]
+    expect(page.locator("#table-ranks ~ .table-count")).to_have_text("6 rows")
 
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()
-    key = Analysis.objects.get().key
+    key = AnalysisResult.objects.get().key
     assert saved.value.suggested_filename == f"tiny-ranks-labels1-{key[:12]}-ranks.svg"
     assert saved.value.path().read_text().startswith("<svg")
-    # On white paper, whatever the page looks like.
+    # Files have the light theme, also if the page has the dark one.
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("[data-bs-theme=dark] .lab-plot svg text")
     with page.expect_download() as saved:
@@ -69,7 +73,7 @@ def test_a_researcher_reads_an_analysis(
     expect(page.locator(".lab-paper")).to_have_count(0)
 
 
-def test_a_lead_brings_tags(
+def test_a_lead_imports_tags(
     benchmark: Benchmark,
     new_page: Callable[[], Page],
     live_server: Any,
@@ -78,12 +82,12 @@ def test_a_lead_brings_tags(
 ) -> None:
     lena = factories.make_user("lena", Role.LEAD)
     page = rooms.sign_in(new_page().context, live_server.url, lena)
-    page.goto("/benchmarks/tiny/")
+    page.goto("/benchmarks/tiny/captions/")
     is_sound(page)
-    follow(page.get_by_role("link", name="Bring train captions"))
+    follow(page.get_by_role("link", name="Import train captions"))
     is_sound(page)
-    follow(page.get_by_role("link", name="Back to the benchmark"))
-    follow(page.get_by_role("link", name="Bring tags"))
+    follow(page.get_by_role("link", name="Captions and videos"))
+    follow(page.get_by_role("link", name="Import tags"))
     is_sound(page)
     tags = factories.write_csv(tmp_path / "new.csv", "video_id,tag", [("v2", "at home")])
     page.get_by_label("File", exact=True).set_input_files(tags)
@@ -101,3 +105,26 @@ def column(page: Page, number: int) -> list[str]:
         "(rows, number) => rows.map((row) => row.cells[number].textContent.trim())", number
     )
     return cells
+
+
+def test_a_long_table_states_how_many_rows_it_shows(
+    benchmark: Benchmark, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
+) -> None:
+    """Sorting and filtering use all rows, not only those that are shown."""
+    analyse(question=build_question(get_analysis("matching"), benchmark, {}))
+    rita = factories.make_user("rita", Role.RESEARCHER)
+    page = rooms.sign_in(new_page().context, live_server.url, rita)
+    page.goto("/benchmarks/tiny/analyses/matching/")
+    rows = page.locator("#table-curve ~ .table-box tbody tr:visible")
+    line = page.locator("#table-curve ~ .table-count")
+    count = line.get_by_role("status")
+    expect(rows).to_have_count(20)
+    expect(count).to_have_text("20 of 50 rows")
+    curve = page.get_by_role("region", name="Labels from captions compared with human labels")
+    curve.get_by_role("button", name="Minimum similarity").click()
+    expect(rows.first.locator("td").first).to_have_text("1")
+    line.get_by_role("button", name="Show all 50").click()
+    expect(rows).to_have_count(50)
+    page.locator("#table-curve ~ .table-filter input").fill("0.5000")
+    expect(rows).to_have_count(1)
+    expect(count).to_have_text("1 of 50 rows")

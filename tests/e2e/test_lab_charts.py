@@ -1,4 +1,4 @@
-"""Every chart of the lab in Chromium, of a full result and of extreme ones, wide and narrow."""
+"""All charts of the lab in Chromium, for a typical and for extreme results, wide and narrow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import KINDS, Kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import ANALYSES, Analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
@@ -29,16 +30,16 @@ from tests.factories import build_pool, import_benchmark, import_run
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
-# Rows that are like those before them, of which a look takes seconds.
+# Rows that have the same structure as those before them. Checking them takes seconds.
 LONG_TABLES = "tbody tr:nth-child(n + 6)"
-# Width and theme; of the narrow ones it is looked for barriers.
+# Width and theme. Accessibility is checked at the narrow widths.
 WIDE, NARROW, LIGHT = (1400, "light"), (390, "dark"), (390, "light")
-# Names that lie above their dots.
+# In this chart, the names are above their dots.
 BY_TAGS = {"by": "tags"}
-# The same charts of fewer samples.
+# Options for the same charts with fewer samples.
 SMALLER = {"resamples": "100", "moments": "4", "sizes": "50 200"}
-# What the page keeps to itself is told here: Vega warns of domains without values, of scales that
-# cannot hold a number, and of what it leaves out.
+# Turn on warnings, which the page does not show: Vega warns of domains without values, of numbers
+# outside of a scale, and of ignored settings.
 WARN = """(() => {
   let embed;
   Object.defineProperty(window, "vegaEmbed", {
@@ -46,10 +47,11 @@ WARN = """(() => {
     get: () => (plot, spec, options) => embed(plot, spec, { ...options, logLevel: 2 }),
   });
 })()"""
-# Charts as wide as the page and as high as their rows say so, twice over.
+# This warning is expected: the charts are as wide as the page, and their height depends on the
+# rows.
 MEANT = 'Dropping "fit-y" because spec has discrete height.'
 DRAWN = "() => [...document.querySelectorAll('.lab-chart')].every((chart) => chart.view)"
-# Charts without any mark that stands for a number, and numbers that are none.
+# Charts without any mark for a number, and numbers that are not finite.
 FAULTS = """() => [
   ...[...document.querySelectorAll('.lab-chart')]
     .filter((chart) => !chart.querySelector('svg .role-mark :is(path, line, text)'))
@@ -59,16 +61,21 @@ FAULTS = """() => [
     .filter((text) => /NaN|undefined|Infinity|None|null|0000/.test(text)),
 ]"""
 
+# Boxes that hide a part of their chart or table.
+HIDDEN = """(boxes) => [...document.querySelectorAll(boxes)]
+  .filter((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
+  .map((box) => box.getAttribute("aria-labelledby"))"""
+
 
 def make_full(folder: Path) -> Benchmark:
-    """Three runs with ties, gaps and conflicts."""
+    """Make a benchmark with three runs, ties, missing lists and conflicts."""
     import_benchmark(key="full", captions=INPUT / "captions.csv", videos=INPUT / "videos.csv")
     benchmark = Benchmark.objects.get(key="full")
     for name, file in RUNS.items():
         import_run(benchmark=benchmark, path=INPUT / file, system=name)
     build_pool(benchmark=benchmark, depth=6)
     import_judgments(benchmark=benchmark, path=INPUT / "judgments.csv")
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     factories.bring_train_captions(folder, benchmark, "a red circle", "a blue square turns")
     tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]
     factories.bring_tags(folder, benchmark, *tags, of="video_id")
@@ -76,25 +83,25 @@ def make_full(folder: Path) -> Benchmark:
 
 
 def make_lonely(folder: Path) -> Benchmark:
-    """One caption, one video, one run, and nobody has judged anything."""
+    """Make a benchmark with one caption, one video, one run and no judgments."""
     benchmark = factories.make_benchmark(folder, captions=1, videos=1, key="lonely")
     factories.make_run(folder, benchmark, {"c0": ["v0"]})
     return benchmark
 
 
 def make_single(folder: Path) -> Benchmark:
-    """One caption, two runs, and a single label, which says what was known before."""
+    """Make a benchmark with one caption, two runs, and a single label of an original positive."""
     benchmark = factories.make_benchmark(folder, captions=1, videos=2, key="single")
     for system, videos in (("A", ["v0"]), ("B", ["v0", "v1"])):
         factories.make_run(folder, benchmark, {"c0": videos}, system=system)
     build_pool(benchmark=benchmark, depth=1)
     factories.bring_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 
 
 def make_crowded(folder: Path) -> Benchmark:
-    """Thirty runs with long names."""
+    """Make a benchmark with thirty runs with long names."""
     benchmark = factories.make_benchmark(folder, captions=12, videos=8, key="crowded")
     for number in range(30):
         lists = {
@@ -106,13 +113,13 @@ def make_crowded(folder: Path) -> Benchmark:
         factories.make_run(folder, benchmark, lists, system=name)
     build_pool(benchmark=benchmark, depth=3)
     labels = [
-        (f"c{caption}", f"v{video}", annotator, int((caption * video + turn) % 3 == 0))
+        (f"c{caption}", f"v{video}", annotator, int((caption * video + number) % 3 == 0))
         for caption in range(12)
         for video in range(8)
-        for turn, annotator in enumerate(("anna", "ben", "cem")[: 1 + caption % 3])
+        for number, annotator in enumerate(("anna", "ben", "cem")[: 1 + caption % 3])
     ]
     factories.bring_judgments(folder, benchmark, labels)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 
 
@@ -125,7 +132,7 @@ def make_crowded(folder: Path) -> Benchmark:
         (make_single, [LIGHT]),
     ],
 )
-def test_charts_show_what_there_is(
+def test_charts_are_complete_and_fit_the_page(
     transactional_db: None,
     tmp_path: Path,
     new_page: Callable[[], Page],
@@ -136,7 +143,10 @@ def test_charts_show_what_there_is(
 ) -> None:
     benchmark = make(tmp_path)
     page = open_page(new_page, live_server.url, page_problems)
-    for kind, chosen in [*((kind, {}) for kind in KINDS.values()), (KINDS["slices"], BY_TAGS)]:
+    for kind, chosen in [
+        *((kind, {}) for kind in ANALYSES.values()),
+        (ANALYSES["slices"], BY_TAGS),
+    ]:
         given = {name: SMALLER[name] for name in kind.form.base_fields if name in SMALLER} | chosen
         address = f"/benchmarks/{benchmark.key}/analyses/{kind.name}/?{urlencode(given)}"
         charts = count_charts(kind, benchmark, given)
@@ -145,12 +155,15 @@ def test_charts_show_what_there_is(
             page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
             page.goto(address)
             if isinstance(charts, str):
-                assert charts in words_of_refusal(page)
+                assert charts in text_of_refusal(page)
                 continue
             assert page.locator(".lab-chart").count() == charts, address
             wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
+            if make is make_full:
+                boxes = ".lab-box" if width < 1400 else ".lab-box, .lab-part .table-box"
+                assert page.evaluate(HIDDEN, boxes) == [], address
             if width < 1400 and make is not make_crowded:
                 is_sound(page, but=LONG_TABLES)
 
@@ -167,17 +180,17 @@ def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Pa
     return page
 
 
-def count_charts(kind: Kind, benchmark: Benchmark, given: dict[str, str]) -> int | str:
-    """How many charts are to be seen, or why there is nothing to tell."""
+def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) -> int | str:
+    """Return the number of charts of the result, or the reason why it is not available."""
     try:
-        return len(kind.charts(analyse(asked=ask(kind, benchmark, given)).result))
+        return len(kind.charts(analyse(question=build_question(kind, benchmark, given)).result))
     except InvalidInput as error:
         return error.reason
 
 
-def words_of_refusal(page: Page) -> str:
-    """What the page says at once, or when the job that it began has ended."""
-    if page.locator("main .empty", has_text="cannot tell").count() == 0:
+def text_of_refusal(page: Page) -> str:
+    """Return the text of the page, after its job has ended if it began one."""
+    if page.locator("main .empty", has_text="Not available").count() == 0:
         page.wait_for_selector("#job-progress, .notice-warning")
         for job in Job.objects.filter(finished_at=None):
             run_job(job.pk)

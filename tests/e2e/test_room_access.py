@@ -15,7 +15,7 @@ from annotation.services import annotator_for, set_working_habits
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
-from tests.conftest import let_server_finish, open_context
+from tests.conftest import open_context, wait_for_requests
 from tests.e2e import rooms
 from tests.e2e.barriers import find_barriers
 
@@ -49,7 +49,7 @@ def open_page(
         context = open_context(browser, live_server.url, page_problems, **options)
         yield rooms.sign_in(context, live_server.url, anna)
         context.close()
-        let_server_finish()
+        wait_for_requests()
         assert page_problems == []
 
     return opened
@@ -108,7 +108,7 @@ def test_less_motion(open_page: Callable[..., Any], tmp_path: Path) -> None:
         page.get_by_role("button", name="Play", exact=True).click()
         rooms.until_playing(page)
         page.get_by_role("button", name="Pause", exact=True).click()
-        page.get_by_role("button", name="A frame on").click()
+        page.get_by_role("button", name="One frame forward").click()
         rooms.press(page, "k", "k")
         rooms.until_sent(page)
     watched = [one.viewing["watched"] for one in Judgment.objects.order_by("pk")]
@@ -125,8 +125,8 @@ def test_keys_of_ones_own(open_page: Callable[..., Any], anna: User, tmp_path: P
         page.get_by_label("Undo: back to the last pair, key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("Backspace")
         page.get_by_label("Undo: back to the last pair, second key").press("PageUp")
-        page.locator("[data-keys-form]").get_by_role("button", name="Store").click()
-        page.get_by_text("Your keys are stored.").wait_for()
+        page.locator("[data-keys-form]").get_by_role("button", name="Save").click()
+        page.get_by_text("Your keys are saved.").wait_for()
         assert annotator_for(anna).preferences["keys"]["undo"] == ["PageUp"]
 
         rooms.enter(page, campaign)
@@ -159,9 +159,9 @@ def test_a_break_is_suggested_and_stops_nothing(
         # As if the sitting had begun an hour ago.
         page.evaluate(
             """() => {
-              const sitting = JSON.parse(sessionStorage.getItem("hearth-sitting"));
-              sitting.since -= 3_600_000;
-              sessionStorage.setItem("hearth-sitting", JSON.stringify(sitting));
+              const session = JSON.parse(sessionStorage.getItem("hearth-sitting"));
+              session.since -= 3_600_000;
+              sessionStorage.setItem("hearth-sitting", JSON.stringify(session));
             }"""
         )
         rooms.until_sent(page)
@@ -193,7 +193,7 @@ def test_no_barriers_in_any_state(
         page.route(f"**/{junk.public_id}/", lambda route: route.fulfill(body=b"no video"))
         page.route("**/claim/", lambda route: None)
         page.goto(f"/campaigns/{campaign.pk}/judge/")
-        expect(page.get_by_text("Fetching the next pair …")).to_be_visible()
+        expect(page.get_by_text("Loading the next pair …")).to_be_visible()
         look("loading")
         page.unroute("**/claim/")
         rooms.enter(page, campaign)
@@ -226,7 +226,7 @@ def test_no_barriers_in_any_state(
         page.emulate_media(color_scheme="light")
         page.locator("html[data-bs-theme=light]").wait_for()
         page.get_by_label("Relevant, key", exact=True).fill("J")
-        page.locator("[data-keys-form]").get_by_role("button", name="Store").click()
+        page.locator("[data-keys-form]").get_by_role("button", name="Save").click()
         page.get_by_role("alert").wait_for()
         look("me")
         page_problems[:] = [one for one in page_problems if "409" not in one and "422" not in one]

@@ -73,7 +73,7 @@ def test_offline_for_long_and_back(
         rooms.press(page, "k")
         wait_until(page, MOVES)
         assert not rooms.shown(page, "video-problem")
-        page.get_by_text(f"{number + 1} waiting").wait_for()
+        page.get_by_text(f"{number + 1} unsent").wait_for()
     expect(page.locator("[data-part=offline]")).to_be_visible()
 
     # Not fetched before: nobody takes the network's fault for the video's, or answers unseen.
@@ -82,7 +82,7 @@ def test_offline_for_long_and_back(
     assert not rooms.shown(page, "video-report")
     rooms.press(page, "k")
     assert rooms.shown(page, "unseen")
-    assert page.inner_text("[data-part=waiting]") == "4 waiting"
+    assert page.inner_text("[data-part=unsent]") == "4 unsent"
     is_sound(page)
     page.keyboard.press("x")
     assert rooms.shown(page, "report-cut-off")
@@ -118,7 +118,7 @@ def test_offline_for_long_and_back(
     page.context.route("**/api/v1/judgments/", lambda route: route.fulfill(status=503))
     rooms.settle(page)
     rooms.press(page, "k")
-    page.get_by_text("1 waiting").wait_for()
+    page.get_by_text("1 unsent").wait_for()
     second = rooms.enter(page.context.new_page(), campaign)
     second.get_by_role("button", name="I have read them").click()
     expect(rooms.judged(second)).to_have_text("5")
@@ -145,7 +145,7 @@ def test_a_session_ends_and_another_person_signs_in(
     page.context.clear_cookies()
     rooms.press(page, "k")
     page.get_by_text("You are signed out").wait_for()
-    assert page.inner_text("[data-part=waiting]") == "1 waiting"
+    assert page.inner_text("[data-part=unsent]") == "1 unsent"
     rooms.press(page, "k")
 
     # Anna's answers are not Ben's, though he sits at the same machine.
@@ -154,7 +154,7 @@ def test_a_session_ends_and_another_person_signs_in(
     with page.expect_response("**/api/v1/judgments/") as refused:
         page.evaluate("window.dispatchEvent(new Event('online'))")
     assert refused.value.status == 401
-    assert page.inner_text("[data-part=waiting]") == "2 waiting"
+    assert page.inner_text("[data-part=unsent]") == "2 unsent"
     assert Judgment.objects.count() == 0
 
     other.goto("/accounts/logout/")
@@ -253,7 +253,7 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     rooms.until(page, "empty")
     release_assignments(campaign=campaign, annotator=ben)
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Check again").click()
     rooms.until_ready(page)
     rooms.press(page, "k", "k")
     rooms.until(page, "empty")
@@ -272,12 +272,12 @@ def test_a_browser_that_keeps_nothing(
     rooms.press(page, "k")
     page.get_by_text("This browser lets pages keep nothing").wait_for()
     page.context.set_offline(False)
-    page.get_by_text("1 waiting").wait_for(state="hidden")
+    page.get_by_text("1 unsent").wait_for(state="hidden")
     rooms.press(page, "j")
     page.get_by_role("button", name="Undo").click()
     rooms.until_ready(page)
     rooms.press(page, "k")
-    expect(page.locator("[data-part=waiting]")).to_have_text("0 waiting")
+    expect(page.locator("[data-part=unsent]")).to_have_text("0 unsent")
     expect(page.locator("[data-part=no-store]")).to_be_hidden()
     assert rooms.labels() == [(1, "live"), (0, "superseded"), (1, "live")]
     forget(page_problems, "ERR_INTERNET")

@@ -92,35 +92,35 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     rooms.press(page, "z")
     assert rooms.caption(page) == first
     assert page.locator(".judge-element[aria-pressed=true]").count() == 2
-    assert page.inner_text("[data-part=remark]") == "Again: you said Relevant."
+    assert page.inner_text("[data-part=pair-note]") == "Your earlier answer: Relevant"
     assert page.locator(".judge-answer[aria-pressed=true]").get_attribute("data-label") == "1"
     answer(page, "j")
-    assert not rooms.shown(page, "remark")
+    assert not rooms.shown(page, "pair-note")
     assert page.locator(".judge-answer[aria-pressed]").count() == 0
     assert sheet.is_visible()
 
-    remark = page.locator("[data-part=remark]")
+    note = page.locator("[data-part=pair-note]")
     # A pair for the lead, with a reason that is written without answering anything.
     page.keyboard.press("u")
     page.keyboard.type("jk: is this a star?")
     page.keyboard.press("Control+Enter")
-    expect(remark).to_have_text("Sent to a lead; it cannot be taken back here.")
+    expect(note).to_have_text("Sent to a lead. This cannot be undone here.")
     rooms.until_ready(page)
     # A video that somebody else should look at; the dialog asks again, and a hasty Enter cancels.
     page.keyboard.press("x")
     page.keyboard.press("Enter")
     page.locator("#report").wait_for(state="hidden")
-    expect(remark).to_have_text("Sent to a lead; it cannot be taken back here.")
+    expect(note).to_have_text("Sent to a lead. This cannot be undone here.")
     page.keyboard.press("x")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     # Neither comes back: only when told so, undo goes to the last answer.
-    expect(remark).to_have_text("Reported; it cannot be taken back here.")
+    expect(note).to_have_text("Video reported. This cannot be undone here.")
     rooms.until_ready(page)
     rooms.press(page, "z")
-    assert page.inner_text("[data-part=remark]").endswith("Undo once more opens your last answer.")
+    assert page.inner_text("[data-part=pair-note]").endswith("Undo again opens your last answer.")
     rooms.press(page, "z")
-    assert page.inner_text("[data-part=remark]") == "Again: you said Not relevant."
+    assert page.inner_text("[data-part=pair-note]") == "Your earlier answer: Not relevant"
     answer(page, "j")
 
     for number in range(27):
@@ -128,7 +128,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
         answer(page, "ArrowRight" if number % 3 else "ArrowLeft")
     rooms.until(page, "empty")
     rooms.until_sent(page)
-    assert page.inner_text("#empty-title") == "Nothing for you here now"
+    assert page.inner_text("#empty-title") == "No pairs for you at the moment"
     assert page.inner_text("[data-part=judged]") == "28"
 
     assert Judgment.objects.filter(state="live").count() == 28

@@ -55,7 +55,7 @@ def test_training_opens_the_gate(
     page.goto(f"/campaigns/{gated.pk}/judge/")
     rooms.until(page, "empty")
     assert page.inner_text("[data-part=refusal]") == (
-        "First train: this campaign opens once 2 of your last 3 answers in training are right."
+        "Train first: 2 of your last 3 answers in training must be correct."
     )
     is_sound(page)
     follow(page.get_by_role("link", name="Go to the training"))
@@ -68,11 +68,11 @@ def test_training_opens_the_gate(
     rooms.press_at_once(page, "j", "feedback")
     rooms.press(page, "j")
     expect(rooms.room(page, state="feedback", pressed="j")).to_be_attached()
-    assert page.inner_text("[data-part=verdict]") == "Wrong: it is relevant"
-    assert page.inner_text("[data-part=given]") == "You said: Not relevant"
+    assert page.inner_text("[data-part=verdict]") == "Wrong: the pair is relevant"
+    assert page.inner_text("[data-part=own-answer]") == "Your answer: Not relevant"
     assert page.inner_text("[data-part=explanation]") == WHY
     assert page.evaluate("document.activeElement.dataset.part") == "next"
-    assert page.inner_text(".judge-gates").endswith("so far 0 of 1")
+    assert page.inner_text(".judge-requirements").endswith("So far: 0 of 1")
     is_sound(page)
     rooms.press(page, "z")  # an answer in training stands
     expect(rooms.room(page, state="feedback")).to_be_attached()
@@ -82,13 +82,13 @@ def test_training_opens_the_gate(
     # Cut off: the answer is kept, also over a reload, and the verdict comes when it can.
     page.route("**/api/v1/judgments/", lambda route: route.abort())
     page.keyboard.press("k")
-    page.get_by_text("1 waiting").wait_for()
+    page.get_by_text("1 unsent").wait_for()
     page.reload()
-    page.get_by_text("1 waiting").wait_for()
+    page.get_by_text("1 unsent").wait_for()
     expect(rooms.room(page, state="sending")).to_be_attached()
     page.unroute("**/api/v1/judgments/")
     rooms.until(page, "feedback")
-    assert page.inner_text("[data-part=verdict]") == "Right: relevant"
+    assert page.inner_text("[data-part=verdict]") == "Correct: relevant"
     assert rooms.caption(page) == "a blue star"
     page.keyboard.press("Space")
     rooms.until_ready(page)
@@ -96,11 +96,11 @@ def test_training_opens_the_gate(
     rooms.press(page, "k")
     rooms.until(page, "feedback")
     assert page.inner_text(".judge-progress") == "3 of 4"
-    assert page.inner_text(".judge-gates").startswith("Round 1 is open to you")
-    assert page.inner_text("[data-part=opened]") == "You are in: Round 1 is open to you now."
+    assert page.inner_text(".judge-requirements").startswith("Round 1 is open to you.")
+    assert page.inner_text("[data-part=opened]") == "Round 1 is now open to you."
     page.keyboard.press("k")  # an answer's key goes on, too
     rooms.until_ready(page)
-    follow(page.get_by_role("link", name="judge", exact=True))
+    follow(page.get_by_role("link", name="Start judging", exact=True))
     rooms.until_ready(page)
     assert [one.is_right for one in Judgment.objects.order_by("pk")] == [False, True, True]
 
@@ -108,7 +108,7 @@ def test_training_opens_the_gate(
     wrong = Judgment.objects.get(is_right=False)
     comment_on_judgment(judgment=wrong, text="Look at the left edge.", by=lead)
     page.goto(f"/campaigns/{training.pk}/judge/")
-    follow(page.get_by_role("link", name="read it"))
+    follow(page.get_by_role("link", name="Read the comments"))
     assert "Look at the left edge." in page.inner_text(".comments")
     assert page.locator(".comments .state").count() == 1
     follow(page.get_by_role("button", name="I have read them"))

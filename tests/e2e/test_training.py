@@ -1,4 +1,4 @@
-"""Training in Chromium from both sides: a newcomer learns and is let in, a lead looks on."""
+"""Training in Chromium: a newcomer trains and is admitted, and a lead reviews the answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRAINING = "/benchmarks/room/training/"
 
 @pytest.fixture
 def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
-    """It opens with two right among the last two; there are three pairs to train with."""
+    """A campaign whose entry requirement is two of two correct answers, with three items."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star", "a red ball"], videos=3)
     gold = [
         Gold(query=0, video=video, is_relevant=True, explanation=f"The star is in v{video}.")
@@ -39,26 +39,26 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
 
 
 def answer(page: Page, key: str) -> str:
-    """Answer in the training room and go on; returns what one is told."""
+    """Answer an item in the training room, return the feedback and go to the next item."""
     rooms.until_ready(page)
     page.keyboard.press(key)
     rooms.until(page, "feedback")
-    told = page.inner_text("[data-part=verdict]")
+    feedback = page.inner_text("[data-part=verdict]")
     rooms.press(page, "Enter")
-    return told
+    return feedback
 
 
 def test_a_newcomer_trains_and_judges(
     campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lea, nora = (
-        factories.make_user(*who) for who in (("lea", Role.LEAD), ("nora", Role.ANNOTATOR))
+        factories.make_user(*person) for person in (("lea", Role.LEAD), ("nora", Role.ANNOTATOR))
     )
     lead = rooms.sign_in(new_page().context, live_server.url, lea)
     page = rooms.sign_in(new_page().context, live_server.url, nora)
 
     page.goto("/")
-    page.get_by_text("It opens after training, which a lead has not opened.").wait_for()
+    page.get_by_text("It opens after training, but a lead has not opened").wait_for()
     lead.goto(TRAINING)
     is_sound(lead)
     lead.get_by_role("button", name="Open training").click()
@@ -67,12 +67,12 @@ def test_a_newcomer_trains_and_judges(
     page.goto("/")
     is_sound(page)
     assert page.get_by_role("link", name="judging").count() == 0
-    follow(page.get_by_role("link", name="Train room training"))
+    follow(page.get_by_role("link", name="Start training room training"))
     told = [answer(page, key) for key in "jkk"]
-    assert told == ["Wrong: it is relevant", "Right: relevant", "Right: relevant"]
+    assert told == ["Wrong: the pair is relevant", "Correct: relevant", "Correct: relevant"]
 
     page.goto("/")
-    page.get_by_text("You have answered all of it.").wait_for()
+    page.get_by_text("You have answered all items.").wait_for()
     is_sound(page)
     follow(page.get_by_role("link", name="Start judging Round 1"))
     rooms.until_ready(page)
@@ -88,7 +88,7 @@ def test_a_newcomer_trains_and_judges(
     assert page_problems == []
 
 
-def test_a_lead_looks_through_the_answers_by_key(
+def test_a_lead_reviews_answers_with_keys(
     campaign: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lea = factories.make_user("lea", Role.LEAD)
@@ -101,7 +101,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     page.goto(TRAINING)
     follow(page.get_by_role("link", name="nora", exact=True))
     is_sound(page)
-    # Nothing is fetched before it is to be played.
+    # No video is loaded before it plays.
     assert (
         page.evaluate("[...document.querySelectorAll('video')].map(v => v.readyState)") == [0] * 3
     )
@@ -125,7 +125,7 @@ def test_a_lead_looks_through_the_answers_by_key(
     assert page.evaluate(focused) == f"answer-{third.pk}"
     assert ReviewComment.objects.count() == 0
 
-    # Of what is wrong and has no comment, one comment leads to the next.
+    # In the list of wrong answers without a comment, a comment leads to the next answer.
     follow(page.get_by_role("link", name="Wrong, without a comment 2"))
     page.get_by_role("link", name="To the first").click()
     expect(page.locator(f"#answer-{third.pk}")).to_be_focused()
@@ -138,10 +138,10 @@ def test_a_lead_looks_through_the_answers_by_key(
     comment = ReviewComment.objects.get()
     assert (comment.judgment, comment.text) == (third, "Look at the left edge.")
 
-    page.get_by_role("button", name="Let in to Round 1").click()
+    page.get_by_role("button", name="Admit to Round 1").click()
     page.get_by_text("They may judge in Round 1.").wait_for()
     page.get_by_text("Pause in Round 1").click()
-    page.get_by_label("Why? They read it.").fill("Please call me.")
+    page.get_by_label("Reason (the annotator reads it)").fill("Please call me.")
     page.get_by_role("button", name="Pause", exact=True).click()
     page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
     page.wait_for_load_state()
@@ -165,7 +165,7 @@ def test_a_guideline_is_written_with_pictures(
     follow(page.get_by_role("link", name="Write a new version"))
     is_sound(page)
     rows = page.get_by_role("group", name="Picture", exact=False)
-    # The pictures' own group, and no row before one is asked for.
+    # There is only the group of all pictures. Rows are added with the button.
     assert rows.count() == 1
     for text in ("a star", "another star"):
         page.get_by_role("button", name="Add a picture").click()
@@ -185,7 +185,7 @@ def test_a_guideline_is_written_with_pictures(
         ("a star", None),
     ]
 
-    # In the judging room, too, where it is a dialog.
+    # In the judging room, the guideline is a dialog.
     Campaign.objects.update(gate_last=0)
     page.goto(f"/campaigns/{campaign.pk}/judge/")
     rooms.until_ready(page)

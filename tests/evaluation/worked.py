@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from config.accounts.actors import OPERATOR
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
@@ -51,7 +52,7 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
         for video, label in labels.items()
     ]
     bring_judgments(folder, benchmark, judged)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     bring_train_captions(folder, benchmark, *TRAIN)
     bring_tags(folder, benchmark, *TAGS)
     return benchmark

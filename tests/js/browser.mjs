@@ -22,7 +22,7 @@ registerHooks({
 // Import a module, such as "shared/jobs", with state of its own after each `openBrowser`. A name
 // without a folder is a module of the room.
 export function load(name) {
-  const path = name.includes("/") ? name : `annotation/${name}`;
+  const path = name.includes("/") ? name : `annotation/judging/${name}`;
   return import(new URL(`${path}.js?world=${worlds}`, MODULES));
 }
 
@@ -200,8 +200,23 @@ class Element extends Target {
     return this.querySelectorAll(selector)[0] ?? null;
   }
 
+  get classList() {
+    const classes = new Set(this.className.split(" ").filter(Boolean));
+    return {
+      contains: (name) => classes.has(name),
+      toggle: (name, isOn) => {
+        classes[isOn ? "add" : "delete"](name);
+        this.className = [...classes].join(" ");
+      },
+    };
+  }
+
   focus() {
     document.activeElement = this;
+  }
+
+  blur() {
+    if (document.activeElement === this) document.activeElement = document.body;
   }
 
   click() {

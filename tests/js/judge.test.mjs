@@ -1,4 +1,4 @@
-// The room as a whole: its states, answers, undo, and what comes from elsewhere.
+// The room as a whole: its states, answers, undo, and other tabs, the server and the browser.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
@@ -45,10 +45,10 @@ describe("judging", () => {
   test("no answer is taken in the first quarter of a second", async () => {
     room.video.arrive();
     room.video.showFrame();
-    await pass(SETTLED_MS - 1);
+    await pass(SETTLED_MS - 2);
     await room.press("j");
     assert.deepEqual(room.answers, []);
-    await pass(1);
+    await pass(2);
     await room.press("j");
     assert.deepEqual(room.answers, [[1, 1]]);
   });
@@ -62,7 +62,7 @@ describe("judging", () => {
     assert.deepEqual([room.answers, room.part("unseen").hidden], [[[1, 1]], true]);
   });
 
-  test("an answer says how long the pair was shown, and its place in the sitting", async () => {
+  test("an answer says how long the pair was shown, and its place in the work session", async () => {
     await pass(1000);
     await room.judge("j");
     const [body] = room.server.callsOf("/judgments/");
@@ -87,7 +87,7 @@ describe("judging", () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j", "j");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 3"]);
-    assert.deepEqual([room.part("offline").hidden, room.part("waiting").textContent], [false, "2 waiting"]);
+    assert.deepEqual([room.part("offline").hidden, room.part("unsent").textContent], [false, "2 unsent"]);
   });
 
   test("when all pairs are judged the room is empty, and looks again on request", async () => {
@@ -95,7 +95,7 @@ describe("judging", () => {
     await room.judge("j");
     assert.deepEqual([room.state, room.caption, room.part("done").hidden], ["empty", "", false]);
     room.serve(2);
-    room.part("again").click();
+    room.part("retry").click();
     await settle();
     assert.deepEqual([room.state, room.caption], ["ready", "caption 2"]);
   });
@@ -125,7 +125,7 @@ describe("undo", () => {
 
   test("the last pair comes back with its answer, and the next answer corrects it", async () => {
     await room.press("z");
-    assert.deepEqual([room.caption, room.part("remark").textContent], ["caption 2", "Again: you said Not relevant."]);
+    assert.deepEqual([room.caption, room.part("pair-note").textContent], ["caption 2", "Your earlier answer: Not relevant"]);
     const [no, yes] = room.element.querySelectorAll("[data-label]");
     assert.deepEqual([no.ariaPressed, yes.ariaPressed], ["true", "false"]);
     await room.judge("j");
@@ -169,12 +169,12 @@ describe("undo", () => {
   });
 });
 
-describe("handing on", () => {
+describe("escalations", () => {
   beforeEach(async () => {
     room = await Room.open();
   });
 
-  test("an unsure annotator sends the pair on with a reason", async () => {
+  test("an unsure annotator escalates the pair with a reason", async () => {
     await escalate("two dogs");
     assert.deepEqual(room.sent("/escalations/", "reason"), [[1, "two dogs"]]);
     assert.deepEqual([room.caption, room.part("judged").textContent], ["caption 2", "0"]);
@@ -184,7 +184,7 @@ describe("handing on", () => {
     await room.judge("j");
     await escalate("two dogs");
     await room.press("z");
-    assert.equal(said(), "Sent to a lead; it cannot be taken back here. Undo once more opens your last answer.");
+    assert.equal(said(), "Sent to a lead. This cannot be undone here. Undo again opens your last answer.");
     assert.equal(room.caption, "caption 3");
     await room.press("z");
     assert.equal(room.caption, "caption 1");
@@ -193,7 +193,7 @@ describe("handing on", () => {
   test("a pair without a video is reported at once, with the reason", async () => {
     room = await Room.open({ pairs: 0 });
     room.server.on("/claim/", () => ({ body: { items: [{ assignment: 1, caption: "c", video: null }], judged: 0 } }));
-    room.part("again").click();
+    room.part("retry").click();
     await pass(SETTLED_MS);
     assert.equal(room.part("video-reason").textContent, "This pair has no video.");
     await room.press("x");
@@ -219,7 +219,7 @@ describe("handing on", () => {
   });
 });
 
-describe("what comes from elsewhere", () => {
+describe("other tabs, the server and the browser", () => {
   beforeEach(async () => {
     room = await Room.open();
   });
@@ -255,12 +255,12 @@ describe("what comes from elsewhere", () => {
     assert.deepEqual(room.server.callsOf("/judgments/").map((body) => body.guideline), [1, 2]);
   });
 
-  test("who leaves gives back what is held", () => {
+  test("leaving the page releases the pairs", () => {
     window.fire("pagehide");
     assert.deepEqual(room.server.callsOf("/release/"), [{}]);
   });
 
-  test("who leaves with unsent answers is asked, otherwise not", async () => {
+  test("leaving the page asks for confirmation only with unsent answers", async () => {
     assert.equal(window.fire("beforeunload").isPrevented, false);
     room.server.handlers.delete("/judgments/");
     await room.judge("j");
@@ -275,6 +275,103 @@ describe("what comes from elsewhere", () => {
   });
 });
 
+describe("the video", () => {
+  beforeEach(async () => {
+    room = await Room.open();
+    await room.look();
+  });
+
+  test("sound is off until it is turned on, and stays on for the next pair and the next visit", async () => {
+    const first = room.video;
+    assert.deepEqual([first.muted, room.part("sound").ariaPressed], [true, "false"]);
+    room.part("sound").click();
+    assert.deepEqual([first.muted, room.part("sound").ariaPressed], [false, "true"]);
+    await room.press("j");
+    assert.equal(room.video.muted, false);
+    room = await Room.open({ machine: room.machine });
+    assert.deepEqual([room.video.muted, room.part("sound").ariaPressed], [false, "true"]);
+  });
+
+  test("plays without sound if the browser does not allow sound yet", async () => {
+    room.part("sound").click();
+    const { video } = room;
+    video.pause();
+    const play = video.play.bind(video);
+    video.play = () => {
+      if (video.muted) return play();
+      return Promise.reject(Object.assign(new Error("no"), { name: "NotAllowedError" }));
+    };
+    await room.press(" ");
+    assert.deepEqual([video.paused, video.muted], [false, true]);
+    video.play = play;
+    room.part("sound").click();
+    assert.deepEqual([video.muted, room.part("sound").ariaPressed], [false, "true"]);
+  });
+
+  test("the timeline shows the position and moves it", () => {
+    const { video } = room;
+    const slider = room.part("timeline");
+    video.duration = 75;
+    video.currentTime = 5;
+    video.fire("timeupdate");
+    assert.deepEqual([slider.disabled, slider.value, slider.max], [false, 5, 75]);
+    assert.equal(room.part("position").textContent, "0:05 / 1:15");
+    slider.focus();
+    slider.fire("pointerdown");
+    assert.equal(video.paused, true);
+    slider.value = "60";
+    slider.fire("input");
+    assert.equal(video.currentTime, 60);
+    slider.fire("pointerup");
+    assert.deepEqual([video.paused, document.activeElement], [false, document.body]);
+  });
+
+  test("a pair without a video has no timeline", () => {
+    room.video.duration = Infinity;
+    room.video.fire("durationchange");
+    assert.deepEqual([room.part("timeline").disabled, room.part("position").textContent], [true, ""]);
+  });
+
+  test("going back is not counted as a replay", async () => {
+    room.video.duration = 10;
+    room.video.showFrame(4);
+    room.part("timeline").value = "1";
+    room.part("timeline").fire("input");
+    room.video.showFrame(1);
+    room.video.showFrame(0.5);
+    await room.press("j");
+    const [body] = room.server.callsOf("/judgments/");
+    assert.equal(body.viewing.replays, 1);
+  });
+});
+
+describe("hints", () => {
+  test("new annotators are sent to the guidelines until they have opened them", async () => {
+    room = await Room.open();
+    assert.equal(room.part("first").hidden, false);
+    const dialog = room.element.querySelector("dialog[data-url]");
+    dialog.showModal();
+    dialog.close();
+    assert.equal(room.part("first").hidden, true);
+    room = await Room.open({ machine: room.machine });
+    assert.equal(room.part("first").hidden, true);
+  });
+
+  test("swiping is announced until five swipes in this browser", async () => {
+    room = await Room.open();
+    const hint = room.part("swipe");
+    for (let swipe = 1; swipe <= 5; swipe += 1) {
+      assert.equal(hint.hidden, false);
+      await room.look();
+      room.part("stage").fire("touchstart", { touches: [{ clientX: 0, clientY: 0 }] });
+      room.part("stage").fire("touchend", { changedTouches: [{ clientX: 100, clientY: 0 }] });
+      await settle();
+    }
+    assert.equal(hint.hidden, true);
+    assert.equal(room.answers.length, 5);
+  });
+});
+
 describe("training", () => {
   beforeEach(async () => {
     room = await Room.open({ training: true });
@@ -285,8 +382,8 @@ describe("training", () => {
     await room.judge("f");
     assert.equal(room.state, "feedback");
     assert.deepEqual(
-      ["verdict", "given", "explanation", "judged"].map((name) => room.part(name).textContent),
-      ["Wrong: it is relevant", "You said: Not relevant", "The dog runs.", "1"],
+      ["verdict", "own-answer", "explanation", "judged"].map((name) => room.part(name).textContent),
+      ["Wrong: the pair is relevant", "Your answer: Not relevant", "The dog runs.", "1"],
     );
     await pass(SETTLED_MS);
     await room.press("Enter");
@@ -313,7 +410,7 @@ describe("training", () => {
     server.on("/judgments/", feedback(true));
     room = await Room.open({ training: true, machine: room.machine, server });
     assert.deepEqual([room.state, room.caption], ["feedback", "caption 1"]);
-    assert.equal(room.part("verdict").textContent, "Right: relevant");
+    assert.equal(room.part("verdict").textContent, "Correct: relevant");
   });
 
   test("enough right answers in a row open the campaign", async () => {
@@ -323,7 +420,17 @@ describe("training", () => {
     await pass(SETTLED_MS);
     await room.press("Enter");
     await room.judge("j");
-    assert.equal(room.part("opened").textContent, "You are in: Round 1 is open to you now.");
+    assert.equal(room.part("opened").textContent, "Round 1 is now open to you.");
+    // The main button leads there, and Enter presses it.
+    const [judge, next] = [room.part("judge-now"), room.part("next")];
+    assert.deepEqual([judge.hidden, judge.href, document.activeElement], [false, "/round-1/", judge]);
+    assert.equal(next.classList.contains("btn-primary"), false);
+    assert.equal(room.part("judge-open").hidden, false);
+    await pass(SETTLED_MS);
+    await room.press("j");
+    await room.judge("j");
+    assert.deepEqual([judge.hidden, document.activeElement], [true, next]);
+    assert.equal(next.classList.contains("btn-primary"), true);
   });
 
   test("nothing can be undone", async () => {

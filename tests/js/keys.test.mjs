@@ -5,19 +5,19 @@ import { h, load, openBrowser } from "./browser.mjs";
 
 const ALT_GRAPH = { getModifierState: (name) => name === "AltGraph" };
 
-let isDeaf;
+let isBlocked;
 let done;
 
 beforeEach(async () => {
   openBrowser();
-  isDeaf = false;
+  isBlocked = false;
   done = [];
   const { listenToKeys } = await load("keys");
   const act = (name) => () => done.push(name);
   listenToKeys({
     bindings: { j: "yes", Space: "play", Enter: "next", "[": "slower", ArrowLeft: "back", x: "unknown" },
     actions: { yes: act("yes"), play: act("play"), next: act("next"), slower: act("slower"), back: act("back") },
-    isDeaf: () => isDeaf,
+    isBlocked: () => isBlocked,
   });
 });
 
@@ -45,6 +45,14 @@ test("capital letters are the same keys", () => {
 test("a key without a binding, or bound to nothing here, is the browser's", () => {
   assert.deepEqual([press("q").isPrevented, press("x").isPrevented], [false, false]);
   assert.deepEqual(done, []);
+});
+
+test("a slider keeps the keys that move it, and no other", () => {
+  const slider = place("input");
+  slider.type = "range";
+  assert.equal(press("ArrowLeft", {}, slider).isPrevented, false);
+  assert.equal(press("j", {}, slider).isPrevented, true);
+  assert.deepEqual(done, ["yes"]);
 });
 
 test("a key that is held down acts once", () => {
@@ -76,7 +84,7 @@ test("keys of an input method are text", () => {
 });
 
 test("while a dialog is open, keys do nothing", () => {
-  isDeaf = true;
+  isBlocked = true;
   assert.equal(press("j").isPrevented, false);
   assert.deepEqual(done, []);
 });

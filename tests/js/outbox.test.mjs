@@ -30,12 +30,12 @@ async function openPage({ owner = "1", ...browser } = {}) {
 const reload = (options = {}) => openPage({ machine, now: Date.now(), ...options });
 const answer = (assignment, options) => outbox.add(URL, { assignment, label: 1 }, options);
 const sent = () => server.callsOf(URL).map(({ assignment }) => assignment);
-const waiting = () => outbox.waiting.map(({ body }) => body.assignment);
+const unsent = () => outbox.unsent.map(({ body }) => body.assignment);
 const stored = async () => (await storedRows()).map(({ body }) => body.assignment);
 
 async function storedRows() {
-  const { Store } = await load("store");
-  return new Store().open();
+  const { AnswerStore } = await load("store");
+  return new AnswerStore().open();
 }
 
 function take() {
@@ -63,7 +63,7 @@ test("answers are sent one at a time, in their order", async () => {
     held.pop()();
   }
   await settle();
-  assert.deepEqual(waiting(), []);
+  assert.deepEqual(unsent(), []);
 });
 
 test("an answer goes out with its key, its owner and the CSRF token", async () => {
@@ -120,7 +120,7 @@ test("pauses grow from one second to thirty, and begin again after a success", a
   }
   take();
   await pass(30_000);
-  assert.deepEqual(waiting(), []);
+  assert.deepEqual(unsent(), []);
   server.handlers.clear();
   answer(2);
   await pass(1000);
@@ -134,7 +134,7 @@ for (const [target, type] of [["window", "online"], ["window", "focus"], ["docum
     take();
     globalThis[target].fire(type);
     await settle();
-    assert.deepEqual(waiting(), []);
+    assert.deepEqual(unsent(), []);
   });
 }
 
@@ -153,7 +153,7 @@ test("a final refusal drops the answer and says why; the next one is sent", asyn
   answer(1);
   answer(2);
   await settle();
-  assert.deepEqual([sent(), waiting(), await stored()], [[1, 2], [], []]);
+  assert.deepEqual([sent(), unsent(), await stored()], [[1, 2], [], []]);
   assert.deepEqual(log, [
     ["refused", 1, "The pair is settled."],
     ["guideline", null, null],
@@ -165,14 +165,14 @@ test("an answer that was kept without counting is not sent again", async () => {
   refuse(403, { detail: "You may not judge any more.", kept: true });
   answer(1);
   await settle();
-  assert.deepEqual([waiting(), log[0]], [[], ["refused", 1, "You may not judge any more."]]);
+  assert.deepEqual([unsent(), log[0]], [[], ["refused", 1, "You may not judge any more."]]);
 });
 
 test("without permission an answer waits, and the person is told", async () => {
   refuse(403, { detail: "Read the guidelines first." });
   answer(1);
   await settle();
-  assert.deepEqual([waiting(), log], [[1], [["refused", 1, "Read the guidelines first."]]]);
+  assert.deepEqual([unsent(), log], [[1], [["refused", 1, "Read the guidelines first."]]]);
 });
 
 for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie not set"], [500, ""]]) {
@@ -180,14 +180,14 @@ for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie no
     refuse(status, { detail });
     answer(1);
     await settle();
-    assert.deepEqual([waiting(), log], [[1], []]);
+    assert.deepEqual([unsent(), log], [[1], []]);
   });
 }
 
 test("the outcome of an answer is what the server said to it in the end", async () => {
   const answers = [{ status: 503 }, { status: 201, body: { feedback: "right" } }];
   server.on(URL, () => answers.shift());
-  const outcome = outbox.outcome(answer(1));
+  const outcome = outbox.response(answer(1));
   await pass(1000);
   assert.deepEqual((await outcome).body, { feedback: "right" });
 });
@@ -199,12 +199,12 @@ test("the version of the guidelines comes with the campaign of the answer", asyn
   assert.deepEqual(log, [["guideline", 3, "8"]]);
 });
 
-test("waiting answers are counted by campaign", async () => {
+test("unsent answers are counted by campaign", async () => {
   answer(1, { countsIn: "8" });
   answer(2, { countsIn: "9" });
   answer(3);
   assert.deepEqual([outbox.countIn("8"), outbox.countIn("7")], [1, 0]);
-  assert.deepEqual([outbox.isWaiting(3), outbox.isWaiting(4)], [true, false]);
+  assert.deepEqual([outbox.isUnsent(3), outbox.isUnsent(4)], [true, false]);
 });
 
 test("without a store answers are sent all the same", async () => {
@@ -214,7 +214,7 @@ test("without a store answers are sent all the same", async () => {
   await outbox.open();
   answer(1);
   await settle();
-  assert.deepEqual([outbox.isStored, sent(), waiting()], [false, [1], []]);
+  assert.deepEqual([outbox.isStored, sent(), unsent()], [false, [1], []]);
 });
 
 test("a store that breaks later does not keep an answer from being sent", async () => {
@@ -224,5 +224,5 @@ test("a store that breaks later does not keep an answer from being sent", async 
   };
   answer(1);
   await settle();
-  assert.deepEqual([sent(), waiting()], [[1], []]);
+  assert.deepEqual([sent(), unsent()], [[1], []]);
 });

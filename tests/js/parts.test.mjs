@@ -1,4 +1,4 @@
-// The smaller parts of the room: sitting, tally, history, tabs, checklist, swipe.
+// The smaller parts of the room: workSession, tally, history, tabs, checklist, swipe.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
@@ -16,88 +16,91 @@ beforeEach(() => {
   ({ machine, server } = openBrowser());
 });
 
-describe("sitting", () => {
+describe("work session", () => {
   let breaks;
-  let sitting;
+  let workSession;
 
   async function sit({ owner = "1", breakMinutes = 20 } = {}) {
     breaks = [];
-    const { Sitting } = await load("sitting");
-    sitting = new Sitting({ owner, breakMinutes, onBreak: (minutes) => breaks.push(minutes) });
+    const { WorkSession } = await load("work-session");
+    workSession = new WorkSession({ owner, breakMinutes, onBreak: (minutes) => breaks.push(minutes) });
   }
 
   // Answer each minute, so many times.
   async function work(minutes) {
     for (let minute = 0; minute < minutes; minute += 1) {
       await pass(MINUTE);
-      sitting.count();
+      workSession.count();
     }
   }
 
   beforeEach(() => sit());
 
   test("answers have their places, from one", () => {
-    assert.deepEqual([sitting.count(), sitting.count(), sitting.count()], [1, 2, 3]);
+    assert.deepEqual([workSession.count(), workSession.count(), workSession.count()], [1, 2, 3]);
   });
 
-  test("half an hour without an answer ends the sitting", async () => {
-    sitting.count();
+  test("half an hour without an answer ends the work session", async () => {
+    workSession.count();
     await pass(30 * MINUTE - 1);
-    assert.equal(sitting.count(), 2);
+    assert.equal(workSession.count(), 2);
     await pass(30 * MINUTE);
-    assert.equal(sitting.count(), 1);
+    assert.equal(workSession.count(), 1);
   });
 
-  test("it goes on after a reload, for the same person alone", async () => {
-    sitting.count();
+  test("it goes on after a reload, only for the same person", async () => {
+    workSession.count();
     openBrowser({ machine, now: Date.now() });
     await sit();
-    assert.equal(sitting.count(), 2);
+    assert.equal(workSession.count(), 2);
     openBrowser({ machine, now: Date.now() });
     await sit({ owner: "2" });
-    assert.equal(sitting.count(), 1);
+    assert.equal(workSession.count(), 1);
   });
 
   test("a break is suggested after twenty minutes of work, and after twenty more", async () => {
-    sitting.count();
+    workSession.count();
     await work(45);
     assert.deepEqual(breaks, [20, 40]);
   });
 
   test("five minutes without an answer were a break", async () => {
-    sitting.count();
+    workSession.count();
     await work(15);
     await pass(5 * MINUTE);
-    sitting.count();
+    workSession.count();
     await work(19);
     assert.deepEqual(breaks, []);
   });
 
   test("with 0 minutes no break is suggested", async () => {
     await sit({ breakMinutes: 0 });
-    sitting.count();
+    workSession.count();
     await work(60);
     assert.deepEqual(breaks, []);
   });
 
-  test("without a store the sitting lasts as long as the page", async () => {
+  test("without a store the work session lasts as long as the page", async () => {
     const broken = { getItem: () => { throw new Error("denied"); }, setItem: () => { throw new Error("denied"); } };
     openBrowser({ machine: { ...machine, sessionStorage: broken } });
     await sit();
-    assert.deepEqual([sitting.count(), sitting.count()], [1, 2]);
+    assert.deepEqual([workSession.count(), workSession.count()], [1, 2]);
   });
 });
 
 describe("tally", () => {
-  let waiting;
+  let unsent;
   let shown;
   let tally;
 
   beforeEach(async () => {
-    waiting = 0;
+    unsent = 0;
     shown = [];
     const { Tally } = await load("tally");
-    tally = new Tally(10, { waiting: () => waiting, tell: (judged) => shown.push(judged) });
+    tally = new Tally(10, {
+      countUnsent: () => unsent,
+      onChange: (judged) => shown.push(judged),
+    });
   });
 
   test("an answer counts at once", () => {
@@ -106,23 +109,23 @@ describe("tally", () => {
   });
 
   test("the server corrects the count if nothing is under way", () => {
-    tally.ask()(25);
-    tally.ask()(3);
+    tally.startClaim()(25);
+    tally.startClaim()(3);
     assert.deepEqual(shown, [25, 3]);
   });
 
   test("a count that may lack an answer under way takes nothing back", () => {
     tally.add(1);
-    waiting = 1;
-    tally.ask()(10);
+    unsent = 1;
+    tally.startClaim()(10);
     assert.equal(shown.at(-1), 11);
   });
 
   test("answers given while the server counts are not counted twice", () => {
-    const hear = tally.ask();
+    const receiveVersion = tally.startClaim();
     tally.add(1);
-    waiting = 1;
-    hear(11);
+    unsent = 1;
+    receiveVersion(11);
     assert.equal(shown.at(-1), 11);
   });
 });
@@ -202,8 +205,8 @@ test("tabs of one person hear of each other's answers, those of others do not", 
     onLeft: () => heard.push([name, "left"]),
   });
   const [first] = [open("1", "first"), open("1", "second"), open("2", "other")];
-  first.tellAnswered(5, "8");
-  first.tellLeft();
+  first.sendAnswered(5, "8");
+  first.sendLeft();
   while (heard.length < 2) await settle();
   assert.deepEqual(heard, [["second", 5, "8"], ["second", "left"]]);
 });

@@ -34,8 +34,8 @@ beforeEach(async () => {
     server: new Server("1", () => {}),
     url: URL,
     prepare: (coming) => prepared.push(numbersOf(coming)),
-    isOnItsWay: (assignment) => onItsWay.has(assignment),
-    onAsk: () => (count) => judged.push(count),
+    isUnsent: (assignment) => onItsWay.has(assignment),
+    onClaim: () => (count) => judged.push(count),
     onGuideline: (version) => versions.push(version),
   });
 });
@@ -90,7 +90,7 @@ test("when the server has no pairs, there is none until somebody looks again", a
   assert.equal(await queue.next(), null);
   assert.equal(await queue.next(), null);
   assert.equal(server.calls.length, 1);
-  queue.lookAgain();
+  queue.reopen();
   assert.equal((await queue.next()).assignment, 1);
 });
 
@@ -163,7 +163,7 @@ test("old pairs are kept if the server cannot be reached", async () => {
 test("asking waits for the claim that is under way, and then asks", async () => {
   handOut([1], [2]);
   const first = queue.refill();
-  await queue.ask();
+  await queue.refillNow();
   await first;
   assert.equal(server.calls.length, 2);
 });

@@ -14,14 +14,14 @@ const BINDINGS = {
   Space: "play",
 };
 const BUTTONS = [
-  "again", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster",
-  "guideline-read", "guideline-close", "next",
+  "retry", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster", "sound",
+  "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
 ];
 const PARTS = [
-  "break", "break-minutes", "done", "empty", "explanation", "feedback", "given", "guideline-changed",
-  "judged", "live", "no-store", "offline", "opened", "reason", "refusal", "refused", "refused-reason",
-  "remark", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "unseen",
-  "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "waiting",
+  "break", "break-text", "done", "empty", "explanation", "feedback", "first", "own-answer", "guideline-changed",
+  "judged", "live", "no-store", "offline", "opened", "position", "reason", "refusal", "refused", "refused-reason",
+  "pair-note", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "swipe", "timeline", "unseen",
+  "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "unsent",
 ];
 
 const named = (tag, name, ...children) => h(tag, { "data-part": name }, ...children);
@@ -30,10 +30,10 @@ const guideline = (version) => h("div", { "data-version": version });
 
 function buildRoom({ training }) {
   const gate = h(
-    "p", { "data-gate": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1" },
-    h("b", { "data-gate-count": "" }),
-    h("b", { "data-gate-open": "", hidden: true }),
-    h("b", { "data-gate-closed": "" }),
+    "p", { "data-requirement": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1", "data-url": "/round-1/" },
+    h("b", { "data-requirement-count": "" }),
+    h("b", { "data-requirement-met": "", hidden: true }),
+    h("b", { "data-requirement-unmet": "" }),
   );
   const dialogs = ["keys", "unsure", "report"].map((id) => h("dialog", { id }));
   const room = h(
@@ -60,7 +60,7 @@ function buildRoom({ training }) {
     ...PARTS.map((name) => named("div", name)),
     h("div", { popover: "" }, named("ul", "history")),
     h("dialog", { id: "guidelines", "data-url": "/guidelines/" }, h("h2"), named("div", "guideline", guideline(1))),
-    h("div", { "data-part": "gates", "data-right": "" }, gate),
+    h("div", { "data-part": "requirements", "data-right": "" }, gate),
     ...dialogs,
   );
   document.body.append(room);

@@ -134,7 +134,7 @@ test("beginning again counts a playing video as watched from then on", async () 
   await video.play();
   video.arrive();
   await pass(4000);
-  viewing.beginAgain();
+  viewing.restart();
   await pass(600);
   assert.deepEqual([viewing.seconds, viewing.record().watched], [0.6, 0.6]);
 });

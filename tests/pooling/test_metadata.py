@@ -208,7 +208,7 @@ def test_a_lead_imports_train_captions(benchmark: Benchmark, lead: Client) -> No
     assert "Train split <strong><bdi>7k &amp; more</bdi></strong> is stored:" in page
     assert "columns not used: &#x27;length&#x27;" in page
     assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
-    page = lead.get("/benchmarks/tiny/").content.decode()
+    page = lead.get("/benchmarks/tiny/captions/").content.decode()
     assert "<bdi>7k &amp; more</bdi>" in page
     assert "/benchmarks/tiny/train-captions/new/" in page
 
@@ -218,7 +218,7 @@ def test_a_lead_imports_tags(benchmark: Benchmark, lead: Client) -> None:
     assert (job.state, job.title) == (JobState.DONE, "Import tags into tiny")
     assert numbers_by_tag(benchmark) == {"food": [1, 3]}
     assert "1 tag of 2 captions is stored." in lead.get(f"/jobs/{job.pk}/").content.decode()
-    page = lead.get("/benchmarks/tiny/").content.decode()
+    page = lead.get("/benchmarks/tiny/captions/").content.decode()
     assert '<bdi>food</bdi> <span class="muted">2</span>' in page
 
 
@@ -242,14 +242,14 @@ def test_researchers_see_metadata_but_cannot_import_it(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
     client.force_login(make_user("rosa", Role.RESEARCHER))
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/captions/").content.decode()
     assert "No train captions yet." in page
     assert "No tags yet." in page
     bring_train_captions(tmp_path, benchmark, "a dog")
     bring_tags(tmp_path, benchmark, *[(f"c{n % 4}", f"tag {n}") for n in range(43)])
-    page = client.get("/benchmarks/tiny/").content.decode()
-    assert "43 tags, with the captions of each" in page
-    assert "<summary>The other 3</summary>" in page
+    page = client.get("/benchmarks/tiny/captions/").content.decode()
+    assert "43 tags, with the number of captions of each" in page
+    assert "<summary>3 more</summary>" in page
     assert page.count("<bdi>tag ") == 43
     for kind in ("train-captions", "tags"):
         assert f"/benchmarks/tiny/{kind}/new/" not in page

@@ -1,11 +1,12 @@
-"""The JSON of the published FIRE annotations, written a piece at a time.
+"""The JSON format of the published FIRE annotations.
 
-The published loader (`mmr/datasets.py` and `mmr/tasks.py` of the FIRE code, checked there) wants
-per annotation `annotator_ids`, `label`, `video_id`, `query`, `annotator_labels`, `response_ids`,
-`queue_ids`, `models` and `dataset`; a disagreement has the same keys without `label`. The lists are
-parallel, with one entry per response. The loader ignores further keys. It keeps one annotation per
-(`query`, `video_id`), the last one, where `query` is the text of the caption; the study joined all
-responses to a text and a video in the same way. So captions with the same text become one entry.
+The published loader (`mmr/datasets.py` and `mmr/tasks.py` of the FIRE code) requires the keys
+`annotator_ids`, `label`, `video_id`, `query`, `annotator_labels`, `response_ids`, `queue_ids`,
+`models` and `dataset` in each annotation. A disagreement has the same keys without `label`. The
+lists are parallel, with one entry for each response. The loader ignores other keys. `query` is the
+text of the caption. The loader uses only the last annotation for each (`query`, `video_id`), and
+the study joined all responses to one text and one video. Captions with the same text are therefore
+one entry.
 
 Hearth adds these keys:
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from pooling.core.pair_space import PairSpace
 
@@ -30,7 +31,11 @@ ROWS_PER_PIECE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One judgment as it leaves the platform. `number` counts the label set's judgments from 1."""
+    """One exported judgment.
+
+    number: the number of the judgment in the label set, from 1. annotator: the pseudonym
+    as a number. label: a step of the scale. queue: the number of the campaign.
+    """
 
     number: int
     annotator: int
@@ -39,11 +44,11 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FireResult:
     """The contents of the label set for one caption and one video.
 
-    label: None if the pair is in conflict or pending. ruled: a lead decided it. systems: those
-    whose pooled lists contain the pair, the one with the best rank first.
+    label: None if the pair is in conflict or pending. ruled: whether the label is a lead's ruling.
+    systems: the systems whose pooled lists contain the pair, the one with the best rank first.
     """
 
     label: int | None
@@ -56,7 +61,9 @@ class Outcome:
 class Annotation:
     """The contents of the label set for one text and one video.
 
-    label: `RELEVANT`, `IRRELEVANT` or None. models: one system for each response, or none at all.
+    label: `RELEVANT`, `IRRELEVANT` or None. models: one system for each response, or empty.
+    pooled_by: the systems whose pooled lists contain the pair, the one with the best rank first.
+    note: the reason if the label is not the majority of the responses, else empty.
     """
 
     query: str
@@ -74,12 +81,13 @@ class Annotation:
         return self.label is None and len(words) > 1
 
 
-def merge(query: str, video: str, outcomes: Sequence[Outcome]) -> Annotation:
+def merge(query: str, video: str, outcomes: Sequence[FireResult]) -> Annotation:
     """Join the outcomes of all captions with the text `query` and of one video.
 
-    A lead's ruling decides, unless rulings contradict each other. Otherwise the labels of the
-    captions decide if they are all the same. If they contradict each other, the majority of the
-    joined responses decides, as in the study. Without a majority there is no label.
+    If leads have ruled, the label is that of the rulings, and None if they contradict each other.
+    Without rulings, the label is that of the captions if they all have the same one. If they
+    contradict each other, it is the majority of the joined responses, as in the study. Without a
+    majority it is None.
     """
     responses = [response for outcome in outcomes for response in outcome.responses]
     rulings = {_word(one.label) for one in outcomes if one.ruled and one.label is not None}
@@ -110,11 +118,11 @@ def _majority(responses: Sequence[Response]) -> str | None:
     return RELEVANT if 2 * relevant > len(responses) else IRRELEVANT
 
 
-def _models(outcomes: Sequence[Outcome], pooled_by: Sequence[str]) -> list[str]:
+def _models(outcomes: Sequence[FireResult], pooled_by: Sequence[str]) -> list[str]:
     """Return the system that ranks the pair of each response best among those of the pools.
 
-    If no pooled list contains the pair of a caption, it takes the best system of its equal
-    captions. If there is none either, the list is empty: no system is made up.
+    If no pooled list contains the pair of a caption, its responses have the best system of the
+    captions with the same text. If there is no such system either, the list is empty.
     """
     if not pooled_by:
         return []
@@ -126,7 +134,7 @@ def _models(outcomes: Sequence[Outcome], pooled_by: Sequence[str]) -> list[str]:
 
 
 def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
-    """Return why the label is not that of the majority of the responses; empty if it is."""
+    """Return why the label is not the majority of the responses, or an empty text if it is."""
     if label == majority:
         return ""
     if not is_ruled:
@@ -141,7 +149,7 @@ def _note(label: str | None, majority: str | None, *, is_ruled: bool) -> str:
 def fire_json(
     annotations: Sequence[Annotation], *, dataset: str, header: dict[str, Any]
 ) -> Iterator[bytes]:
-    """Yield the whole file. `header` holds the top-level values beside the lists."""
+    """Yield the file in pieces. `header` contains the top-level values other than the lists."""
     yield b'{"annotations": ['
     yield from _entries([one for one in annotations if one.label is not None], dataset)
     yield b'], "disagreements": ['
@@ -160,8 +168,22 @@ def _entries(entries: Sequence[Annotation], dataset: str) -> Iterator[bytes]:
         yield (comma + ", ".join(json.dumps(_entry(e, dataset)) for e in piece)).encode()
 
 
-def _entry(entry: Annotation, dataset: str) -> dict[str, Any]:
-    row: dict[str, Any] = {
+class _Entry(TypedDict):
+    annotator_ids: list[int]
+    video_id: str
+    query: str
+    annotator_labels: list[str]
+    response_ids: list[int]
+    queue_ids: list[int]
+    models: list[str]
+    pooled_by: list[str]
+    dataset: str
+    label: NotRequired[str]
+    note: NotRequired[str]
+
+
+def _entry(entry: Annotation, dataset: str) -> _Entry:
+    row: _Entry = {
         "annotator_ids": [response.annotator for response in entry.responses],
         "video_id": entry.video,
         "query": entry.query,
@@ -184,13 +206,14 @@ def _word(label: int) -> str:
 
 
 def by_text(first: Sequence[int], codes: Iterable[int], space: PairSpace) -> list[list[int]]:
-    """Return the places of the pairs of each (text, video), texts in the order of their captions.
+    """Group pairs by text and video. Return the indices of the pairs of each group.
 
-    first: for each caption the number of the first caption with its text. codes: of the pairs,
-    ascending.
+    first: for each caption, the number of the first caption with the same text. codes: the codes of
+    the pairs in `space`, ascending. Groups are in the order of the first captions, then of the
+    videos.
     """
     groups: dict[int, list[int]] = {}
-    for place, code in enumerate(codes):
+    for index, code in enumerate(codes):
         query, video = space.decode(code)
-        groups.setdefault(space.encode(first[query], video), []).append(place)
+        groups.setdefault(space.encode(first[query], video), []).append(index)
     return [groups[code] for code in sorted(groups)]

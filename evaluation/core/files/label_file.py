@@ -1,7 +1,8 @@
-"""The two files of a label set: their canonical text, and reading it back.
+"""The two files of a label set: writing their canonical text, and reading it.
 
-Canonical means: UTF-8, LF, CSV quoting only where needed, rows by query number, video number and
-pseudonym. The bytes follow from the labels alone, on every database, locale and Python.
+The canonical text is UTF-8 with LF line ends and quotes a CSV cell only if necessary. Rows are
+ordered by query number, video number and pseudonym. The bytes depend only on the labels, not on the
+database, the locale or the version of Python.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 
 LABELS_HEADER = "caption_id,video_id,label,source,judgments,relevant\n"
 JUDGMENTS_HEADER = "caption_id,video_id,annotator,label,queue\n"
-# The word in a label file for each outcome, in the order of `annotation.core.consensus.State`.
+# The source of a label in the file, by outcome.
 SOURCES = {
     State.PENDING: "pending",
     State.RESOLVED: "majority",
@@ -40,7 +41,7 @@ def _read_label(cell: str) -> int:
     return int(cell) if cell else NO_LABEL
 
 
-# After the two keys of a line.
+# Readers of the cells that follow the two keys of a line.
 READ_CELLS: tuple[Callable[[str], int], ...] = (
     _read_label,
     STATE_OF_SOURCE.__getitem__,
@@ -53,10 +54,10 @@ READ_CELLS: tuple[Callable[[str], int], ...] = (
 class Labels:
     """The outcome of each judged pair, ascending by code.
 
-    codes: int64 [n], codes of pairs (`pooling.core.pair_space.PairSpace`).
-    labels: int64 [n], `NO_LABEL` for a pending pair or a conflict. states: int8 [n], values of
-    `annotation.core.consensus.State`.
-    judgments, relevant: int64 [n], how many live judgments, and how many of them say relevant.
+    codes: int64 [n], pair codes (`pooling.core.pair_space.PairSpace`).
+    labels: int64 [n], `NO_LABEL` for a pair that is pending or in conflict.
+    states: int8 [n], values of `annotation.core.consensus.State`.
+    judgments, relevant: int64 [n], number of counted judgments, and of relevant ones among them.
     """
 
     codes: IntArray
@@ -75,9 +76,9 @@ class Labels:
 
 
 def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequence[str]) -> bytes:
-    """One line per judged pair: two keys, the label, its source, and two counts.
+    """Return the label file. A line has two keys, the label, its source and two counts.
 
-    A pending or conflicted pair has no label: the cell is empty.
+    A pair that is pending or in conflict has no label, so this cell is empty.
     """
     queries, videos = _cells(query_keys), _cells(video_keys)
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(labels.codes)
@@ -100,10 +101,15 @@ def render_labels(labels: Labels, query_keys: Sequence[str], video_keys: Sequenc
 def parse_labels(
     text: bytes, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
 ) -> Labels:
-    """What `render_labels` was given, from what it wrote."""
+    """Read a label file. This is the inverse of `render_labels`.
+
+    query_numbers, video_numbers: the numbers of queries and videos by key. Raises KeyError or
+    ValueError if the text is not a label file of this benchmark.
+    """
     rows = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline=""))
     next(rows)
-    # Flat, and then column by column: half a million lists would keep the garbage collector busy.
+    # One flat list is split into columns, because half a million lists would slow down the garbage
+    # collector.
     cells = list(chain.from_iterable(rows))
     readers = (query_numbers.__getitem__, video_numbers.__getitem__, *READ_CELLS)
     query, video, labels, states, judgments, relevant = (
@@ -127,7 +133,10 @@ def render_judgments(
     query_keys: Sequence[str],
     video_keys: Sequence[str],
 ) -> bytes:
-    """One line per live judgment, sorted by pair and pseudonym; all arguments are [n] but keys."""
+    """Return the judgments file, with one line for each counted judgment.
+
+    codes, pseudonyms, labels, queues: [n]. Lines are sorted by pair, pseudonym and queue.
+    """
     queries, videos = _cells(query_keys), _cells(video_keys)
     order = np.lexsort((queues, np.array(pseudonyms), codes))
     query, video = PairSpace(len(query_keys), len(video_keys)).decode(codes[order])
@@ -144,9 +153,11 @@ def render_judgments(
 
 
 def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
-    """A name for each person that tells nothing without the secret of the label set.
+    """Return a pseudonym for each annotator, by id.
 
-    Raises ValueError in the (one in some billions) case that two people get the same.
+    A pseudonym is the start of the HMAC-SHA256 of the id, with the secret of the label set as key.
+    Without the secret it cannot be linked to the annotator. Raises ValueError in the very unlikely
+    case that two annotators would have the same pseudonym.
     """
     names = {
         person: hmac.new(secret, str(person).encode(), hashlib.sha256).hexdigest()[
@@ -160,19 +171,20 @@ def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
 
 
 def compress(content: bytes) -> bytes:
-    """Gzip without a time stamp."""
+    """Compress with gzip, without a time stamp, so that equal contents have equal bytes."""
     return gzip.compress(content, compresslevel=6, mtime=0)
 
 
 def _cells(keys: Sequence[str]) -> list[str]:
-    """Each key as a CSV cell."""
+    """Return each key as a CSV cell."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     cells = []
     for key in keys:
         out.seek(0)
         out.truncate()
-        # With a second cell, a lone empty or odd first cell is quoted as in a row.
+        # The second cell makes csv quote the key as in a longer row. A single cell follows other
+        # rules.
         writer.writerow([key, ""])
         cells.append(out.getvalue().removesuffix(",\n"))
     return cells

@@ -48,7 +48,7 @@ def _label_counts(model: LabelModel) -> FloatArray:
     """Return the number of labels of each annotator, float64 [n_annotators]."""
     patterns = model.patterns
     weights = patterns.weights[patterns.owner].astype(np.float64)
-    annotators = patterns.codes // patterns.n_labels
+    annotators = patterns.codes // patterns.n_steps
     labels = np.bincount(annotators, weights=weights, minlength=patterns.n_annotators)
     return labels.astype(np.float64)
 
@@ -58,11 +58,11 @@ def _resampled_accuracy(
 ) -> FloatArray:
     """Return the accuracies in resamples of the items, float64 [n_annotators, resamples]."""
     patterns = model.patterns
-    shape = (patterns.n_annotators, patterns.n_labels)
+    shape = (patterns.n_annotators, patterns.n_steps)
     entries = np.ones(len(patterns.codes)), (patterns.owner, patterns.codes)
     by_pattern = sparse.csr_matrix(entries, shape=(len(patterns.starts), shape[0] * shape[1]))
     by_code, n_items = by_pattern.T.tocsr(), int(patterns.weights.sum())
-    affordable = _ENTRIES // (len(patterns.codes) * patterns.n_labels)
+    affordable = _ENTRIES // (len(patterns.codes) * patterns.n_steps)
     resamples = min(_MAX_RESAMPLES, max(_MIN_RESAMPLES, affordable))
     drawn = rng.multinomial(n_items, patterns.weights / n_items, resamples)
     weights = np.ascontiguousarray(drawn.T, np.float64)  # [P, resamples]

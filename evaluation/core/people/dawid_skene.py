@@ -6,10 +6,10 @@ a confusion matrix. The row of the true class contains the probabilities of the 
 Given the true class, annotators label independently of each other.
 
 Running time: L labels are sorted once, in O(L log L). EM then works on patterns, the different sets
-of (annotator, label) entries that items have. One round of EM takes O(T n_labels), where T is the
+of (annotator, label) entries that items have. One round of EM takes O(T n_steps), where T is the
 number of entries of all patterns. T is at most L. It is much smaller if most items have one label,
-because there are at most n_annotators * n_labels patterns with one label. The confusion matrices
-take O(n_annotators n_labels^2).
+because there are at most n_annotators * n_steps patterns with one label. The confusion matrices
+take O(n_annotators n_steps^2).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_ITERATIONS: Final = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelModel:
-    """The fitted model, with K = n_labels classes. Arrays are float64 unless stated otherwise.
+    """The fitted model, with K = n_steps classes. Arrays are float64 unless stated otherwise.
 
     priors: [K], the share of each true class, above 0.
     confusion: [n_annotators, K, K], the probability of each label (last axis) given the true class
@@ -73,7 +73,7 @@ def dawid_skene(
     items: npt.ArrayLike,
     annotators: npt.ArrayLike,
     labels: npt.ArrayLike,
-    n_labels: int,
+    n_steps: int,
     *,
     smoothing: float = SMOOTHING,
     tolerance: float = TOLERANCE,
@@ -82,7 +82,7 @@ def dawid_skene(
     """Fit class shares, confusion matrices and true classes by EM. The start is the vote shares.
 
     items, annotators, labels: whole numbers [L], in any order. Items and annotators are numbered
-    from 0 without gaps, and labels lie from 0 to n_labels - 1. If an annotator labelled an item
+    from 0 without gaps, and labels lie from 0 to n_steps - 1. If an annotator labelled an item
     several times, all these labels count, as in the paper. smoothing: above 0, is added to each
     expected count of the priors and of the confusion matrices (a Dirichlet prior of 1 + smoothing).
     No probability is then 0, and a row without evidence is uniform. tolerance: EM ends when no
@@ -97,7 +97,7 @@ def dawid_skene(
     """
     item = whole_numbers(items, "items", None)
     annotator = whole_numbers(annotators, "annotators", None)
-    label = whole_numbers(labels, "labels", n_labels - 1)
+    label = whole_numbers(labels, "labels", n_steps - 1)
     if not len(item) == len(annotator) == len(label):
         raise ValueError("items, annotators and labels must be of the same length")
     if not smoothing > 0 or not tolerance >= 0 or max_iterations < 1:
@@ -109,7 +109,7 @@ def dawid_skene(
         return LabelModelEstimate(None, undefined)
     _check_dense(item, "items")
     _check_dense(annotator, "annotators")
-    patterns = collapse_labels(item, annotator, label, n_labels)
+    patterns = collapse_labels(item, annotator, label, n_steps)
     # EM stores posteriors as [K, P], because numpy is fast on long rows.
     posterior, converged, rounds = patterns.vote_shares(), False, 0
     while not converged and rounds < max_iterations:
@@ -152,7 +152,7 @@ def _check_dense(numbers: IntArray, noun: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPatterns:
-    """The different multisets of codes (annotator * n_labels + label) that items have.
+    """The different multisets of codes (annotator * n_steps + label) that items have.
 
     codes: int64 [T], the codes of the first pattern, then those of the second, and so on. starts:
     int64 [P], the index of each pattern's first code. owner: int64 [T], the pattern of each code.
@@ -166,28 +166,28 @@ class LabelPatterns:
     weights: IntArray
     of_item: IntArray
     n_annotators: int
-    n_labels: int
+    n_steps: int
 
     def vote_shares(self) -> FloatArray:
         """Return the share of each label among a pattern's labels, [K, P] (equation 3.1)."""
-        cell = self.codes % self.n_labels * len(self.starts) + self.owner
-        votes = np.bincount(cell, minlength=self.n_labels * len(self.starts))
-        votes = votes.reshape(self.n_labels, -1)
+        cell = self.codes % self.n_steps * len(self.starts) + self.owner
+        votes = np.bincount(cell, minlength=self.n_steps * len(self.starts))
+        votes = votes.reshape(self.n_steps, -1)
         return np.asarray(votes / votes.sum(axis=0))
 
 
 def collapse_labels(
-    item: IntArray, annotator: IntArray, label: IntArray, n_labels: int
+    item: IntArray, annotator: IntArray, label: IntArray, n_steps: int
 ) -> LabelPatterns:
     """Return the patterns of the items, in ascending order of their number of labels.
 
     item, annotator, label: int64 [L], in any order; items and annotators without gaps.
     """
     n_annotators = int(annotator.max()) + 1
-    n_codes = n_annotators * n_labels
+    n_codes = n_annotators * n_steps
     sizes = np.bincount(item)
     # Sort by item and, within an item, by code, so that equal multisets become equal rows.
-    code = np.sort(item * n_codes + annotator * n_labels + label) % n_codes
+    code = np.sort(item * n_codes + annotator * n_steps + label) % n_codes
     firsts = np.cumsum(sizes) - sizes
     of_item = np.empty(len(sizes), dtype=np.int64)
     tables: list[IntArray] = []
@@ -207,7 +207,7 @@ def collapse_labels(
         weights=np.bincount(of_item, minlength=n_patterns),
         of_item=of_item,
         n_annotators=n_annotators,
-        n_labels=n_labels,
+        n_steps=n_steps,
     )
 
 
@@ -237,22 +237,22 @@ def _maximise(
 
     These are equations 2.3 and 2.4 with smoothing.
     """
-    n_annotators, n_labels = patterns.n_annotators, patterns.n_labels
+    n_annotators, n_steps = patterns.n_annotators, patterns.n_steps
     weighted = posterior * patterns.weights
     priors = weighted.sum(axis=1) + smoothing
     counts = np.stack(
         [
-            np.bincount(patterns.codes, weights=row, minlength=n_annotators * n_labels)
+            np.bincount(patterns.codes, weights=row, minlength=n_annotators * n_steps)
             for row in weighted.take(patterns.owner, axis=1)
         ]
     )
-    confusion = counts.reshape(n_labels, n_annotators, n_labels).swapaxes(0, 1) + smoothing
+    confusion = counts.reshape(n_steps, n_annotators, n_steps).swapaxes(0, 1) + smoothing
     return priors / priors.sum(), confusion / confusion.sum(axis=2, keepdims=True)
 
 
 def _expect(patterns: LabelPatterns, priors: FloatArray, confusion: FloatArray) -> FloatArray:
     """Return the probability of each true class for each pattern, [K, P] (E step, equation 2.5)."""
-    of_code = np.log(confusion).swapaxes(0, 1).reshape(patterns.n_labels, -1)
+    of_code = np.log(confusion).swapaxes(0, 1).reshape(patterns.n_steps, -1)
     logs = np.stack([np.add.reduceat(row[patterns.codes], patterns.starts) for row in of_code])
     logs += np.log(priors)[:, None]
     chances = np.exp(logs - logs.max(axis=0))

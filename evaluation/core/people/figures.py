@@ -78,10 +78,10 @@ class PersonFigures:
     last_at: int
 
 
-def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[PersonFigures, ...]:
+def people_figures(answers: Answers, n_people: int, *, n_steps: int) -> tuple[PersonFigures, ...]:
     """Return one row for each annotator, in the order of their numbers.
 
-    n_labels: number of steps of the scale.
+    n_steps: number of steps of the scale.
     """
     tasks = _dense(answers.tasks)
     agreed = _agreed(answers, tasks, answers.is_planned, n_people)
@@ -91,7 +91,7 @@ def people_figures(answers: Answers, n_people: int, *, n_labels: int) -> tuple[P
         answers.people[answers.is_counted],
         answers.labels[answers.is_counted],
         n_people,
-        n_labels,
+        n_steps,
     )
     columns = {
         **_counts(answers, n_people),
@@ -123,12 +123,12 @@ def _agreed(
 
 
 def label_accuracy(
-    tasks: IntArray, people: IntArray, labels: IntArray, n_people: int, n_labels: int
+    tasks: IntArray, people: IntArray, labels: IntArray, n_people: int, n_steps: int
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Estimate the probability of a correct label by the model of Dawid and Skene.
 
     tasks: int64 [L], from 0 without gaps. people: int64 [L], from 0 to n_people - 1. labels: int64
-    [L], from 0 to n_labels - 1. Returns the probabilities [n_people], their 95 % intervals
+    [L], from 0 to n_steps - 1. Returns the probabilities [n_people], their 95 % intervals
     [n_people, 2], and the number of labels used [n_people]. Undefined probabilities and intervals
     are NaN. Tasks with one label are ignored, because they have no information about their
     annotator.
@@ -136,7 +136,7 @@ def label_accuracy(
     shared = np.bincount(tasks)[tasks] > 1
     accuracy, interval = np.full(n_people, np.nan), np.full((n_people, 2), np.nan)
     person = _dense(people[shared])
-    estimate = dawid_skene(_dense(tasks[shared]), person, labels[shared], n_labels)
+    estimate = dawid_skene(_dense(tasks[shared]), person, labels[shared], n_steps)
     if estimate.model is not None:
         accuracy[people[shared]] = estimate.model.accuracy[person]
         rng = np.random.default_rng(_SEED)

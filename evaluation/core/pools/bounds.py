@@ -3,18 +3,19 @@
 `score_run` counts every unjudged pair as not relevant, which is unfair to a system that was not
 pooled. There are two kinds of bounds:
 
-- over the listed pairs: the unjudged pairs in the run's list may have any grade, and pairs outside
-  of the list stay as they are;
-- over all unjudged pairs: those that the run did not list may have any grade, too.
+- over the listed pairs: each unjudged pair in the run's list can have any grade, and pairs outside
+  of the list stay unchanged;
+- over all unjudged pairs: the unjudged pairs outside of the list can also have any grade.
 
-There are two other answers:
+Two other modules deal with unjudged pairs:
 
-- `incomplete`: the lists without what is unjudged, to be scored as any others (Sakai, Alternatives
-  to Bpref, SIGIR 2007), and bpref and infAP, measures made for missing judgments;
+- `incomplete`: condensed lists, which contain no unjudged pairs and are scored like any others
+  (Sakai, Alternatives to Bpref, SIGIR 2007), and bpref and infAP, which are measures for missing
+  judgments;
 - `expectations`: what the score would be on average if unjudged pairs are relevant as often as
   comparable pairs that were judged.
 
-`labels` are everywhere those that the scores are computed with, original positives joined.
+In all functions, `labels` are the labels of the scores, joined with the original positives.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from evaluation.core.relevance.judged import MAX_GAIN, Judged, look_up_gains, wi
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
 
-# Measures that an additional positive may lower, because they divide by a number of positives.
+# Measures that an additional positive can lower, because they divide by a number of positives.
 _NOT_MONOTONE: Final = frozenset({"R", "AP", "AP(found)", "nDCG", "nDCG(exp)"})
 
 # Measures that divide by the number of all positives, so that pairs outside of the list matter.
@@ -52,8 +53,8 @@ class Bounds:
     outside of the list never raises a score.
     listed, unlisted: int64 [n_queries], unjudged pairs of each query in and outside of its list.
 
-    Means of the bounds bound the mean, MedR and `not_retrieved` included; Judged@k, which is about
-    judging, is the same in all of them.
+    The means of the bounds are bounds of the mean. This includes MedR and `not_retrieved`. Judged@k
+    has the same value in all of them.
     """
 
     known: RunScores
@@ -79,14 +80,14 @@ def bound_scores(
     """Return the exact bounds over the listed pairs and over all unjudged pairs.
 
     ranked: as for `score_run`. All its ranks count: a pair below the cutoff of R@k, AP@k or nDCG@k
-    may still change the number by which these divide. highest: the highest grade of the scale, at
+    can still change the number by which these divide. highest: the highest grade of the scale, at
     least `rel`; by default the highest known gain, or `rel` if that is higher. Each unjudged pair
-    may have any grade from 0 to this.
+    can have any grade from 0 to this.
 
     The bounds are reached for each query, and so for the mean. For C, P and RR the lower bound is
     the known score, and in the upper bound all listed pairs are relevant. For ranks it is the
-    reverse. For R, AP and nDCG both bounds may differ from the known score; `extremes.Extremes` has
-    the proofs.
+    reverse. For R, AP and nDCG both bounds can differ from the known score. `extremes.Extremes`
+    contains the proofs.
 
     Raises ValueError as `score_run` does, and for a `highest` below `rel` or above 127. Cost: a
     second scoring, and a few passes over the lists for each measure that is not monotone.
@@ -99,15 +100,15 @@ def bound_scores(
     unjudged = (gains < 0) & (ranked >= 0)
     listed = np.count_nonzero(unjudged, axis=1)
     unlisted = labels.n_videos - _count_judged(labels) - listed
-    asked = [measure for measure in known.values if measure.name != "Judged"]
+    uncertain = [measure for measure in known.values if measure.name != "Judged"]
     lower, upper = dict(known.values), dict(known.values)
-    monotone = [measure for measure in asked if measure.name not in _NOT_MONOTONE]
+    monotone = [measure for measure in uncertain if measure.name not in _NOT_MONOTONE]
     relevant = score_run(ranked, _with_listed(ranked, unjudged, labels, rel), monotone, rel)
     for measure, values in relevant.values.items():
         lower[measure] = np.minimum(lower[measure], values)
         upper[measure] = np.maximum(upper[measure], values)
     lower_all = dict(lower)
-    others = [measure for measure in asked if measure.name in _NOT_MONOTONE]
+    others = [measure for measure in uncertain if measure.name in _NOT_MONOTONE]
     for measure in others:
         for sides in (lower, upper, lower_all):
             sides[measure] = sides[measure].copy()

@@ -1,4 +1,4 @@
-"""How much of what systems find is judged, and what a deeper pool would bring."""
+"""The judged share of runs by rank, and the sizes of pools by depth."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from evaluation.core.relevance.judged import Judged, check_ranked, gains_of, loo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankCoverage:
-    """What is known at each rank of a run; all arrays are int64 [depth].
+    """Counts of videos at each rank of a run. All arrays are int64 [depth].
 
-    filled: queries whose list reaches the rank. judged, relevant: how many of these videos are
-    judged, and relevant.
+    filled: number of lists that reach the rank. judged, relevant: number of the videos at this rank
+    that are judged, and that are relevant.
     """
 
     filled: IntArray
@@ -27,18 +27,18 @@ class RankCoverage:
 
     @property
     def shares(self) -> FloatArray:
-        """Judged of the filled, 0 where no list reaches the rank."""
+        """The judged share at each rank, float64 [depth]; 0 if no list reaches the rank."""
         return np.where(self.filled > 0, self.judged / np.maximum(self.filled, 1), 0.0)
 
     @property
     def share(self) -> float:
-        """The same of all ranks together."""
+        """The judged share of all ranks together."""
         return float(self.judged.sum() / max(1, self.filled.sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolDepth:
-    """A pool of the top `depth` of all runs: its pairs, and how many are judged and relevant."""
+    """The pool of the top `depth` of all runs: numbers of its pairs, judged and relevant pairs."""
 
     depth: int
     pairs: int
@@ -47,7 +47,7 @@ class PoolDepth:
 
 
 def cover_ranks(ranked: npt.NDArray[Any], judged: Judged) -> RankCoverage:
-    """Count over all queries; ranked: [n_queries, depth], padded with -1."""
+    """Count judged and relevant videos at each rank. ranked: [n_queries, depth], padded with -1."""
     check_ranked(ranked, judged)
     gains = look_up_gains(ranked, judged)
     return RankCoverage(
@@ -75,20 +75,21 @@ def judged_shares(ranked: npt.NDArray[Any], judged: Judged) -> FloatArray:
 def pool_depths(
     runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
 ) -> tuple[PoolDepth, ...]:
-    """The pools of depth 1 to `depth` of the runs, each pair counted once.
+    """Return the pools of the runs for each depth from 1 to `depth`.
 
-    A pair enters at its best rank over the runs. Sorts all predictions once.
+    Each pair counts once and enters the pool at its best rank in any run. All predictions are
+    sorted once. Raises ValueError if `depth` is below 1 or a run is malformed.
     """
     codes, ranks = _best_ranks(runs, judged, depth)
     gains = gains_of(codes, judged)
     edges = np.arange(1, depth + 2) - 0.5
 
-    def grown(kept: npt.NDArray[np.bool_]) -> list[int]:
-        found: list[int] = np.cumsum(np.histogram(ranks[kept], edges)[0]).tolist()
-        return found
+    def cumulate(counted: npt.NDArray[np.bool_]) -> list[int]:
+        counts: list[int] = np.cumsum(np.histogram(ranks[counted], edges)[0]).tolist()
+        return counts
 
     everything = np.ones(len(codes), np.bool_)
-    columns = (grown(kept) for kept in (everything, gains >= 0, gains >= 1))
+    columns = (cumulate(counted) for counted in (everything, gains >= 0, gains >= 1))
     return tuple(
         PoolDepth(at, *counts) for at, counts in enumerate(zip(*columns, strict=True), start=1)
     )
@@ -97,7 +98,10 @@ def pool_depths(
 def _best_ranks(
     runs: Mapping[str, npt.NDArray[Any]], judged: Judged, depth: int
 ) -> tuple[IntArray, IntArray]:
-    """Different pairs of the runs' top `depth`, ascending by code, and their best ranks from 1."""
+    """Return the codes of all pairs in the top `depth` of the runs, and their best ranks from 1.
+
+    int64 [n] each. Codes are distinct and ascend.
+    """
     if depth < 1:
         raise ValueError("the depth of a pool must be at least 1")
     keys = [np.empty(0, np.int64)]
@@ -105,7 +109,7 @@ def _best_ranks(
         check_ranked(ranked, judged)
         top = ranked[:, :depth].astype(np.int64)
         codes = judged.space.encode(np.arange(len(top))[:, None], top)
-        # One number to sort by: the pair, and within it the rank.
+        # The sort key is one number, made of the pair and the rank.
         keys.append((codes * depth + np.arange(top.shape[1]))[top >= 0])
     ordered = np.sort(np.concatenate(keys))
     codes, ranks = np.divmod(ordered, depth)

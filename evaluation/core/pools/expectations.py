@@ -63,7 +63,7 @@ def pool_chances(pool: PooledLabels, rel: int = 1) -> FloatArray:
     for system, deep in pool.runs.items():
         ranked = deep[:, : pool.depth]
         has_positive = (look_up_gains(ranked, pool.without(system).labels) >= rel).any(axis=1)
-        gains = look_up_gains(ranked, pool.brought_alone(system))
+        gains = look_up_gains(ranked, pool.unique_pairs(system))
         width = ranked.shape[1]
         for row, queries in enumerate((~has_positive, has_positive)):
             relevant[row, :width] += np.count_nonzero(gains[queries] >= rel, axis=0)

@@ -1,6 +1,6 @@
-"""The extreme outcomes of unjudged pairs, for measures that an additional positive may lower.
+"""The extreme outcomes of unjudged pairs, for measures that an additional positive can lower.
 
-This module has the proofs and the sums for one block of queries. `bounds` combines the blocks.
+This module contains the proofs and computes one block of queries. `bounds` combines the blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class Extremes:
-    """A block of B queries, and the outcomes of their unjudged pairs that may be extreme.
+    """A block of B queries, and the outcomes of their unjudged pairs that can be extreme.
 
     The binary measures. Let x of a query's listed unjudged pairs be relevant. That fixes the
     divisor of R and AP. The dividend depends on the sorted ranks of the positives, and none of its
@@ -41,13 +41,13 @@ class Extremes:
     box: each pair has grade 0 or the highest one. With x of them relevant N is lowest for the x
     lowest ranks, and pairs outside of the list only raise D.
 
-    The highest nDCG may need grades between. Let x_t of the pairs have grade t or more; for given
-    x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1), K_t known pairs of
-    grade t or more, S(m) the sum of the first m discounts and T(x) that of the x topmost unjudged
-    ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t). Dinkelbach (On
-    nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D until it stays,
-    and this sum is maximised term by term: the first best x_t grows with K_t, because the discounts
-    fall, so that x_1 >= x_2 >= ... holds by itself.
+    The highest nDCG can need grades between 0 and the highest one. Let x_t of the pairs have grade
+    t or more; for given x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1),
+    K_t known pairs of grade t or more, S(m) the sum of the first m discounts and T(x) that of the x
+    topmost unjudged ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t).
+    Dinkelbach (On nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D
+    until it stays, and this sum is maximised term by term: the first best x_t grows with K_t,
+    because the discounts fall, so that x_1 >= x_2 >= ... holds by itself.
 
     A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j
     ranks (from the top) or of the last j ranks (from the bottom) are relevant.
@@ -123,9 +123,10 @@ class Extremes:
         )
 
     def _precision_sums(self, cutoff: int | None) -> Sides:
-        """Return sums of precision at the positives: known, and the addition of each unjudged pair.
+        """Return the sums of precision at the positives, and the increase by each unjudged pair.
 
-        An additional positive adds the precision at its rank, and 1 / rank at each positive below
+        The results are `base`, `from_top` and `from_bottom` of `_bound_by_positives`. An additional
+        positive adds the precision at its rank, and 1 / rank at each positive below
         it.
         """
         weight = self._within(cutoff) / self.rank
@@ -191,11 +192,12 @@ class Extremes:
     def _steps(
         self, value: Callable[[Any], FloatArray], ideal: FloatArray
     ) -> tuple[list[tuple[float, IntArray]], FloatArray]:
-        """The divisor of nDCG, as a sum over steps of the scale.
+        """Return the divisor of nDCG as a sum over steps of the scale.
 
-        For each step up to the highest grade, it has the value of the step and the number of known
-        pairs of each query that reach it [B]. If known gains are higher, the steps above are one
-        sum [B]. Grades between which no known gain lies are one step.
+        For each step up to the highest grade, the list contains the value of the step and the
+        number of known pairs of each query that reach it, [B]. If known gains are higher than the
+        highest grade, the second result is the sum over the steps above it, [B]. Grades without a
+        known gain between them form one step.
         """
         grades = np.unique(np.append(self.known_gains[self.known_gains > 0], self.highest))
         worth = np.diff(value(grades.astype(np.int8)), prepend=0.0)
@@ -238,7 +240,7 @@ _VALUES: Final[Mapping[str, Callable[[Any], FloatArray]]] = {
 
 
 def _from_top(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return base [B] plus the additions of the first 0, 1, 2, … ranks: [B, depth + 1]."""
+    """Return base [B] plus the sum of `added` over the first 0, 1, 2, … ranks: [B, depth + 1]."""
     sums = np.empty((len(base), added.shape[1] + 1), np.result_type(base, added, np.int64))
     sums[:, 0] = base
     np.cumsum(added, axis=1, out=sums[:, 1:])
@@ -247,7 +249,7 @@ def _from_top(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[An
 
 
 def _from_bottom(base: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return base [B] plus the additions of the last 0, 1, 2, … ranks: [B, depth + 1]."""
+    """Return base [B] plus the sum of `added` over the last 0, 1, 2, … ranks: [B, depth + 1]."""
     return _from_top(base, added[:, ::-1])
 
 

@@ -1,6 +1,6 @@
-"""Lists without gaps, and measures made for missing judgments.
+"""Condensed lists, and measures that are designed for missing judgments.
 
-`labels` are everywhere those that the scores are computed with, original positives joined.
+In all functions, `labels` are the labels of the scores, joined with the original positives.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import numpy.typing as npt
 from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
 from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 
-# trec_eval's INFAP_EPSILON, which keeps the share of relevant pairs defined where none is judged.
+# trec_eval's INFAP_EPSILON. It keeps the share of relevant pairs defined if no pair is judged.
 _INFERRED_EPSILON: Final = 1e-5
 
-# So many queries at a time keep all arrays in the cache.
+# All arrays of a block of this number of queries fit into the cache.
 _BLOCK_QUERIES: Final = 1 << 12
 
 
 def condense(ranked: npt.NDArray[Any], labels: Judged) -> npt.NDArray[Any]:
-    """The lists without unjudged videos, moved up and padded with -1: shape and type of `ranked`.
+    """Return the lists without their unjudged videos, in the shape and type of `ranked`.
 
-    Scores of condensed lists are comparable among themselves only. They favour a system that was
-    not pooled: its wrong videos are taken out, of which the pool would have kept some.
+    Judged videos move up, and the end is padded with -1 (Sakai, Alternatives to Bpref, SIGIR 2007).
+    Compare scores of condensed lists only with each other. They favour a system that was not
+    pooled, because condensing removes all its unjudged videos, and most of these are not relevant.
     """
     check_ranked(ranked, labels)
     judged = look_up_gains(ranked, labels) >= 0
@@ -37,12 +38,12 @@ def condense(ranked: npt.NDArray[Any], labels: Judged) -> npt.NDArray[Any]:
 
 
 def bpref(ranked: npt.NDArray[Any], labels: Judged, rel: int = 1) -> FloatArray:
-    """Binary preference of each query, float64 [n_queries]; 0 without positives.
+    """Return bpref (binary preference) of each query, float64 [n_queries]; 0 without positives.
 
-    With R positives and N pairs judged not relevant: the sum over the positives found of
-    1 - min(negatives before it, R) / min(N, R), divided by R (Buckley and Voorhees, Retrieval
-    evaluation with incomplete information, SIGIR 2004, as in trec_eval). Unjudged videos have no
-    part in it.
+    For R positives and N pairs judged not relevant, bpref is the sum over the listed positives of
+    1 - min(n, R) / min(N, R), divided by R, where n is the number of videos before the positive
+    that are judged not relevant (Buckley and Voorhees, Retrieval evaluation with incomplete
+    information, SIGIR 2004, as in trec_eval). Unjudged videos are ignored.
     """
     relevant = labels.count_per_query(labels.gains >= rel)
     negative = labels.count_per_query(labels.gains < rel)
@@ -59,14 +60,16 @@ def bpref(ranked: npt.NDArray[Any], labels: Judged, rel: int = 1) -> FloatArray:
 def inferred_ap(
     ranked: npt.NDArray[Any], labels: Judged, pool_depth: int, rel: int = 1
 ) -> FloatArray:
-    """Inferred average precision of each query, float64 [n_queries]; 0 without positives.
+    """Return the inferred average precision of each query, float64 [n_queries].
 
-    For a pool of which a random part was judged (Yilmaz and Aslam, Estimating average precision
-    with incomplete and imperfect judgments, CIKM 2006, as in trec_eval): the precision at a
-    positive's rank is estimated from the judged videos above it. An unjudged video down to rank
-    `pool_depth` counts as pooled; below it, as outside of the pool and not relevant.
+    It is 0 for a query without positives. The measure assumes that a random part of the pool was
+    judged. It estimates the precision at the rank of a positive from the judged videos above it
+    (Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM
+    2006, as in trec_eval). An unjudged video at rank `pool_depth` or above counts as pooled. Below
+    this rank it counts as not relevant.
 
-    Not for a system that was not pooled: what it found alone is no random part of the pool.
+    Do not use the measure for a system that was not pooled. The unjudged videos of such a system
+    are not a random part of the pool.
     """
     relevant = labels.count_per_query(labels.gains >= rel)
 
@@ -86,7 +89,7 @@ def inferred_ap(
 def _by_block(
     ranked: npt.NDArray[Any], labels: Judged, score: Callable[[slice, GainArray], FloatArray]
 ) -> FloatArray:
-    """`score` of the gains [B, depth] of each block of queries, float64 [n_queries]."""
+    """Apply `score` to the gains [B, depth] of each block of queries: float64 [n_queries]."""
     check_ranked(ranked, labels)
     values = np.empty(len(ranked), dtype=np.float64)
     for start in range(0, len(ranked), _BLOCK_QUERIES):
@@ -96,7 +99,7 @@ def _by_block(
 
 
 def _count_before(flags: BoolArray) -> IntArray:
-    """How many cells of the row are set before each one, [B, depth]."""
+    """Return the number of true cells before each cell of a row, int64 [B, depth]."""
     return np.cumsum(flags, axis=1, dtype=np.int64) - flags
 
 

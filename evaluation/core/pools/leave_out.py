@@ -1,12 +1,12 @@
-"""What a system owes to having been pooled: its scores with and without the pairs it brought.
+"""The bias of pooling: scores of a system with and without the pairs that only it contributed.
 
-A pool holds the top k of several systems, and people judge it. A system that was not pooled finds
-pairs that nobody judged. These count as not relevant, so that it scores lower than it would have
-in the pool: the bias of pooling. How large it is shows when each pooled system is left out in turn
-(Zobel, How reliable are the results of large-scale information retrieval experiments?, SIGIR 1998).
+A pool contains the top k of several systems, and annotators judge it. The lists of a system that
+was not pooled contain unjudged pairs. These count as not relevant, so the system scores lower than
+it would if it had been pooled. To measure this bias, each pooled system is left out in turn (Zobel,
+How reliable are the results of large-scale information retrieval experiments?, SIGIR 1998).
 
-Original positives always count (`relevance.with_positives`), and stay judged whoever is left out.
-So do pairs that were judged but stand in no system's top k.
+Original positives always count (`relevance.with_positives`), whichever system is left out. Judged
+pairs that are in no system's top k also stay judged.
 """
 
 from __future__ import annotations
@@ -27,66 +27,74 @@ from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import RunScores, score_run
 from pooling.core.pair_space import PairSpace
 
-# As in `relevance`: a table of so many cells stays in a core's own cache.
+# As in `relevance.judged`, a table with this number of cells fits into the cache of a processor
+# core.
 _TABLE_CELLS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PooledLabels:
-    """J labels, and which of S systems brought each of their pairs in its top `depth`.
+    """J labels of a pool, and the systems that contributed their pairs.
 
     runs: the ranked lists by name of system, each [n_queries, any depth].
-    labels: judged pairs and original positives, joined.
-    is_original: [J], the pair is an original positive.
-    brought: [S, J], in the order of `runs`.
+    depth: a system contributes the top `depth` of its lists.
+    labels: the judged pairs joined with the original positives.
+    is_original: bool [J], whether the pair is an original positive.
+    contributed: bool [S, J], whether the system contributed the pair; systems in the order of
+    `runs`.
     """
 
     runs: Mapping[str, npt.NDArray[Any]]
     depth: int
     labels: Judged
     is_original: BoolArray
-    brought: BoolArray
+    contributed: BoolArray
 
     def only(self, systems: Iterable[str]) -> PooledLabels:
-        """What would be known if no other than these systems had been pooled.
+        """Return the pool and its labels as if only these systems had been pooled.
 
-        Pairs that only others brought become unjudged. Raises ValueError for an unknown system.
+        Pairs that only other systems contributed become unjudged. Raises ValueError for an unknown
+        system.
         """
-        wanted = set(systems)
-        unknown = wanted - self.runs.keys()
+        pooled = set(systems)
+        unknown = pooled - self.runs.keys()
         if unknown:
             raise ValueError(f"not in the pool: {', '.join(sorted(unknown))}")
-        chosen = np.array([system in wanted for system in self.runs], dtype=np.bool_)
-        lost = self.brought[~chosen].any(axis=0) & ~self.brought[chosen].any(axis=0)
+        rows = np.array([system in pooled for system in self.runs], dtype=np.bool_)
+        lost = self.contributed[~rows].any(axis=0) & ~self.contributed[rows].any(axis=0)
         kept = ~lost | self.is_original
         return PooledLabels(
-            {system: ranked for system, ranked in self.runs.items() if system in wanted},
+            {system: ranked for system, ranked in self.runs.items() if system in pooled},
             self.depth,
             _select(self.labels, kept),
             self.is_original[kept],
-            self.brought[chosen][:, kept],
+            self.contributed[rows][:, kept],
         )
 
     def without(self, system: str) -> PooledLabels:
-        """What would be known if this system had not been pooled."""
+        """Return the pool and its labels as if this system had not been pooled."""
         return self.only(other for other in self.runs if other != system)
 
-    def brought_alone(self, system: str) -> Judged:
-        """The labels of the pairs that no other system brought, without the original positives."""
-        return _select(self.labels, self.is_alone(system))
+    def unique_pairs(self, system: str) -> Judged:
+        """Return the labels of the pairs that only this system contributed.
 
-    def is_alone(self, system: str) -> BoolArray:
-        """Flags [J] of these labels; all others are those of `without(system)`."""
+        Original positives are not included.
+        """
+        return _select(self.labels, self.is_unique(system))
+
+    def is_unique(self, system: str) -> BoolArray:
+        """Return flags [J] of the labels in `unique_pairs`. `without` returns all other labels."""
         place = list(self.runs).index(system)
-        others = np.delete(self.brought, place, axis=0).any(axis=0)
-        return np.asarray(self.brought[place] & ~others & ~self.is_original)
+        by_others = np.delete(self.contributed, place, axis=0).any(axis=0)
+        return np.asarray(self.contributed[place] & ~by_others & ~self.is_original)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
-    """One system, scored with all labels and without those of the pairs that it alone brought.
+    """The scores of one system with all labels, and without the labels of its unique pairs.
 
-    pairs, positives: how many pairs it alone brought, and how many of these are relevant.
+    pairs, positives: number of pairs that only this system contributed, and of relevant ones among
+    them. with_all, without: the scores with all labels and without those of these pairs.
     """
 
     system: str
@@ -96,19 +104,20 @@ class LeftOut:
     without: RunScores
 
     def bias(self, measure: Measure) -> Estimate:
-        """Score without minus score with its pairs, in the measure's unit: mostly negative.
+        """Return the score without the unique pairs minus the score with all labels.
 
-        For measures that divide by all positives (R, AP, nDCG) it can be positive, and for ranks
-        (MedR, MeanR) a positive bias is a loss.
+        The unit is that of the measure. The bias is usually negative. It can be positive for
+        measures that divide by all positives (R, AP, nDCG). For ranks (MedR, MeanR) a positive bias
+        is a loss.
         """
         return _difference(self.without, self.with_all, measure)
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Mean bias of one system that is not in the pool, over pools of `pooled` other systems.
+    """The mean bias of one system that is not in the pool, over pools of `pooled` other systems.
 
-    pools: how many such pools were scored, of `possible` ones.
+    pools: number of pools that were scored. possible: number of pools of this size that exist.
     """
 
     system: str
@@ -121,43 +130,44 @@ class Growth:
 def gather_pool(
     runs: Mapping[str, npt.NDArray[Any]], depth: int, judged: Judged, original: Judged
 ) -> PooledLabels:
-    """Find out which systems brought each label.
+    """Return the labels of a pool with the systems that contributed each pair.
 
-    runs: ranked lists as for `score_run`, by name; their top `depth` was pooled. Scores are taken
-    over the whole lists: cut these to `depth` where what lies below was not judged.
+    runs: ranked lists as for `score_run`, by name. Their top `depth` was pooled. Scores use the
+    whole lists, so pass lists that end at `depth` if deeper ranks were not judged.
 
-    Raises ValueError for a depth below 1, a malformed run and label sets of another benchmark.
+    Raises ValueError if the depth is below 1, a run is malformed, or the label sets belong to
+    benchmarks of different size.
     """
     if depth < 1:
         raise ValueError("the depth of a pool must be at least 1")
     labels = with_positives(judged, original)
-    brought = np.zeros((len(runs), len(labels.codes)), dtype=np.bool_)
+    contributed = np.zeros((len(runs), len(labels.codes)), dtype=np.bool_)
     for place, ranked in enumerate(runs.values()):
         check_ranked(ranked, labels)
-        brought[place] = _are_ranked(ranked[:, :depth], labels)
+        contributed[place] = _are_ranked(ranked[:, :depth], labels)
     is_original = np.zeros(len(labels.codes), dtype=np.bool_)
     is_original[np.searchsorted(labels.codes, original.positives()[0])] = True
-    return PooledLabels(dict(runs), depth, labels, is_original, brought)
+    return PooledLabels(dict(runs), depth, labels, is_original, contributed)
 
 
 def leave_one_out(
     pool: PooledLabels, measures: Iterable[Measure], rel: int = 1
 ) -> tuple[LeftOut, ...]:
-    """Score each pooled system as it is, and as if it alone had not been pooled.
+    """Score each pooled system with all labels, and as if only this system had not been pooled.
 
-    rel: the gain from which on a pair is positive, as in `score_run`. Twice S scorings.
+    rel: the lowest gain of a positive, as in `score_run`. The cost is twice S scorings.
     """
-    asked = tuple(measures)
+    measures = tuple(measures)
     rows = []
     for system, ranked in pool.runs.items():
-        alone = pool.is_alone(system)
+        unique = pool.is_unique(system)
         rows.append(
             LeftOut(
                 system,
-                pairs=int(np.count_nonzero(alone)),
-                positives=int(np.count_nonzero(pool.labels.gains[alone] >= rel)),
-                with_all=score_run(ranked, pool.labels, asked, rel),
-                without=score_run(ranked, _select(pool.labels, ~alone), asked, rel),
+                pairs=int(np.count_nonzero(unique)),
+                positives=int(np.count_nonzero(pool.labels.gains[unique] >= rel)),
+                with_all=score_run(ranked, pool.labels, measures, rel),
+                without=score_run(ranked, _select(pool.labels, ~unique), measures, rel),
             )
         )
     return tuple(rows)
@@ -171,30 +181,32 @@ def grow_pool(
     max_pools: int = 20,
     rel: int = 1,
 ) -> tuple[Growth, ...]:
-    """How the bias of a system outside of the pool shrinks as more systems are pooled.
+    """Return the bias of each system outside of the pool, for growing numbers of pooled systems.
 
-    For each system and each m from 1 to S - 1: its score with the labels of m others minus its
-    score with all labels, its own included; the mean over all choices of the m others, or over
-    `max_pools` different ones drawn at random where there are more. At m = S - 1 this is the bias
-    of `leave_one_out`. Undefined as soon as one of the scores is.
+    For each system and each m from 1 to S - 1, the bias is the score with the labels of m other
+    systems minus the score with all labels. It is a mean over all choices of the m systems. If
+    there are more than `max_pools` choices, it is a mean over `max_pools` different ones drawn at
+    random. For m = S - 1 it equals the bias of `leave_one_out`. The bias is undefined if one of the
+    scores is.
 
-    Up to S * (S - 1) * max_pools scorings. Raises ValueError for max_pools below 1.
+    The cost is at most S * (S - 1) * max_pools scorings. Raises ValueError if `max_pools` is below
+    1.
     """
     if max_pools < 1:
         raise ValueError("max_pools must be at least 1")
-    asked = tuple(measures)
+    measures = tuple(measures)
     rows = []
     for system, ranked in pool.runs.items():
-        with_all = score_run(ranked, pool.labels, asked, rel)
+        with_all = score_run(ranked, pool.labels, measures, rel)
         others = [other for other in pool.runs if other != system]
         for pooled in range(1, len(others) + 1):
-            chosen = _choose_pools(others, pooled, max_pools, rng)
-            scores = [score_run(ranked, pool.only(names).labels, asked, rel) for names in chosen]
+            pools = _choose_pools(others, pooled, max_pools, rng)
+            scores = [score_run(ranked, pool.only(names).labels, measures, rel) for names in pools]
             bias = {
                 measure: _mean([_difference(score, with_all, measure) for score in scores])
-                for measure in asked
+                for measure in measures
             }
-            rows.append(Growth(system, pooled, len(chosen), comb(len(others), pooled), bias))
+            rows.append(Growth(system, pooled, len(pools), comb(len(others), pooled), bias))
     return tuple(rows)
 
 
@@ -203,12 +215,12 @@ def _select(labels: Judged, kept: BoolArray) -> Judged:
 
 
 def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
-    """Flags [J] of the labels whose pairs these lists hold.
+    """Return flags [J] of the labels whose pairs are in these lists.
 
-    Block by block of queries, as in `relevance.look_up_gains`: ranked cells are marked in a small
-    dense table, and the labels read there.
+    As in `relevance.look_up_gains`, ranked cells are marked in a small dense table, one block of
+    queries at a time. The flags of the labels are read from this table.
     """
-    found = np.zeros(len(labels.codes), dtype=np.bool_)
+    flags = np.zeros(len(labels.codes), dtype=np.bool_)
     space = labels.space
     block = max(1, _TABLE_CELLS // max(1, space.n_videos))
     table = np.zeros(PairSpace(block, space.n_videos).n_pairs, dtype=np.bool_)
@@ -217,15 +229,15 @@ def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
         cells = space.encode(np.arange(len(part))[:, None], part)[part >= 0]
         known = labels.rows_of(start, start + len(part))
         table[cells] = True
-        found[known] = table[labels.codes[known] - space.encode(start, 0)]
+        flags[known] = table[labels.codes[known] - space.encode(start, 0)]
         table[cells] = False
-    return found
+    return flags
 
 
 def _choose_pools(
     systems: Sequence[str], size: int, limit: int, rng: np.random.Generator
 ) -> list[tuple[str, ...]]:
-    """All choices of `size` systems, or `limit` different ones where there are more."""
+    """Return all choices of `size` systems, or `limit` different ones if there are more."""
     if comb(len(systems), size) <= limit:
         return list(combinations(systems, size))
     chosen: dict[tuple[int, ...], None] = {}
@@ -243,7 +255,7 @@ def _difference(scores: RunScores, reference: RunScores, measure: Measure) -> Es
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate:
-    """Mean of at least one estimate, or the first reason why there is none."""
+    """Return the mean of one or more estimates, or the first undefined estimate."""
     values = [estimate.value for estimate in estimates if estimate.value is not None]
     if len(values) < len(estimates):
         return next(estimate for estimate in estimates if estimate.value is None)

@@ -1,14 +1,15 @@
-"""How alike two runs are: videos in common, and rank-biased overlap of their top lists.
+"""The similarity of two runs: common videos and rank-biased overlap of their lists.
 
-Rank-biased overlap (RBO) is by Webber, Moffat and Zobel, A similarity measure for indefinite
-rankings, ACM TOIS 28(4), 2010; numbers of equations are theirs. It compares lists of which only a
-beginning is known: with X_d for the videos that two lists have in common down to depth d,
+Rank-biased overlap (RBO) was defined by Webber, Moffat and Zobel, A similarity measure for
+indefinite rankings, ACM TOIS 28(4), 2010. Equation numbers refer to this paper. RBO compares lists
+of which only the first ranks are known. If X_d is the number of videos that both lists contain down
+to depth d,
 
     RBO = (1 - p) * sum over all d >= 1 of p^(d-1) * X_d / d                                (4)
 
-so that p sets how fast attention falls with the rank; with p = 0.9 the first ten ranks carry 86 %
-of the weight. What lies below the known ranks is bounded (`minimum`, `residual`) or taken to go on
-as before (`extrapolated`).
+The persistence p sets how fast the weight falls with the rank. With p = 0.9 the first ten ranks
+have 86 % of the weight. The contribution of the unknown ranks is bounded (`minimum`, `residual`) or
+estimated from the known ranks (`extrapolated`).
 """
 
 from __future__ import annotations
@@ -25,25 +26,27 @@ from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.relevance.judged import Judged, check_ranked
 from evaluation.core.relevance.scoring import NO_QUERIES, Score
 
-# As in `relevance`: a table of so many cells stays in a core's own cache.
+# A table with this number of cells fits into the cache of a processor core.
 _TABLE_CELLS: Final = 1 << 18
-# So do the arrays of so many queries.
+# The arrays of a block of this number of queries fit into the cache.
 _BLOCK: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlap:
-    """Two runs compared, by query: each array is float64 [n_queries] of values from 0 to 1.
+    """The overlap of two runs by query. Each array is float64 [n_queries], with values from 0 to 1.
 
-    common: videos in both top lists / depth. A list that is shorter counts as if it went on with
-        videos that the other one lacks, as in P@k; so two equal lists of three videos have 0.3 in
-        common at depth 10, and a query that a run left out has 0.
-    truncated: the sum (4) down to the depth and nothing below; 1 - p^depth for equal full lists.
-    minimum: RBO if nothing more were in common below the ranks known (11). More than `truncated`,
-        for what is in common at the last rank stays in common at all ranks below.
-    residual: what the unknown ranks could add; minimum + residual is the highest RBO (30).
-    extrapolated: RBO if the lists went on to agree as they did (32); the figure to quote. 0 where
-        one of the lists is empty.
+    common: number of videos in the top of both lists / depth. A shorter list counts as if it
+        continued with videos that the other list does not contain, as in P@k. For example, two
+        equal lists of three videos have 0.3 at depth 10. A query without a list in one of the runs
+        has 0.
+    truncated: the sum (4) over the depths down to `depth`; 1 - p^depth for equal full lists.
+    minimum: RBO if the unknown ranks contain no further common video (11). It is higher than
+        `truncated`, because the videos in common at the last rank count at all depths below.
+    residual: the largest possible contribution of the unknown ranks. minimum + residual is the
+        highest possible RBO (30).
+    extrapolated: RBO if the lists continue to agree as in the known ranks (32). Publish this value.
+        It is 0 if one of the lists is empty.
     """
 
     depth: int
@@ -57,7 +60,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class PairOverlap:
-    """Means of `Overlap` over all queries, for the two runs named."""
+    """Means of `Overlap` over all queries for two runs, given by their names."""
 
     first: str
     second: str
@@ -76,8 +79,8 @@ def compare_runs(
     first, second: [n_queries, any depth] of signed integers, -1 at the end, as for `score_run`.
     p: persistence, between 0 and 1, both excluded.
 
-    Raises ValueError if an array is malformed, if the two differ in queries, and for depth or p
-    out of bounds. Time and memory grow with n_queries * depth.
+    Raises ValueError if an array is malformed, the runs differ in the number of queries, or `depth`
+    or `p` is out of bounds. Time and memory are linear in n_queries * depth.
     """
     _check_parameters(depth, p)
     _check_runs({"first": first, "second": second})
@@ -87,7 +90,7 @@ def compare_runs(
 def compare_all_runs(
     runs: Mapping[str, npt.NDArray[Any]], depth: int = 10, p: float = 0.9
 ) -> tuple[PairOverlap, ...]:
-    """`compare_runs` of every two of several runs, as means, in the order of `runs`."""
+    """Compare every two of several runs; return means over all queries, in the order of `runs`."""
     _check_parameters(depth, p)
     _check_runs(runs)
     return tuple(
@@ -102,7 +105,7 @@ def _check_parameters(depth: int, p: float) -> None:
 
 
 def _check_runs(runs: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Check each run against a benchmark of as many queries as the first one has."""
+    """Raise ValueError if a run is malformed or has another number of queries than the first."""
     n_queries = next((len(ranked) for ranked in runs.values()), 0)
     for ranked in runs.values():
         n_videos = int(ranked.max(initial=-1)) + 1
@@ -128,7 +131,7 @@ def _mean(first: str, second: str, overlap: Overlap) -> PairOverlap:
 
 
 def _compare(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float) -> Overlap:
-    """What `compare_runs` says, of runs that are checked."""
+    """Return the result of `compare_runs` for runs that have passed the checks."""
     blocks = range(0, max(1, len(first)), _BLOCK)
     parts = [
         _compare_block(first[row : row + _BLOCK], second[row : row + _BLOCK], depth, p)
@@ -140,23 +143,23 @@ def _compare(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: f
 def _compare_block(
     first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int, p: float
 ) -> FloatArray:
-    """The arrays of `Overlap` in their order, [5, n_queries]: equations 4, 11, 30 and 32, with the
-    sums over the unknown ranks in closed form.
+    """Return the arrays of `Overlap` in their order, [5, n_queries].
 
-    X_d grows no more from the length of the longer list on.
+    The equations are 4, 11, 30 and 32, with the sums over the unknown ranks in closed form. From
+    the length of the longer list on, X_d is constant.
     """
     first, second = first[:, :depth], second[:, :depth]
     shared = _count_shared(first, second, depth)
     lengths = np.stack([np.count_nonzero(ranked >= 0, axis=1) for ranked in (first, second)])
     short, long = lengths.min(axis=0), lengths.max(axis=0)
     x_short, x_long = _at_depth(shared, short), shared[:, -1]
-    # From this depth on the lists could agree in full.
+    # The smallest depth from which the lists could agree completely.
     agreed = short + long - x_long
 
     rank = np.arange(1, 2 * depth + 1)
     power = p ** np.arange(2 * depth + 1)
-    # tail[d]: what one video in common adds at all depths below d, (1 - p) / p times the sum of
-    # p^i / i over i > d. From i = 1 on, that sum is -log(1 - p).
+    # tail[d] is the contribution of one common video at all depths i > d, which is (1 - p) / p
+    # times the sum of p^i / i over i > d. The sum over all i >= 1 is -log(1 - p).
     tail = (1 - p) / p * (-np.log1p(-p) - np.cumsum(np.append(0.0, p**rank / rank)))
 
     truncated = shared @ (tail[:depth] - tail[1 : depth + 1])
@@ -171,17 +174,18 @@ def _compare_block(
 
 
 def _at_depth(shared: IntArray, depth: IntArray) -> IntArray:
-    """Column `depth` (from 1) of each row, 0 where it is 0: [n_queries]."""
-    found = shared[np.arange(len(shared)), np.maximum(depth, 1) - 1]
-    return np.where(depth > 0, found, 0)
+    """Return column `depth` (from 1) of each row, int64 [n_queries]; 0 if the depth is 0."""
+    values = shared[np.arange(len(shared)), np.maximum(depth, 1) - 1]
+    return np.where(depth > 0, values, 0)
 
 
 def _count_shared(first: npt.NDArray[Any], second: npt.NDArray[Any], depth: int) -> IntArray:
-    """X_d, the videos that both lists hold down to depth d = 1 to `depth`: [n_queries, depth].
+    """Return X_d for d = 1 to `depth`, int64 [n_queries, depth].
 
-    The ranks of the second list are scattered into a small dense table, block by block of queries,
-    and read at the videos of the first; its column 0 takes the padding. A video is shared from
-    the deeper of its two ranks on.
+    X_d is the number of videos that both lists contain down to depth d. For each block of queries,
+    the function writes the ranks of the second list into a small dense table and reads them at the
+    videos of the first list. Column 0 of the table is for the padding. A video is common from the
+    deeper of its two ranks on.
     """
     n_queries = len(first)
     width = int(max(first.max(initial=-1), second.max(initial=-1))) + 2

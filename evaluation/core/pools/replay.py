@@ -410,7 +410,7 @@ def depth_sizes(pool: PooledLabels) -> IntArray:
 
 def pooled_rows(pool: PooledLabels) -> IntArray:
     """Return the indices of the labels of pooled pairs, int64 [N], ascending."""
-    return np.flatnonzero(pool.brought.any(axis=0))
+    return np.flatnonzero(pool.contributed.any(axis=0))
 
 
 def _by_steps(pool: PooledLabels, steps: IntArray) -> DrawOrder:

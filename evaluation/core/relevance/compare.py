@@ -1,7 +1,8 @@
-"""Which captions to look at when ranked lists are compared side by side, and in which order.
+"""Selection and order of the captions in a comparison of ranked lists.
 
-A run is right on a query within a cut-off if a positive stands in the top of its list. All that is
-asked here follows from the ranks of positives, which are found once for a run and a set of labels.
+A run is correct on a query at a cutoff k if the top k of its list contains a positive. All
+functions use the ranks of positives, which `find_places` computes once for a run and a set of
+labels.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SECOND: Final = "second"
 DIFFER: Final = "differ"
 EVERY: Final = "every"
 NEITHER: Final = "neither"
-OF_TWO: Final = (FIRST, SECOND, DIFFER)
+NEEDS_PAIR: Final = (FIRST, SECOND, DIFFER)
 
 ANY: Final = "any"
 NEW: Final = "new"
@@ -30,7 +31,7 @@ TURNED: Final = "turned"
 
 BENCHMARK: Final = "benchmark"
 CHANGED: Final = "changed"
-APART: Final = "apart"
+BY_DISTANCE: Final = "apart"
 SHORT: Final = "short"
 LONG: Final = "long"
 
@@ -39,11 +40,12 @@ Ranks = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """Where in a run's lists the positives of each query stand; ranks count from 1.
+    """The ranks of the positives in the lists of a run. Ranks start at 1.
 
-    original, labelled: int32 [n_queries], the rank of the first positive by the original positives
-    and by the labels, 0 where the list holds none.
-    new_queries, new_ranks: int32 [m], where positives stand that are not original.
+    original, labelled: int32 [n_queries], the rank of the first positive according to the original
+    positives and according to the labels; 0 if the list contains none.
+    new_queries, new_ranks: int32 [m], the query and the rank of each new positive, which is a
+    positive that is not original.
     """
 
     original: Ranks
@@ -52,22 +54,25 @@ class Places:
     new_ranks: Ranks
 
     def right(self, cutoff: int, *, by_labels: bool = True) -> BoolArray:
-        """Whether a positive is in the top `cutoff`, bool [n_queries]."""
+        """Return whether a positive is in the top `cutoff` of each list, bool [n_queries]."""
         ranks = self.labelled if by_labels else self.original
-        found: BoolArray = (ranks > 0) & (ranks <= cutoff)
-        return found
+        is_correct: BoolArray = (ranks > 0) & (ranks <= cutoff)
+        return is_correct
 
     def new_in_top(self, cutoff: int) -> IntArray:
-        """How many positives of the top `cutoff` are not original, int64 [n_queries]."""
+        """Return the number of new positives in the top `cutoff` of each list.
+
+        int64 [n_queries].
+        """
         queries = self.new_queries[self.new_ranks <= cutoff]
         return np.bincount(queries, minlength=len(self.labelled))
 
 
 def find_places(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> Places:
-    """The ranks of a run's positives by the labels (`judged`) and by the original positives.
+    """Return the ranks of a run's positives, by the labels (`judged`) and by `original`.
 
-    ranked: int [n_queries, depth], padded with -1. Raises ValueError where it is no run of the
-    benchmark.
+    ranked: int [n_queries, depth], padded with -1. Raises ValueError if it is not a valid run of
+    the benchmark.
     """
     check_ranked(ranked, judged)
     positive = look_up_gains(ranked, judged) >= 1
@@ -88,7 +93,7 @@ def _first_ranks(positive: BoolArray) -> Ranks:
     return np.where(positive.any(axis=1), ranks, 0).astype(np.int32)
 
 
-def who_is_right(
+def select_by_correctness(
     show: str,
     runs: Mapping[str, Places],
     pair: tuple[str, str] | None,
@@ -96,11 +101,13 @@ def who_is_right(
     *,
     by_labels: bool = True,
 ) -> BoolArray:
-    """The queries on which who is right is as `show` says, bool [n_queries].
+    """Select the queries on which certain runs are correct, bool [n_queries].
 
-    ALL: every query. FIRST, SECOND: of the two runs in `pair` this one alone is right. DIFFER: one
-    of the two is. EVERY, NEITHER: all runs are right, none is. Raises ValueError for other choices,
-    where there is no run, and where a pair is needed and not given.
+    show: ALL selects every query. FIRST and SECOND select the queries on which only that run of
+    `pair` is correct, and DIFFER those on which exactly one of the two is. EVERY and NEITHER select
+    the queries on which all runs are correct, and none is.
+
+    Raises ValueError for another `show`, without any run, and if `show` needs a pair that is None.
     """
     right = {name: run.right(cutoff, by_labels=by_labels) for name, run in runs.items()}
     every: BoolArray = np.all(list(right.values()), axis=0)
@@ -111,26 +118,27 @@ def who_is_right(
         return every
     if show == NEITHER:
         return ~some
-    if show not in OF_TWO or pair is None:
+    if show not in NEEDS_PAIR or pair is None:
         raise ValueError(f"{show!r} is no choice, or needs two runs")
     first, second = right[pair[0]], right[pair[1]]
-    wanted: dict[str, BoolArray] = {
+    selected: dict[str, BoolArray] = {
         FIRST: first & ~second,
         SECOND: second & ~first,
         DIFFER: first != second,
     }
-    return wanted[show]
+    return selected[show]
 
 
-def what_labels_change(effect: str, runs: Mapping[str, Places], cutoff: int) -> BoolArray:
-    """The queries that the labels change as `effect` says, bool [n_queries].
+def changed_by_labels(effect: str, runs: Mapping[str, Places], cutoff: int) -> BoolArray:
+    """Select the queries on which the labels have a certain effect, bool [n_queries].
 
-    ANY: every query. NEW: a positive that is not original is in the top of a run. TURNED: a run is
-    right by the original positives and wrong by the labels, or the other way round.
+    effect: ANY selects every query. NEW selects the queries with a new positive in the top k of a
+    run. TURNED selects the queries on which a run is correct according to the original positives
+    but not according to the labels, or the reverse. Raises ValueError for another effect.
     """
-    brought: BoolArray = new_in_tops(runs, cutoff) > 0
+    has_new: BoolArray = new_in_tops(runs, cutoff) > 0
     if effect == NEW:
-        return brought
+        return has_new
     turned: BoolArray = np.any(
         [run.right(cutoff) != run.right(cutoff, by_labels=False) for run in runs.values()], axis=0
     )
@@ -142,8 +150,10 @@ def what_labels_change(effect: str, runs: Mapping[str, Places], cutoff: int) -> 
 
 
 def new_in_tops(runs: Mapping[str, Places], cutoff: int) -> IntArray:
-    """How many places in the tops of the runs hold positives that are not original, int64
-    [n_queries]."""
+    """Return the number of new positives in the top `cutoff` of all runs together.
+
+    int64 [n_queries]. A video that several runs contain counts once for each.
+    """
     counts: IntArray = np.sum([run.new_in_top(cutoff) for run in runs.values()], axis=0)
     return counts
 
@@ -156,12 +166,14 @@ def in_order(
     cutoff: int,
     lengths: IntArray,
 ) -> IntArray:
-    """The same queries, int64 [m], as they are to be looked at; what is equal keeps its order.
+    """Sort queries, int64 [m]. Queries with equal sort keys keep their order.
 
-    BENCHMARK: as they are. CHANGED: those first in whose tops the labels brought most. APART: those
-    first whose first positives by the labels stand farthest apart in the two runs of `pair`.
-    SHORT, LONG: by `lengths`, int64 [n_queries]. Raises ValueError for other choices, and where a
-    pair is needed and not given.
+    order: BENCHMARK keeps the order. CHANGED puts the queries with the most new positives first.
+    BY_DISTANCE puts those first for which the first positives, according to the labels, have the
+    largest difference of ranks between the two runs of `pair`. SHORT and LONG sort by `lengths`,
+    int64 [n_queries].
+
+    Raises ValueError for another order, and if `order` needs a pair that is None.
     """
     if order == BENCHMARK:
         return queries
@@ -169,16 +181,19 @@ def in_order(
         keys = -new_in_tops(runs, cutoff)
     elif order in (SHORT, LONG):
         keys = lengths if order == SHORT else -lengths
-    elif order == APART and pair is not None:
-        keys = -_apart(runs[pair[0]], runs[pair[1]])
+    elif order == BY_DISTANCE and pair is not None:
+        keys = -_rank_distance(runs[pair[0]], runs[pair[1]])
     else:
         raise ValueError(f"{order!r} is no choice, or needs two runs")
     return queries[np.argsort(keys[queries], kind="stable")]
 
 
-def _apart(first: Places, second: Places) -> IntArray:
-    """By how many ranks the first positives differ; a list without one has it below all others."""
+def _rank_distance(first: Places, second: Places) -> IntArray:
+    """Return the difference between the first positive ranks of two runs, int64 [n_queries].
+
+    A list without a positive counts as if it had one below all others.
+    """
     ranks = np.stack([first.labelled, second.labelled]).astype(np.int64)
     ranks[ranks == 0] = ranks.max(initial=0) + 1
-    apart: IntArray = np.abs(ranks[0] - ranks[1])
-    return apart
+    distance: IntArray = np.abs(ranks[0] - ranks[1])
+    return distance

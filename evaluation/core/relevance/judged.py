@@ -1,10 +1,11 @@
-"""What is known about the relevance of query-video pairs, as sorted arrays.
+"""Judged query-video pairs and their relevance, as sorted arrays.
 
-A pair is one whole number, its code (`pooling.core.pair_space.PairSpace`). Sorted codes
-group the pairs by query, need no look-up table, and merge in one pass.
+A pair is one integer, its code (`pooling.core.pair_space.PairSpace`). Sorted codes group the pairs
+by query, need no lookup table, and merge in one pass.
 
-The ranked lists of a run are a plain integer array `ranked` of shape [n_queries, depth]: video
-numbers, best first, padded with -1 at the end. A query missing from the run is a row of -1.
+The ranked lists of a run are an integer array `ranked` of shape [n_queries, depth]. A row contains
+video numbers, best first, and is padded with -1 at the end. If the run has no list for a query, the
+row contains only -1.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
 from pooling.core.pair_space import PairSpace
 
 UNJUDGED: Final = -1
-"""Stands for "nobody judged this pair" in the answer of `look_up_gains`, never in `Judged`."""
+"""The gain that `look_up_gains` and `gains_of` return for an unjudged pair. Never in `Judged`."""
 
 MAX_GAIN: Final = 127
 
-# The look-up table of a block of queries stays within a core's own cache: on the MSVD test split
-# that is seven times as fast as one table for all queries, and the table never grows beyond this
-# or a single row of videos.
+# The lookup table of a block of queries fits into the cache of a processor core. On the MSVD test
+# split this is seven times as fast as one table for all queries. The table has at most this number
+# of cells, or one row of videos if that is larger.
 _TABLE_CELLS: Final = 1 << 20
 
-# For the same reason lists are checked by the block.
+# Lists are checked in blocks of rows for the same reason.
 _CHECKED_ROWS: Final = 1 << 13
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The judged pairs of one benchmark; a pair that is not here is unjudged.
+    """The judged pairs of one benchmark. All other pairs are unjudged.
 
-    codes: int64 [J], strictly ascending codes of pairs in `space`.
-    gains: int8 [J], 0 = judged not relevant, 1 and more = relevant (the grade).
+    codes: int64 [J], strictly ascending, pair codes in `space`.
+    gains: int8 [J], 0 = judged not relevant, 1 or more = relevant (the grade).
 
-    Raises ValueError where the arrays contradict each other or the bounds.
+    Raises ValueError if the arrays differ in length, have another type, or are out of bounds.
     """
 
     codes: IntArray
@@ -74,9 +75,9 @@ class Judged:
         n_queries: int,
         n_videos: int,
     ) -> Judged:
-        """Build from three parallel sequences of whole numbers, in any order.
+        """Build the label set from three parallel sequences of integers [J], in any order.
 
-        Raises ValueError for a number out of bounds (gains: 0 to 127) and for a pair given twice.
+        Raises ValueError if a number is out of bounds (gains: 0 to 127) or a pair occurs twice.
         """
         query = whole_numbers(queries, "queries", n_queries - 1)
         video = whole_numbers(videos, "videos", n_videos - 1)
@@ -94,7 +95,7 @@ class Judged:
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
     def nothing(self) -> Judged:
-        """Of the same benchmark, nothing judged."""
+        """Return an empty label set of the same benchmark."""
         return Judged(self.codes[:0], self.gains[:0], self.n_queries, self.n_videos)
 
     @property
@@ -106,42 +107,42 @@ class Judged:
         return int(self.gains.max(initial=0))
 
     def rows_of(self, start: int, stop: int) -> slice:
-        """Where in `codes` and `gains` the pairs of the queries `start` to `stop - 1` stand."""
+        """Return the slice of `codes` and `gains` for the queries `start` to `stop - 1`."""
         edges = self.space.encode(np.array([start, stop]), 0)
         return slice(*np.searchsorted(self.codes, edges).tolist())
 
     def positives(self, start: int = 0, stop: int | None = None) -> tuple[IntArray, GainArray]:
-        """Codes and gains of the pairs with a gain of 1 and more, ascending by code.
+        """Return codes and gains of the pairs with a gain of 1 or more, ascending by code.
 
-        Of all queries, or of the queries `start` to `stop - 1`.
+        By default for all queries, else for the queries `start` to `stop - 1`.
         """
         rows = self.rows_of(start, self.n_queries if stop is None else stop)
         gains = self.gains[rows]
-        kept = np.flatnonzero(gains >= 1)
-        return self.codes[rows][kept], gains[kept]
+        positive = np.flatnonzero(gains >= 1)
+        return self.codes[rows][positive], gains[positive]
 
-    def count_per_query(self, kept: BoolArray) -> IntArray:
-        """Number of kept pairs (flags [J]) of each query, int64 [n_queries]."""
-        query = self.space.queries(self.codes[kept])
+    def count_per_query(self, counted: BoolArray) -> IntArray:
+        """Return the number of counted pairs (flags [J]) of each query, int64 [n_queries]."""
+        query = self.space.queries(self.codes[counted])
         return np.bincount(query, minlength=self.n_queries)
 
 
 def with_positives(judged: Judged, original: Judged) -> Judged:
-    """Join label sets; where both have a pair, the higher gain counts.
+    """Join two label sets. If both contain a pair, the higher gain counts.
 
-    This is the convention of the FIRE study for the positives that came with the captioning
-    dataset: they count as judged and as positive even where people judged them not relevant.
+    The FIRE study treats original positives in this way: they count as judged and positive even if
+    annotators judged them not relevant.
     Raises ValueError if the two belong to benchmarks of different size.
     """
     if (judged.n_queries, judged.n_videos) != (original.n_queries, original.n_videos):
         raise ValueError("the label sets belong to benchmarks of different size")
-    # The second is put into the first, which mostly is many times as long.
+    # Merge the second set into the first, which is usually many times as long.
     place = np.searchsorted(judged.codes, original.codes)
     new = place == len(judged.codes)
     new[~new] = judged.codes[place[~new]] != original.codes[~new]
     both, old_gains = place[~new], judged.gains.copy()
     old_gains[both] = np.maximum(old_gains[both], original.gains[~new])
-    # Where each new pair comes to stand: after those it was put before, and the new ones so far.
+    # The index of each new pair in the result: its index in `judged` plus the new pairs before it.
     place = place[new] + np.arange(np.count_nonzero(new))
     is_old = np.ones(len(judged.codes) + len(place), dtype=np.bool_)
     is_old[place] = False
@@ -152,10 +153,11 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
 
 
 def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
-    """Raise ValueError unless `ranked` is a run of the benchmark that `judged` belongs to.
+    """Raise ValueError unless `ranked` is a valid run of the benchmark of `judged`.
 
-    Shape [n_queries, depth], whole numbers from -1 to n_videos - 1, padding only at the end of a
-    row, no video twice in a row (a positive found twice would lift a score above one).
+    A valid run has the shape [n_queries, depth] and contains integers from -1 to n_videos - 1. A
+    row has padding only at its end, and no video twice, because a positive that counts twice would
+    raise a score above 1.
     """
     if ranked.ndim != 2 or not np.issubdtype(ranked.dtype, np.signedinteger):
         raise ValueError("ranked must be a two-dimensional array of signed whole numbers")
@@ -183,9 +185,10 @@ def _in_neighbours(
     ranked: npt.NDArray[Any],
     holds: Callable[[npt.NDArray[Any], npt.NDArray[Any]], BoolArray],
 ) -> BoolArray:
-    """Where `holds` is true of a cell and the next one in its row, for all cells but the last.
+    """Return flags of the cells for which `holds(cell, next cell of the row)` is true.
 
-    One long comparison with the row ends taken out: numpy pays per row, and rows are short.
+    The array is compared as one long row, and the flags at the row ends are then cleared. This is
+    faster than a comparison of each row, because numpy has a cost per row and rows are short.
     """
     flat = ranked.reshape(-1)
     flags = holds(flat[:-1], flat[1:])
@@ -194,16 +197,15 @@ def _in_neighbours(
 
 
 def look_up_gains(ranked: npt.NDArray[Any], judged: Judged, first_query: int = 0) -> GainArray:
-    """Gain of every ranked video: int8 like `ranked`, UNJUDGED where nobody judged it.
+    """Return the gain of every ranked video, int8 in the shape of `ranked`.
 
-    Row i belongs to the query `first_query + i`. Padding is UNJUDGED, too. `ranked` must have
-    passed `check_ranked`.
+    Unjudged videos and padding have the gain UNJUDGED. Row i belongs to the query
+    `first_query + i`. `ranked` must have passed `check_ranked`.
 
-    Block by block of queries the judged pairs are scattered into a small dense table, the ranked
-    videos read from it, and the same cells wiped again. So the time grows with the judged pairs and
-    with n_queries * depth; more videos only make the blocks shorter. A binary search of every
-    ranked pair takes several times as long, and comparing each positive with its query's list does
-    not tell what was judged.
+    For each block of queries, the function writes the judged pairs into a small dense table, reads
+    the ranked videos from it, and clears the same cells. The time is linear in the number of judged
+    pairs and in n_queries * depth. More videos only make the blocks shorter. A binary search for
+    every ranked pair takes several times as long.
     """
     gains = np.full(ranked.shape, UNJUDGED, dtype=np.int8)
     if ranked.size == 0 or judged.codes.size == 0:
@@ -219,18 +221,18 @@ def look_up_gains(ranked: npt.NDArray[Any], judged: Judged, first_query: int = 0
         known = judged.rows_of(query, query + len(part))
         cells = judged.codes[known] - space.encode(query, 0)
         table[cells] = judged.gains[known]
-        # Padding (-1) reads a cell of the row before; it is put right below.
-        found = table[part.reshape(-1) + row_starts[: part.size]]
-        gains[row : row + block] = found.reshape(-1, depth)
+        # Padding (-1) reads a cell of the row before. The last line of the function corrects this.
+        values = table[part.reshape(-1) + row_starts[: part.size]]
+        gains[row : row + block] = values.reshape(-1, depth)
         table[cells] = UNJUDGED
     gains[ranked < 0] = UNJUDGED
     return gains
 
 
 def gains_of(codes: IntArray, judged: Judged) -> IntArray:
-    """Return the gain of each pair of `codes`, int64 [n]; UNJUDGED if it is unjudged."""
+    """Return the gain of each pair in `codes`, int64 [n]. An unjudged pair has UNJUDGED."""
     if not len(judged.codes):
         return np.full(len(codes), UNJUDGED, np.int64)
     place = np.minimum(np.searchsorted(judged.codes, codes), len(judged.codes) - 1)
-    found = judged.gains[place].astype(np.int64)
-    return np.where(judged.codes[place] == codes, found, UNJUDGED)
+    gains = judged.gains[place].astype(np.int64)
+    return np.where(judged.codes[place] == codes, gains, UNJUDGED)

@@ -1,31 +1,33 @@
-"""Measures by name. A `Measure` is a printable, hashable value.
+"""The measures and their names. A `Measure` is a printable, hashable value.
 
-Its text is its name on pages, in exports and in commands; `scoring.score_run` computes it.
-"Positive" is a pair whose gain reaches the threshold of the scoring, which is 1 unless chosen.
+The text of a measure is its name on pages, in exports and in commands. `scoring.score_run` computes
+measures. A positive is a pair whose gain is at least the threshold of the scoring (1 by default).
 
-Conventions, the same for all measures:
+Conventions for all measures:
 
-- Means run over ALL queries of the benchmark. A query that the run left out, and a query without
-  any positive, scores 0 and counts. (ir_measures and trec_eval do the same for a query whose
-  judged pairs are all not relevant; a query with no judged pair at all they leave out.)
-- A measure without cutoff works on the list as deep as it is given; AP at depth 10 and AP at
-  depth 20 are different figures. Compare runs at one depth, or use `AP@10`.
-- A list that is shorter than k counts as if it went on with videos that are not relevant.
-  Only `Judged@k`, which asks about judging and not about the run, divides by what is there.
+- A mean is over ALL queries of the benchmark. A query without a list in the run scores 0, and so
+  does a query without any positive. ir_measures and trec_eval treat a query in the same way if its
+  judged pairs are all not relevant, but they omit a query without any judged pair.
+- A measure without a cutoff uses the whole list. AP at depth 10 and AP at depth 20 are therefore
+  different numbers. Compare runs of the same depth, or use `AP@10`.
+- A list shorter than k counts as if it continued with videos that are not relevant. Only `Judged@k`
+  divides by the actual length, because it is about judging, not about the run.
 
 ================  =================================================================================
-C@k               1 if a positive is in the top k (Success@k; what video retrieval papers call R@k)
+C@k               1 if a positive is in the top k, else 0 (Success@k; video retrieval papers call
+                  it R@k)
 R@k               positives in the top k / all positives of the query
 P@k               positives in the top k / k
-AP, AP@k          mean over ALL positives of the query of the precision at each one's rank, 0 where
-                  it is not found (Manning et al., Introduction to Information Retrieval, 8.4; FIRE
-                  paper, equation 2)
-AP(found)[@k]     the same sum divided by the positives FOUND in the list, down to k (what the
-                  published FIRE code does); a positive that is missed costs nothing
+AP, AP@k          mean, over ALL positives of the query, of the precision at the rank of each
+                  positive; a positive that is not in the list has 0 (Manning et al., Introduction
+                  to Information Retrieval, 8.4; FIRE paper, equation 2)
+AP(found)[@k]     the same sum divided by the number of positives in the list, or in its top k (as
+                  in the published FIRE code); a missed positive does not lower the score
 RR, RR@k          1 / rank of the first positive
-nDCG, nDCG@k      sum of gain / log2(rank + 1), divided by the same sum of the best possible list,
-                  down to k or of all positives (Järvelin and Kekäläinen 2002, as in trec_eval)
-nDCG(exp)[@k]     the same with 2^gain - 1 for gain (Burges et al. 2005)
+nDCG, nDCG@k      sum of gain / log2(rank + 1), divided by the same sum for the best possible list;
+                  both sums end at k, or include all positives (Järvelin and Kekäläinen 2002, as in
+                  trec_eval)
+nDCG(exp)[@k]     the same with 2^gain - 1 instead of gain (Burges et al. 2005)
 MedR, MeanR       median and mean rank of the first positive; see `scoring.RunScores.mean`
 Judged@k          judged pairs in the top k / length of the top k (as in ir_measures); 0 for an
                   empty list
@@ -47,15 +49,17 @@ _NAMES: Final = _CUTOFF_ALLOWED | {"MedR", "MeanR"}
 _KNOWN: Final = (
     "C@k, R@k, P@k, AP[@k], AP(found)[@k], RR[@k], nDCG[@k], nDCG(exp)[@k], MedR, MeanR, Judged@k"
 )
-# No leading zero, so that equal measures have one text; [0-9] and not \d, which takes any script.
+# A cutoff has no leading zero, so that equal measures have equal texts. The pattern is [0-9],
+# because \d also matches digits of other scripts.
 _NAME: Final = re.compile(r"([A-Za-z]+(?:\([a-z]+\))?)(?:@([1-9][0-9]{0,5}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is computed: a name and, where the measure has one, a cutoff k >= 1.
+    """A measure: its name and, if it has one, its cutoff k >= 1.
 
-    Raises InvalidInput for a name that is not known and for a cutoff missing or out of place.
+    Raises InvalidInput if the name is unknown, or if the cutoff is missing, not allowed or out of
+    bounds.
     """
 
     name: str
@@ -73,10 +77,10 @@ class Measure:
             raise InvalidInput(f"the cutoff of {str(self)!r} is outside of 1 to {_MAX_CUTOFF}")
 
     def reads(self, depth: int) -> int:
-        """Return how many ranks of lists of this depth the measure reads: the top k, or all.
+        """Return the number of ranks that the measure reads in lists of this depth.
 
-        Show the score with Judged@k of this depth: AP of lists of depth 20 with Judged@20, and C@30
-        also with Judged@20. Lists that are cut have the depth at which they are cut.
+        A page shows each score with Judged@k for this number as k. For lists of depth 20, AP and
+        C@30 are both shown with Judged@20. The depth of truncated lists is that after truncation.
         """
         return depth if self.cutoff is None else min(self.cutoff, depth)
 
@@ -85,7 +89,10 @@ class Measure:
 
 
 def parse_measure(text: str) -> Measure:
-    """Read a measure as `str(measure)` writes it, case exact; InvalidInput names the known ones."""
+    """Return the measure with this text, the inverse of `str(measure)`. The case must match.
+
+    Raises InvalidInput, which lists the known measures.
+    """
     match = _NAME.fullmatch(text)
     if match is None:
         raise InvalidInput(f"unknown measure {text!r}; known are {_KNOWN}")

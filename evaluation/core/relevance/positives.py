@@ -1,7 +1,7 @@
-"""Where the positives are: how many a caption has, at which rank runs find them, who finds one.
+"""Counts of positives by caption, by rank in a run, and by the length of the caption.
 
-"Source" tells positives apart that came with the dataset from those that judging brought. Figures
-2, 3, 11 and 12 and tables 5 and 6 of the FIRE study are drawn from these counts.
+The source of a positive is the captioning data set (`ORIGINAL`) or the judgments (`NEW`). Figures
+2, 3, 11 and 12 and tables 5 and 6 of the FIRE study show these counts.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from evaluation.core.relevance.judged import Judged, check_ranked, look_up_gains
 
 ORIGINAL, NEW = range(2)
 NEITHER, ONLY_FIRST, ONLY_SECOND, BOTH = range(4)
-"""Who is right: the code is `first is right + 2 * second is right`."""
+"""Which of two systems is correct on a query: `first is correct + 2 * second is correct`."""
 
-_KINDS: Final = 4
+_N_CASES: Final = 4
 
 
 def positives_per_query(judged: Judged) -> IntArray:
-    """How many videos are positive for each query, int64 [n_queries]."""
+    """Return the number of positive videos of each query, int64 [n_queries]."""
     codes, _ = judged.positives()
     return np.bincount(judged.space.queries(codes), minlength=judged.n_queries)
 
 
 def length_table(lengths: IntArray, positives: IntArray) -> IntArray:
-    """How many captions have so many words and so many positives, int64 [max length + 1, max
-    positives + 1].
+    """Return the number of captions by length and number of positives.
 
-    lengths, positives: int64 [n_queries], not negative.
+    lengths, positives: int64 [n_queries], not negative. The result is int64 [max length + 1, max
+    positives + 1]. Raises ValueError if the two arrays differ in length.
     """
     if lengths.shape != positives.shape:
         raise ValueError("lengths and positives must be of the same length")
@@ -42,11 +42,10 @@ def length_table(lengths: IntArray, positives: IntArray) -> IntArray:
 
 
 def ranks_by_source(ranked: npt.NDArray[Any], judged: Judged, original: Judged) -> IntArray:
-    """How many positives a run has at each rank, by their source: int64 [2, depth], rows ORIGINAL
-    and NEW.
+    """Return the number of positives of a run at each rank, by source.
 
-    A positive of `judged` is ORIGINAL where `original` has it, too; one that `original` alone has
-    is not counted.
+    The result is int64 [2, depth], with the rows ORIGINAL and NEW. A positive of `judged` is
+    ORIGINAL if it is also in `original`. A positive that is only in `original` is not counted.
     """
     check_ranked(ranked, judged)
     positive = look_up_gains(ranked, judged) >= 1
@@ -55,17 +54,18 @@ def ranks_by_source(ranked: npt.NDArray[Any], judged: Judged, original: Judged) 
 
 
 def finds_one(ranked: npt.NDArray[Any], judged: Judged, cutoff: int) -> BoolArray:
-    """Whether a positive is in the top `cutoff` of each query's list, bool [n_queries]."""
+    """Return whether a positive is in the top `cutoff` of each list, bool [n_queries]."""
     check_ranked(ranked, judged)
     return np.asarray((look_up_gains(ranked[:, :cutoff], judged) >= 1).any(axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RightByLength:
-    """Who finds a positive for captions of each length.
+    """Numbers of captions on which two systems are correct, for each length of the captions.
 
-    lengths: int64 [n], ascending, those that occur. counts: int64 [n, 4], columns NEITHER,
-    ONLY_FIRST, ONLY_SECOND, BOTH; a row sums up to the captions of that length.
+    lengths: int64 [n], the lengths that occur, ascending. counts: int64 [n, 4], with the columns
+    NEITHER, ONLY_FIRST, ONLY_SECOND and BOTH. The sum of a row is the number of captions of that
+    length.
     """
 
     lengths: IntArray
@@ -73,19 +73,25 @@ class RightByLength:
 
 
 def right_by_length(first: BoolArray, second: BoolArray, lengths: IntArray) -> RightByLength:
-    """Compare what `finds_one` says of two systems, by the lengths of the captions."""
+    """Compare two systems by the lengths of the captions.
+
+    first, second: bool [n_queries], the results of `finds_one`. lengths: int64 [n_queries]. Raises
+    ValueError if the arrays differ in length.
+    """
     if not first.shape == second.shape == lengths.shape:
         raise ValueError("first, second and lengths must be of the same length")
-    who = first.astype(np.int64) + 2 * second
-    found = np.flatnonzero(np.bincount(lengths))
+    cases = first.astype(np.int64) + 2 * second
+    distinct = np.flatnonzero(np.bincount(lengths))
     width = int(lengths.max(initial=-1)) + 1
-    counts = np.bincount(lengths * _KINDS + who, minlength=_KINDS * width)
-    return RightByLength(found, counts.reshape(-1, _KINDS)[found])
+    counts = np.bincount(lengths * _N_CASES + cases, minlength=_N_CASES * width)
+    return RightByLength(distinct, counts.reshape(-1, _N_CASES)[distinct])
 
 
 def at_the_ends(lengths: IntArray, count: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Query numbers of `count` captions each at the short end, around the median and at the long
-    end, by length; of equal ones the first numbers."""
+    """Return the numbers of the shortest, the middle and the longest captions, `count` of each.
+
+    lengths: int64 [n_queries]. Captions are ordered by length, and those of equal length by number.
+    """
     order = np.argsort(lengths, kind="stable")
     middle = max(0, (len(order) - count) // 2)
     return order[:count], order[middle : middle + count], order[-count:] if count else order[:0]

@@ -1,7 +1,8 @@
-"""Scores of a run under a set of judged pairs; what each measure means stands in `measures`.
+"""The scores of a run under a set of judged pairs. `measures` defines each measure.
 
-All measures follow from the ranks of the positives that a run found. These are looked up once and
-kept sparse, so that a measure costs a few sums over the positives and not a walk over the lists.
+All measures are computed from the ranks of the positives in the run. These ranks are looked up once
+and stored as sparse arrays, so that a measure needs a few sums over the positives instead of a pass
+over all lists.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from evaluation.core.relevance.measures import Measure
 NO_QUERIES: Final = "no queries"
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
-# So many queries at a time keep all arrays in the cache; in one piece, ten times the queries
-# would cost fourteen times as much.
+# All arrays of a block of this number of queries fit into the cache. Without blocks, ten times the
+# queries take fourteen times as long.
 _BLOCK_QUERIES: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean over `n` queries, or the reason by name why there is none (exactly one of both)."""
+    """A mean over `n` queries, or the named reason why it is undefined. Exactly one is set."""
 
     value: float | None
     n: int
@@ -36,9 +37,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunScores:
-    """Scores of one run.
+    """The scores of one run.
 
-    not_retrieved: number of queries whose list holds no positive, those without any included.
+    not_retrieved: number of queries whose list contains no positive. It includes queries that have
+    no positive at all. values: float64 [n_queries] for each measure.
     """
 
     n_queries: int
@@ -47,9 +49,10 @@ class RunScores:
     values: Mapping[Measure, FloatArray]
 
     def per_query(self, measure: Measure) -> FloatArray:
-        """float64 [n_queries], by query number; ranks for MedR and MeanR, else shares.
+        """Return the values of the queries by query number, float64 [n_queries].
 
-        Raises ValueError for a measure that was not asked for.
+        The values are ranks for MedR and MeanR, and shares from 0 to 1 for all other measures.
+        Raises ValueError if the measure was not computed.
         """
         try:
             return self.values[measure]
@@ -57,18 +60,19 @@ class RunScores:
             raise ValueError(f"measure {str(measure)!r} was not computed") from None
 
     def mean(self, measure: Measure) -> Score:
-        """Mean over all queries; the median for MedR.
+        """Return the mean over all queries. For MedR it is the median.
 
-        Where a list holds no positive, its rank counts as depth + 1. So MeanR is a lower bound of
-        the mean rank unless `not_retrieved` is 0; publish both. MedR is exact or undefined.
+        If a list contains no positive, the rank counts as depth + 1. MeanR is therefore a lower
+        bound of the mean rank unless `not_retrieved` is 0, so publish both numbers. MedR is exact
+        or undefined.
         """
         values = self.per_query(measure)
         if self.n_queries == 0:
             return Score(None, 0, NO_QUERIES)
         if measure.name != "MedR":
             return Score(float(values.mean()), self.n_queries)
-        # With exactly half of an even number missing, the median would lie between a known rank
-        # and an unknown one.
+        # If exactly half of an even number of ranks is unknown, the median lies between a known
+        # and an unknown rank.
         if 2 * self.not_retrieved >= self.n_queries:
             return Score(None, self.n_queries, MEDIAN_BEYOND_DEPTH)
         return Score(float(np.median(values)), self.n_queries)
@@ -77,71 +81,86 @@ class RunScores:
 def score_run(
     ranked: npt.NDArray[Any], judged: Judged, measures: Iterable[Measure], rel: int = 1
 ) -> RunScores:
-    """Compute `measures` of one run.
+    """Compute `measures` for one run.
 
-    ranked: [n_queries, depth] of a signed integer type, video numbers best first, -1 at the end.
-    rel: the gain from which on a pair is positive. nDCG uses all gains, whatever `rel`.
+    ranked: [n_queries, depth] of a signed integer type, video numbers, best first, padded with -1.
+    rel: the lowest gain of a positive. nDCG uses all gains, regardless of `rel`.
 
-    Raises ValueError if `ranked` is malformed or does not fit `judged`, or if `rel` < 1.
+    Raises ValueError if `ranked` is malformed or does not match `judged`, or if `rel` < 1.
 
-    Cost: each ranked cell and each judged pair is touched once (`look_up_gains`); all that follows
-    grows with the positives and with the queries, not with the depth.
+    Cost: `look_up_gains` reads each ranked cell and each judged pair once. The time of all further
+    steps depends on the number of positives and queries, not on the depth.
     """
     if rel < 1:
-        raise ValueError("rel must be at least 1; 0 is the gain of what was judged not relevant")
+        raise ValueError("rel must be at least 1; 0 is the gain of a pair judged not relevant")
     check_ranked(ranked, judged)
     n_queries, depth = ranked.shape
-    asked = tuple(dict.fromkeys(measures))
-    values = np.empty((len(asked), n_queries), dtype=np.float64)
+    distinct = tuple(dict.fromkeys(measures))
+    values = np.empty((len(distinct), n_queries), dtype=np.float64)
     not_retrieved = 0
-    cutoffs = {None, *(measure.cutoff for measure in asked)}
+    cutoffs = {None, *(measure.cutoff for measure in distinct)}
     for start in range(0, n_queries, _BLOCK_QUERIES):
         rows = slice(start, start + _BLOCK_QUERIES)
-        facts = _gather_facts(ranked[rows], judged, start, cutoffs, rel)
-        not_retrieved += int(np.count_nonzero(facts.found[None] == 0))
-        for place, measure in enumerate(asked):
-            values[place, rows] = _CALCULATIONS[measure.name](facts, measure.cutoff)
-    return RunScores(n_queries, depth, not_retrieved, dict(zip(asked, values, strict=True)))
+        lists = _gather_statistics(ranked[rows], judged, start, cutoffs, rel)
+        not_retrieved += int(np.count_nonzero(lists.n_hits[None] == 0))
+        for place, measure in enumerate(distinct):
+            values[place, rows] = _CALCULATIONS[measure.name](lists, measure.cutoff)
+    return RunScores(n_queries, depth, not_retrieved, dict(zip(distinct, values, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hits:
-    """The positives H that a block's lists hold, ordered by query and rank."""
+    """The H positives in the lists of a block, ordered by query and rank. All arrays are [H].
 
-    query: IntArray  # [H], row in the block
-    rank: IntArray  # [H], from 1
-    nth: IntArray  # [H], from 1: the how-manieth positive of its list
-    gain: GainArray  # [H]
+    query: the row in the block. rank: from 1. nth: from 1, the number of the positive within its
+    list. gain: the gain of the positive.
+    """
+
+    query: IntArray
+    rank: IntArray
+    nth: IntArray
+    gain: GainArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Facts:
-    """All that the measures share about a block of B queries, computed once."""
+class _ListStatistics:
+    """What the measures of a block of B queries are computed from.
 
-    ranked: npt.NDArray[Any]  # [B, depth]
-    gains: GainArray  # [B, depth]
-    hits: _Hits  # gain >= rel
-    found: Mapping[int | None, IntArray]  # positives in the top k, [B], by cutoff; None: whole list
-    first_query: IntArray  # queries whose list holds a positive, ascending
-    first_rank: IntArray  # rank of the first positive of each of them, from 1
-    positives: IntArray  # [B], known positives, found or not
-    graded_hits: _Hits  # gain >= 1
-    graded_query: IntArray  # [P], query of each known pair with gain >= 1, ascending
-    graded_gain: GainArray  # [P], descending within a query
-    graded_place: IntArray  # [P], from 0: place in the best possible list
+    ranked, gains: [B, depth], the lists and the gains of their videos.
+    hits: the listed pairs with a gain of `rel` or more.
+    n_hits: number of positives in the top k of each list, [B], by cutoff; None: in the whole list.
+    first_query: queries with a positive in their list, ascending. first_rank: the rank of the first
+    positive of each of these queries, from 1.
+    n_positives: number of known positives of each query, listed or not, [B].
+    graded_hits: the listed pairs with a gain of 1 or more.
+    graded_query, graded_gain: [P], the known pairs with a gain of 1 or more. Queries ascend, and
+    gains descend within a query. graded_place: [P], the index in the best possible list, from 0.
+    """
+
+    ranked: npt.NDArray[Any]
+    gains: GainArray
+    hits: _Hits
+    n_hits: Mapping[int | None, IntArray]
+    first_query: IntArray
+    first_rank: IntArray
+    n_positives: IntArray
+    graded_hits: _Hits
+    graded_query: IntArray
+    graded_gain: GainArray
+    graded_place: IntArray
 
     @property
     def n_queries(self) -> int:
         return int(self.gains.shape[0])
 
 
-def _gather_facts(
+def _gather_statistics(
     ranked: npt.NDArray[Any],
     judged: Judged,
     first_query: int,
     cutoffs: Iterable[int | None],
     rel: int,
-) -> _Facts:
+) -> _ListStatistics:
     n_queries = len(ranked)
     gains = look_up_gains(ranked, judged, first_query)
     graded_hits = _find_hits(gains, 1)
@@ -149,14 +168,14 @@ def _gather_facts(
     first = hits.nth == 1
     codes, gain = judged.positives(first_query, first_query + n_queries)
     query = judged.space.queries(codes) - first_query
-    return _Facts(
+    return _ListStatistics(
         ranked=ranked,
         gains=gains,
         hits=hits,
-        found={k: _count_per_query(hits.query, _within(hits, k), n_queries) for k in cutoffs},
+        n_hits={k: _count_per_query(hits.query, _within(hits, k), n_queries) for k in cutoffs},
         first_query=hits.query[first],
         first_rank=hits.rank[first],
-        positives=_count_per_query(query, None if rel == 1 else gain >= rel, n_queries),
+        n_positives=_count_per_query(query, None if rel == 1 else gain >= rel, n_queries),
         graded_hits=graded_hits,
         graded_query=query,
         graded_gain=_sort_gains_within_queries(query, gain),
@@ -165,7 +184,7 @@ def _gather_facts(
 
 
 def _find_hits(gains: GainArray, rel: int) -> _Hits:
-    # Cells in reading order are ordered by query and rank already: no sort.
+    # flatnonzero returns the cells ordered by query and rank, so no sort is needed.
     cells = np.flatnonzero(gains >= rel)
     query, column = np.divmod(cells, max(1, gains.shape[1]))
     nth = _places_within_queries(np.bincount(query, minlength=len(gains))) + 1
@@ -173,81 +192,87 @@ def _find_hits(gains: GainArray, rel: int) -> _Hits:
 
 
 def _places_within_queries(counts: IntArray) -> IntArray:
-    """0, 1, 2, … anew for each query, for rows that are grouped by query: [sum of counts]."""
+    """Return 0, 1, 2, … for the rows of each query in turn, int64 [sum of counts].
+
+    counts: the number of rows of each query, [B].
+    """
     before = np.cumsum(counts) - counts
     return np.arange(counts.sum()) - np.repeat(before, counts)
 
 
 def _sort_gains_within_queries(query: IntArray, gain: GainArray) -> GainArray:
-    """Gains [P] sorted best first within each query; `query` must ascend."""
+    """Return the gains [P], sorted best first within each query. `query` must ascend."""
     if gain.size == 0 or gain.min() == gain.max():
         return gain
-    # One key of query and inverted gain sorts many times faster than two keys.
+    # One key, made of the query and the inverted gain, sorts many times faster than two keys.
     key = np.sort(query * 128 + (127 - gain.astype(np.int64)))
     return (127 - key % 128).astype(np.int8)
 
 
 def _within(hits: _Hits, cutoff: int | None) -> BoolArray | None:
-    """Flags of the hits in the top k; None stands for all."""
+    """Return flags of the hits in the top k, or None, which means all."""
     return None if cutoff is None else hits.rank <= cutoff
 
 
 def _count_per_query(query: IntArray, kept: BoolArray | None, n_queries: int) -> IntArray:
-    """Number of kept rows (None: all) of each query, int64 [n_queries]."""
+    """Return the number of kept rows (None: all) of each query, int64 [n_queries]."""
     return np.bincount(query if kept is None else query[kept], minlength=n_queries)
 
 
 def _sum_per_query(
     query: IntArray, weight: FloatArray, kept: BoolArray | None, n_queries: int
 ) -> FloatArray:
-    """Sum of `weight` over the kept rows (None: all) of each query, float64 [n_queries]."""
+    """Return the sum of `weight` over the kept rows (None: all) of each query.
+
+    float64 [n_queries].
+    """
     if kept is not None:
         query, weight = query[kept], weight[kept]
     return np.asarray(np.bincount(query, weights=weight, minlength=n_queries), dtype=np.float64)
 
 
 def _divide(dividend: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> FloatArray:
-    """Element by element, 0 where the divisor is 0."""
+    """Divide element by element. The result is 0 if the divisor is 0."""
     quotient = np.zeros(dividend.shape, dtype=np.float64)
     np.divide(dividend, divisor, out=quotient, where=divisor != 0)
     return quotient
 
 
-def _correct(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return (facts.found[cutoff] > 0).astype(np.float64)
+def _correct(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return (lists.n_hits[cutoff] > 0).astype(np.float64)
 
 
-def _recall(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return _divide(facts.found[cutoff], facts.positives)
+def _recall(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return _divide(lists.n_hits[cutoff], lists.n_positives)
 
 
-def _precision(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return facts.found[cutoff] / float(cutoff or 1)
+def _precision(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return lists.n_hits[cutoff] / float(cutoff or 1)
 
 
-def _precision_sum(facts: _Facts, cutoff: int | None) -> FloatArray:
-    """Sum over the positives found of the precision at their ranks."""
-    hits = facts.hits
-    return _sum_per_query(hits.query, hits.nth / hits.rank, _within(hits, cutoff), facts.n_queries)
+def _precision_sum(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    """Return the sum of the precision at the ranks of the listed positives, [B]."""
+    hits = lists.hits
+    return _sum_per_query(hits.query, hits.nth / hits.rank, _within(hits, cutoff), lists.n_queries)
 
 
-def _average_precision(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return _divide(_precision_sum(facts, cutoff), facts.positives)
+def _average_precision(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return _divide(_precision_sum(lists, cutoff), lists.n_positives)
 
 
-def _average_precision_found(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return _divide(_precision_sum(facts, cutoff), facts.found[cutoff])
+def _average_precision_found(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return _divide(_precision_sum(lists, cutoff), lists.n_hits[cutoff])
 
 
-def _reciprocal_rank(facts: _Facts, cutoff: int | None) -> FloatArray:
-    scores = np.zeros(facts.n_queries, dtype=np.float64)
-    scores[facts.first_query] = 1.0 / facts.first_rank
-    return scores if cutoff is None else np.where(facts.found[cutoff] > 0, scores, 0.0)
+def _reciprocal_rank(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    scores = np.zeros(lists.n_queries, dtype=np.float64)
+    scores[lists.first_query] = 1.0 / lists.first_rank
+    return scores if cutoff is None else np.where(lists.n_hits[cutoff] > 0, scores, 0.0)
 
 
-def _first_rank(facts: _Facts, _cutoff: int | None) -> FloatArray:
-    ranks = np.full(facts.n_queries, facts.gains.shape[1] + 1, dtype=np.float64)
-    ranks[facts.first_query] = facts.first_rank
+def _first_rank(lists: _ListStatistics, _cutoff: int | None) -> FloatArray:
+    ranks = np.full(lists.n_queries, lists.gains.shape[1] + 1, dtype=np.float64)
+    ranks[lists.first_query] = lists.first_rank
     return ranks
 
 
@@ -260,37 +285,40 @@ def _exponential(gain: GainArray) -> FloatArray:
 
 
 def _ndcg(
-    facts: _Facts, cutoff: int | None, value: Callable[[GainArray], FloatArray]
+    lists: _ListStatistics, cutoff: int | None, value: Callable[[GainArray], FloatArray]
 ) -> FloatArray:
-    hits = facts.graded_hits
+    hits = lists.graded_hits
     weight = value(hits.gain) / np.log2(hits.rank + 1)
-    reached = _sum_per_query(hits.query, weight, _within(hits, cutoff), facts.n_queries)
-    best_weight = value(facts.graded_gain) / np.log2(facts.graded_place + 2)
-    kept = None if cutoff is None else facts.graded_place < cutoff
-    best = _sum_per_query(facts.graded_query, best_weight, kept, facts.n_queries)
+    reached = _sum_per_query(hits.query, weight, _within(hits, cutoff), lists.n_queries)
+    best_weight = value(lists.graded_gain) / np.log2(lists.graded_place + 2)
+    kept = None if cutoff is None else lists.graded_place < cutoff
+    best = _sum_per_query(lists.graded_query, best_weight, kept, lists.n_queries)
     return _divide(reached, best)
 
 
-def _ndcg_linear(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return _ndcg(facts, cutoff, _linear)
+def _ndcg_linear(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return _ndcg(lists, cutoff, _linear)
 
 
-def _ndcg_exponential(facts: _Facts, cutoff: int | None) -> FloatArray:
-    return _ndcg(facts, cutoff, _exponential)
+def _ndcg_exponential(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
+    return _ndcg(lists, cutoff, _exponential)
 
 
-def _judged_share(facts: _Facts, cutoff: int | None) -> FloatArray:
+def _judged_share(lists: _ListStatistics, cutoff: int | None) -> FloatArray:
     return _divide(
-        _count_per_row(facts.gains[:, :cutoff] >= 0), _count_per_row(facts.ranked[:, :cutoff] >= 0)
+        _count_per_row(lists.gains[:, :cutoff] >= 0), _count_per_row(lists.ranked[:, :cutoff] >= 0)
     )
 
 
 def _count_per_row(flags: BoolArray) -> IntArray:
-    """True values per row. Summed over contiguous columns: numpy is slow along short rows."""
+    """Return the number of true values of each row.
+
+    The sum runs over contiguous columns, because numpy is slow along short rows.
+    """
     return np.asarray(np.ascontiguousarray(flags.T).sum(axis=0), dtype=np.int64)
 
 
-_CALCULATIONS: Final[Mapping[str, Callable[[_Facts, int | None], FloatArray]]] = {
+_CALCULATIONS: Final[Mapping[str, Callable[[_ListStatistics, int | None], FloatArray]]] = {
     "C": _correct,
     "R": _recall,
     "P": _precision,

@@ -1,8 +1,8 @@
-"""Saturation: the rest of a measure's scale is within the noise.
+"""Saturation: the gap between a score and 1 is no larger than the noise of the score.
 
-Two kinds of noise are compared with the gap to 1, both in the measure's own unit: half of the width
-of the score's interval (other captions), and the change of the score that wrong labels cause
-(`label_noise.score_change_by_noise`).
+The gap is compared with two kinds of noise, both in the unit of the measure. One is half of the
+width of the score's interval, which is the uncertainty about other captions. The other is the
+change of the score that wrong labels cause (`label_noise.score_change_by_noise`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ INTERVAL, NOISE = "interval", "noise"
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """Whether what is left to gain, 1 - mean, can still be told from noise.
+    """A comparison of the possible gain, 1 - mean, with the noise of the mean.
 
-    within_interval: the gap is at most half of the width of the mean's interval.
-    within_noise: it is at most the change of the mean that wrong labels cause; None if not given.
+    gap: 1 - mean. within_interval: whether the gap is at most half of the width of the mean's
+    interval. within_noise: whether the gap is at most the change of the mean that wrong labels
+    cause; None if this change is unknown.
     """
 
     mean: float
@@ -34,7 +35,7 @@ class Saturation:
 
     @property
     def by(self) -> str | None:
-        """What the gap is within: `INTERVAL`, else `NOISE`, else None."""
+        """The noise that is at least as large as the gap: `INTERVAL`, else `NOISE`, else None."""
         if self.within_interval:
             return INTERVAL
         return NOISE if self.within_noise else None
@@ -49,10 +50,14 @@ def check_saturation(
     noise: float | None = None,
     clusters: npt.ArrayLike | None = None,
 ) -> Saturation:
-    """Whether a system's values [n_queries] of a measure from 0 to 1 are too near to 1 to rise.
+    """Check whether the mean of a system's values is too close to 1 to show an improvement.
 
-    noise: the change of the mean that wrong labels cause. Raises ValueError for values and noise
-    outside of 0 to 1, and as `significance.measure_difference` does.
+    values: [n_queries], from 0 to 1. resamples: number of bootstrap resamples. noise: the change of
+    the mean that wrong labels cause. clusters: integers [n_queries], queries that are drawn
+    together.
+
+    Raises ValueError if values or noise are outside of 0 to 1, and in the cases in which
+    `significance.measure_difference` does.
     """
     known = check_values(values, 1)
     check_resamplable(known.size, clusters)
@@ -63,8 +68,9 @@ def check_saturation(
 
 
 def judge_saturation(mean: float, interval: Interval, noise: float | None = None) -> Saturation:
-    """Return the same for a mean whose interval is known; an undefined interval contains no gap."""
-    # Percentiles never reach 1 while any query is below.
+    """Check the saturation of a mean with a known interval. No gap is within an undefined one."""
+    # The gap is compared with the width of the interval, not with its upper end: as long as a query
+    # is below 1, percentiles never reach 1.
     half = ((interval.high or 0.0) - (interval.low or 0.0)) / 2
     return Saturation(
         mean=mean,

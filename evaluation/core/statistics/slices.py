@@ -1,7 +1,7 @@
-"""A measure by groups of queries, and how it goes along with an attribute of theirs.
+"""A measure for groups of queries, and its correlation with an attribute of the queries.
 
-An attribute is one number for each query, such as the words of a caption, its positives, or the
-agreement of its annotators; per-query values of a measure are float64 [n_queries].
+An attribute is one number for each query, such as the number of words of a caption or the number of
+its positives. The values of a measure are float64 [n_queries].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_GROUP: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The queries of one group: how many, their mean value and its interval."""
+    """One group of queries: its size n, its mean value and the interval of the mean."""
 
     name: str
     n: int
@@ -38,8 +38,8 @@ class Slice:
 class Bins:
     """Groups of queries by an attribute.
 
-    groups: int64 [n_queries], numbers into `names`, NO_GROUP where the attribute is unknown.
-    names: readable, such as "up to 4", "5–8" and "9 and more".
+    groups: int64 [n_queries], indices into `names`; NO_GROUP if the attribute is unknown.
+    names: readable names, such as "up to 4", "5–8" and "9 and more".
     """
 
     groups: IntArray
@@ -48,10 +48,10 @@ class Bins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagged:
-    """Groups of queries that may overlap, with a place for each query in each of its groups.
+    """Groups of queries that can overlap, with one entry for each query in each of its groups.
 
-    queries, groups: int64 [n_places], numbers of queries and into `names`. left_out: how many tags
-    are none of the groups.
+    queries, groups: int64 [n_entries], query numbers and indices into `names`. left_out: number of
+    tags that have no group.
     """
 
     queries: IntArray
@@ -70,18 +70,20 @@ def slice_means(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> tuple[Slice, ...]:
-    """The mean of each group, with its bootstrap interval, in the order of `names`.
+    """Return the mean of each group with its bootstrap interval, in the order of `names`.
 
-    values: [n]; groups: whole numbers [n], NO_GROUP or a place in `names`; clusters: whole numbers
-    [n], drawn together. Each group is resampled by itself. A query with several tags may stand
-    there several times, once for each. Raises ValueError for anything else.
+    values: [n]. groups: integers [n], an index into `names` or NO_GROUP. clusters: integers [n];
+    entries of one cluster are drawn together. A query with several tags has one entry for each of
+    them. Each group is resampled separately.
+
+    Raises ValueError if the arrays have another shape or type, or a group is out of bounds.
     """
     known = check_values(values, 1)
     group = _check_groups(groups, len(known), len(names))
     cluster = None if clusters is None else whole_numbers(clusters, "clusters", None)
     if cluster is not None and len(cluster) != len(known):
         raise ValueError(f"{len(cluster)} clusters for {len(known)} values")
-    # Grouped once by a sort: with many tags, a search for each would take long.
+    # One sort groups all entries. With many tags, a search for each group would take long.
     order = np.argsort(group, kind="stable")
     edges = np.searchsorted(group[order], np.arange(len(names) + 1))
     slices = []
@@ -110,10 +112,10 @@ def _check_groups(groups: npt.ArrayLike, length: int, n_groups: int) -> IntArray
 
 
 def cut_at(attribute: npt.ArrayLike, cuts: Sequence[float]) -> Bins:
-    """Group queries by where their attribute [n_queries] lies among ascending `cuts`.
+    """Group queries by their attribute, float [n_queries], at ascending `cuts`.
 
-    A bin begins at its cut and ends below the next one; the first and the last are open. NaN
-    stands for an unknown attribute. Raises ValueError for cuts that do not ascend.
+    A bin begins at its cut and ends below the next one. The first and the last bin are open. NaN
+    means that the attribute is unknown. Raises ValueError if the cuts do not ascend.
     """
     numbers = _check_attribute(attribute)
     if not np.isfinite(cuts).all() or any(b <= a for a, b in pairwise(cuts)):
@@ -127,10 +129,11 @@ def cut_at(attribute: npt.ArrayLike, cuts: Sequence[float]) -> Bins:
 
 
 def cut_by_quantiles(attribute: npt.ArrayLike, n_bins: int) -> Bins:
-    """Group queries into at most `n_bins` bins of about as many queries each.
+    """Group queries into at most `n_bins` bins of about equal size.
 
-    Queries of the same attribute stay together, so an attribute that is often the same makes fewer
-    and unequal bins. NaN stands for an unknown attribute.
+    attribute: float [n_queries]; NaN means that it is unknown. Queries with equal attributes are in
+    the same bin. If one value is frequent, there are fewer bins, and they differ in size. Raises
+    ValueError if `n_bins` is below 1.
     """
     numbers = _check_attribute(attribute)
     if n_bins < 1:
@@ -139,7 +142,7 @@ def cut_by_quantiles(attribute: npt.ArrayLike, n_bins: int) -> Bins:
     if known.size == 0:
         return cut_at(numbers, ())
     shares = np.arange(1, n_bins) / n_bins
-    # A value that occurs, and with which a bin begins; below the least there is nothing.
+    # Each cut is a value that occurs. A cut at the lowest value would make an empty bin below it.
     cuts = np.unique(np.quantile(known, shares, method="higher"))
     return cut_at(numbers, cuts[cuts > known.min()].tolist())
 
@@ -166,16 +169,18 @@ def _name_bins(cuts: Sequence[float], whole: bool) -> tuple[str, ...]:
 
 
 def group_by_tags(
-    tags: Mapping[str, npt.NDArray[Any]], n_queries: int, most: int, untagged: str
+    tags: Mapping[str, npt.NDArray[Any]], n_queries: int, max_tags: int, untagged: str
 ) -> Tagged:
-    """A group for each of the `most` tags with the most queries, by their number, then by name.
+    """Return one group for each of the `max_tags` tags with the most queries.
 
-    At the end one called `untagged` for the queries that have no tag at all, if there are any.
+    Groups are ordered by size, and groups of equal size by name. If some queries have no tag at
+    all, a last group with the name `untagged` contains them.
 
-    tags: whole numbers of queries, each once, by tag. A query is in as many groups as it has tags.
+    tags: for each tag, the numbers of its queries, each once. A query is in one group for each of
+    its tags.
     """
     ordered = sorted(tags, key=lambda tag: (-len(tags[tag]), tag))
-    groups = {tag: tags[tag] for tag in ordered[:most]}
+    groups = {tag: tags[tag] for tag in ordered[:max_tags]}
     without = np.setdiff1d(np.arange(n_queries), np.concatenate([*tags.values(), []]))
     if len(without):
         groups[untagged] = without
@@ -184,56 +189,60 @@ def group_by_tags(
         queries=np.concatenate([*groups.values(), []]).astype(np.int64),
         groups=np.repeat(np.arange(len(sizes)), sizes),
         names=tuple(groups),
-        left_out=max(0, len(tags) - most),
+        left_out=max(0, len(tags) - max_tags),
     )
 
 
-AGREE, DIFFER, NOT_TOLD = range(3)
+AGREE, DIFFER, NO_REPEATED_LABELS = range(3)
 
 
 def annotator_agreement(
     queries: npt.ArrayLike, judgments: npt.ArrayLike, relevant: npt.ArrayLike, n_queries: int
 ) -> IntArray:
-    """Whether the labels of each query's pairs agree, as far as a pair has several: [n_queries].
+    """Return whether the labels of each query's pairs agree, int64 [n_queries].
 
-    queries, judgments, relevant: whole numbers [n_pairs], the query of each pair, how many labels
-    it has, and how many of them say relevant. DIFFER where they are not unanimous for some pair,
-    AGREE where they are for each that has several, NOT_TOLD where none has.
+    queries, judgments, relevant: integers [n_pairs], the query of each pair, the number of its
+    labels, and the number of its labels that are relevant. The result is DIFFER if a pair of the
+    query has different labels, AGREE if all pairs with several labels are unanimous, and
+    NO_REPEATED_LABELS if no pair has several labels.
     """
     query = whole_numbers(queries, "queries", n_queries - 1)
-    labels, yes = whole_numbers(judgments, "judgments", None), np.asarray(relevant)
-    several = np.bincount(query[labels > 1], minlength=n_queries) > 0
-    differ = np.bincount(query[(yes > 0) & (yes < labels)], minlength=n_queries) > 0
-    found = np.where(differ, DIFFER, np.where(several, AGREE, NOT_TOLD))
-    return np.asarray(found, dtype=np.int64)
+    labels, n_relevant = whole_numbers(judgments, "judgments", None), np.asarray(relevant)
+    has_several = np.bincount(query[labels > 1], minlength=n_queries) > 0
+    is_split = (n_relevant > 0) & (n_relevant < labels)
+    differ = np.bincount(query[is_split], minlength=n_queries) > 0
+    agreement = np.where(differ, DIFFER, np.where(has_several, AGREE, NO_REPEATED_LABELS))
+    return np.asarray(agreement, dtype=np.int64)
 
 
 # --- Correlation ----------------------------------------------------------------------------------
 
 
 def spearman(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
-    """Spearman's rank correlation of two sequences [n]: Pearson's of their ranks (1904).
+    """Return Spearman's rank correlation (1904) of two sequences [n].
 
-    Equal numbers, up to rounding noise, share their mean rank. Undefined below two queries and
-    if all numbers of a sequence are equal. Raises ValueError for numbers that are not finite.
+    It is Pearson's correlation of the ranks. Numbers that are equal up to rounding errors share
+    their mean rank. The correlation is undefined for fewer than two queries, and if all numbers of
+    a sequence are equal. Raises ValueError if a number is not finite or the lengths differ.
     """
     return _correlation("spearmanr", attribute, values)
 
 
 def kendall_tau_b(attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
-    """Kendall's tau-b of two sequences [n] (Kendall 1945); undefined as `spearman` is.
+    """Return Kendall's tau-b (Kendall 1945) of two sequences [n].
 
-    (concordant - discordant pairs) / sqrt(pairs untied in the one * pairs untied in the other).
+    tau-b = (concordant - discordant pairs) / sqrt(pairs untied in the first * pairs untied in the
+    second). It is undefined, and raises ValueError, in the same cases as `spearman`.
     """
     return _correlation("kendalltau", attribute, values)
 
 
 def _correlation(name: str, attribute: npt.ArrayLike, values: npt.ArrayLike) -> Estimate:
-    # Takes as long to import as all of Hearth, and few correlate.
+    # This import takes as long as importing all of Hearth, and few processes need it.
     from scipy import stats  # type: ignore[import-untyped]
 
     x, y = map(merge_ties, _check_pair(attribute, values))
-    undefined = _why_undefined(x, y)
+    undefined = _undefined_reason(x, y)
     if undefined is not None:
         return Estimate(None, undefined)
     return Estimate(float(getattr(stats, name)(x, y).statistic))
@@ -246,7 +255,7 @@ def _check_pair(attribute: npt.ArrayLike, values: npt.ArrayLike) -> tuple[FloatA
     return x, y
 
 
-def _why_undefined(x: FloatArray, y: FloatArray) -> str | None:
+def _undefined_reason(x: FloatArray, y: FloatArray) -> str | None:
     if len(x) < 2:
         return ONE_QUERY if len(x) else NO_QUERIES
     return NO_VARIATION if x.min() == x.max() or y.min() == y.max() else None

@@ -1,20 +1,22 @@
-"""How alike captions are, by the runs of five characters that they share.
+"""The similarity of captions, computed from common sequences of five characters.
 
-Captions that repeat those of the train split can be answered from memory: figure 8 and table 7 of
-the FIRE study draw scores against `overlap_with_train`. And a caption that reads like one of
-another video's captions is likely to match that video, too: `match_captions` makes labels of that,
-which `score_matches` compares with people's.
+A system can answer a test caption from memory if a caption of the train split is similar. Figure 8
+and table 7 of the FIRE study show scores by `overlap_with_train`. A caption that is similar to a
+caption of another video is also likely to match that video. `match_captions` computes this
+similarity for caption-video pairs, and `score_matches` compares labels derived from it with those
+of annotators.
 
 ==========  =======================================================================================
-normalised  lower case; punctuation and symbols (Unicode categories P and S) become blanks; white
-            space is one blank, and none at the ends
-gram        five characters in a row, blanks included; a shorter text is one gram by itself, an
-            empty one has none
-weight      how often the text has the gram, times ln((1 + n) / (1 + df)) + 1, where df of the n
-            texts counted have it (Salton and Buckley 1988; smoothed as scikit-learn does by
-            default)
-similarity  cosine of the weights of two texts: 0 if they share no gram, 1 if they are equal once
-            normalised. Only texts that hold the same grams equally often reach 1 otherwise.
+normalised  in lower case; punctuation and symbols (Unicode categories P and S) are replaced by
+            spaces; white space is a single space, and there is none at the ends
+gram        five consecutive characters, spaces included; a shorter text is one gram, and an empty
+            text has none
+weight      number of times that the text contains the gram, times ln((1 + n) / (1 + df)) + 1; n is
+            the number of counted texts, and df the number of those that contain the gram (Salton
+            and Buckley 1988; smoothed as by default in scikit-learn)
+similarity  cosine of the weights of two texts: 0 if they have no common gram, 1 if they are equal
+            after normalisation. Other texts have 1 only if they contain the same grams the same
+            number of times.
 ==========  =======================================================================================
 """
 
@@ -34,28 +36,28 @@ from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
 from evaluation.core.relevance.judged import Judged
 
 Vectors: TypeAlias = Any
-"""scipy's `csr_array` of float64, a row for each text; scipy carries no types."""
+"""A scipy `csr_array` of float64 with one row for each text. scipy has no type annotations."""
 
 NONE: Final = -1
 
 THRESHOLDS: Final[FloatArray] = np.arange(1, 51) / 50
 
 _GRAM: Final = 5
-# Makes a gram of a text that is shorter. No caption holds this character.
+# Fills texts that are shorter than a gram. No caption contains this character.
 _FILLER: Final = "\0"
 _HIGHEST_KEY: Final = 1 << 62
-# 48 MB of similarities at a time; scipy needs about twice as much to compute them.
+# A block of similarities has 48 MB. scipy needs about twice as much to compute it.
 _BLOCK_CELLS: Final = 6 << 20
-# So many stripes for each neighbour that is looked for: then hardly two of them share a stripe.
+# Number of stripes for each neighbour. With this number, two neighbours rarely share a stripe.
 _STRIPES: Final = 32
 
 
 def normalise(texts: Sequence[str]) -> list[str]:
-    """The texts in lower case, without punctuation and symbols, in single blanks."""
+    """Return the texts in lower case, without punctuation and symbols, and with single spaces."""
     lowered = [text.lower() for text in texts]
-    used = set().union(*lowered)
-    blanks = {ord(sign): " " for sign in used if unicodedata.category(sign)[0] in "PS"}
-    return [" ".join(text.translate(blanks).split()) for text in lowered]
+    characters = set().union(*lowered)
+    spaces = {ord(one): " " for one in characters if unicodedata.category(one)[0] in "PS"}
+    return [" ".join(text.translate(spaces).split()) for text in lowered]
 
 
 # --- overlap --------------------------------------------------------------------------------------
@@ -63,11 +65,12 @@ def normalise(texts: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextOverlap:
-    """How similar each text is to those of a collection that are most similar to it.
+    """The similarity of n texts to their nearest texts in a collection.
 
-    mean: mean similarity to the nearest ones, float64 [n]. closest: place in the collection of the
-    most similar text, the first of several, int64 [n]; NONE where no text shares a gram.
-    similarity: that of the closest one, float64 [n].
+    mean: mean similarity to the nearest texts, float64 [n].
+    closest: index of the most similar text in the collection, int64 [n]. If several are equally
+    similar, it is the first. It is NONE if no text has a common gram.
+    similarity: similarity to the closest text, float64 [n].
     """
 
     mean: FloatArray
@@ -81,13 +84,14 @@ def overlap_with_train(
     nearest: int = 10,
     progress: Progress = no_progress,
 ) -> TextOverlap:
-    """Overlap of each test text with the train texts most similar to it: [n_test].
+    """Return the overlap of each test text with the `nearest` most similar train texts, [n_test].
 
-    df counts the train texts, so that a test text's overlap does not depend on what else is
-    tested; a gram that only test texts have weighs most of all. Of fewer train texts than
-    `nearest`, the mean of all. Raises ValueError without any, and for nearest < 1.
+    df counts train texts only, so that the overlap of a test text does not depend on the other test
+    texts. A gram that occurs only in test texts has the highest weight. If there are fewer train
+    texts than `nearest`, the mean is over all of them. Raises ValueError without train texts, and
+    if `nearest` is below 1.
 
-    Memory: 48 MB of similarities at a time, and the grams of all texts, some 2 kB a caption.
+    Memory: 48 MB of similarities at a time, and about 2 kB of grams for each caption.
     """
     if not train:
         raise ValueError("there are no train texts")
@@ -101,12 +105,12 @@ def overlap_with_others(
     nearest: int = 10,
     progress: Progress = no_progress,
 ) -> TextOverlap:
-    """Overlap of each text with those most similar to it in other groups: [n].
+    """Return the overlap of each text with the `nearest` most similar texts of other groups, [n].
 
-    Stands in for `overlap_with_train` where the train texts are not at hand. groups: int64 [n], not
-    negative, mostly the video that a caption was written for: its other captions are no sign of
-    overlap. df counts all texts. Where the other groups hold fewer texts than `nearest`, the mean
-    of all. Raises ValueError for less than two groups, and for nearest < 1.
+    It replaces `overlap_with_train` if the train texts are not available. groups: integers [n], not
+    negative; usually the video of the caption, because the captions of one video are similar
+    anyway. df counts all texts. If the other groups have fewer texts than `nearest`, the mean is
+    over all of them. Raises ValueError if there are fewer than two groups or `nearest` is below 1.
     """
     group = whole_numbers(groups, "groups", None)
     if len(group) != len(texts):
@@ -120,12 +124,15 @@ def overlap_with_others(
 def _overlap(
     rows: Vectors, others: Vectors, nearest: int, group: IntArray | None, progress: Progress
 ) -> TextOverlap:
-    """Each row beside those of `others` with the highest products; of its own group with none."""
+    """Compare each row with the rows of `others` that have the highest products with it.
+
+    With `group`, rows of the same group are not compared.
+    """
     if nearest < 1:
         raise ValueError("nearest must be at least 1")
     n_rows, n_others = rows.shape[0], others.shape[0]
     available = n_others if group is None else n_others - np.bincount(group)[group]
-    # Filled up with empty texts, which are similar to none, to whole stripes.
+    # Empty texts fill the columns up to a whole number of stripes. They are similar to no text.
     stripes = nearest * _STRIPES
     width = -(-n_others // stripes) * stripes
     columns = others.T.tocsr()
@@ -147,20 +154,21 @@ def _overlap(
 
 
 def _sum_highest(cells: FloatArray, count: int) -> FloatArray:
-    """Sum of the `count` highest cells of each row, for cells [B, any, stripes >= count]: [B].
+    """Return the sum of the `count` highest cells of each row, [B].
 
-    The bar is the count-th highest of the maxima of the stripes. So many cells reach it, and those
-    above it are few: only they are sorted. Ten times as fast as partitioning whole rows.
+    cells: [B, any, n_stripes] with n_stripes >= count. The limit is the count-th highest of the
+    stripes' maxima. At least `count` cells reach the limit, and only a few are above it, so only
+    these are sorted. This is ten times as fast as partitioning whole rows.
     """
     peaks = np.partition(cells.max(axis=1), -count, axis=1)
-    bar = peaks[:, -count]
-    above = np.flatnonzero(cells > bar[:, None, None])
+    limit = peaks[:, -count]
+    above = np.flatnonzero(cells > limit[:, None, None])
     row, value = above // (cells.size // len(cells)), cells.reshape(-1)[above]
     order = np.lexsort((-value, row))
     kept = order[np.arange(len(row)) - np.searchsorted(row, row) < count]
-    found = np.bincount(row[kept], minlength=len(cells))
+    n_kept = np.bincount(row[kept], minlength=len(cells))
     total = np.bincount(row[kept], weights=value[kept], minlength=len(cells))
-    return np.asarray(total + (count - found) * bar)
+    return np.asarray(total + (count - n_kept) * limit)
 
 
 # --- labels from captions -------------------------------------------------------------------------
@@ -168,14 +176,17 @@ def _sum_highest(cells: FloatArray, count: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchQuality:
-    """Labels from captions beside people's labels, for the pairs that people judged.
+    """The agreement of labels from captions with the labels of annotators, on judged pairs.
 
-    A pair is labelled relevant if its similarity reaches the threshold; arrays are [T], by
-    threshold. labelled: pairs so labelled; correct: those of them that people found relevant.
-    judged, relevant: pairs compared, and those of them that people found relevant.
+    A pair is labelled relevant if its similarity is at least the threshold. Arrays are [T], one
+    value for each threshold.
 
-    precision = correct / labelled, recall = correct / relevant, f1 = their harmonic mean
-    2 * correct / (labelled + relevant); each is 0 where the divisor is.
+    judged, relevant: number of compared pairs, and of those that annotators judged relevant.
+    labelled: number of pairs that are labelled relevant. correct: number of those that annotators
+    judged relevant.
+
+    precision = correct / labelled, recall = correct / relevant, and f1 is their harmonic mean
+    2 * correct / (labelled + relevant). Each is 0 if its divisor is 0.
     """
 
     thresholds: FloatArray
@@ -189,23 +200,25 @@ class MatchQuality:
 
     @property
     def best(self) -> int:
-        """Return the place of the threshold with the highest F1, the first of several.
+        """Index of the threshold with the highest F1; the first if there are several.
 
-        Its figures are too high on these pairs: report them on others (`halves`).
+        The scores of this threshold are too high on the pairs that it was chosen on. Report them on
+        other pairs (`halves`).
         """
         return int(self.f1.argmax())
 
 
 def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike) -> FloatArray:
-    """How similar each pair's query is to the caption of its video that is most similar: [P].
+    """Return the similarity of each pair's query to the most similar caption of its video, [P].
 
-    texts: one for each query of `original`, the positives that came with the dataset: the captions
-    of a video are the queries that it is an original positive of. The query itself is no caption to
-    compare with, even if it is one of the video's. codes: int64 [P], codes of pairs, in
-    any order. 0 where the video has no other caption; 1 for equal texts. df counts all texts.
+    The captions of a video are the queries that have it as an original positive. A query is never
+    compared with itself. The similarity is 1 for equal texts, and 0 if the video has no other
+    caption. df counts all texts.
 
-    Raises ValueError for texts that do not fit `original`, and for a code out of bounds.
-    Pairs are taken video by video, so that time grows with P times the captions of a video.
+    texts: one for each query of `original`. codes: int64 [P], pair codes in any order. Raises
+    ValueError if the number of texts differs from that of queries, or a code is out of bounds. The
+    function computes one video after another, so the time is proportional to P times the number of
+    captions of a video.
     """
     if len(texts) != original.n_queries:
         raise ValueError(f"{len(texts)} texts for {original.n_queries} queries")
@@ -225,7 +238,7 @@ def match_captions(texts: Sequence[str], original: Judged, codes: npt.ArrayLike)
 
 
 def _split(video: IntArray, n_videos: int) -> list[IntArray]:
-    """Places in `video` of each video's number, by video."""
+    """Return the indices in `video` at which each number from 0 to n_videos - 1 occurs."""
     edges = np.cumsum(np.bincount(video, minlength=n_videos))
     return np.split(np.argsort(video, kind="stable"), edges[:-1]) if n_videos else []
 
@@ -243,11 +256,13 @@ def score_matches(
     thresholds: npt.ArrayLike = THRESHOLDS,
     rel: int = 1,
 ) -> MatchQuality:
-    """Compare labels from `match_captions` with people's, at each threshold.
+    """Compare labels from `match_captions` with the labels of annotators, at each threshold.
 
-    codes [P], each once, with their similarity [P]. Pairs that people have not judged are left out,
-    and so are judged pairs that are not among `codes`. rel: the gain from which on a pair is
-    relevant. Leave the original positives out of `codes`: these are known without a label.
+    codes: int64 [P], each once. similarity: [P]. Only pairs that are both in `codes` and in
+    `judged` are compared. rel: the lowest gain of a relevant pair. Pass codes without original
+    positives, because these pairs are known to be relevant without a label.
+
+    Raises ValueError if a code occurs twice or is out of bounds, or the lengths differ.
     """
     code = whole_numbers(codes, "codes", judged.space.n_pairs - 1)
     if code.shape != similarity.shape:
@@ -259,12 +274,12 @@ def score_matches(
     place = np.searchsorted(judged.codes, code)
     known = np.isin(code, judged.codes, assume_unique=True, kind="sort")
     relevant = judged.gains[place[known]] >= rel
-    bars = np.asarray(thresholds, dtype=np.float64)
-    labelled = _count_reaching(similarity[known], bars)
-    correct = _count_reaching(similarity[known][relevant], bars)
+    limits = np.asarray(thresholds, dtype=np.float64)
+    labelled = _count_reaching(similarity[known], limits)
+    correct = _count_reaching(similarity[known][relevant], limits)
     n_relevant = int(np.count_nonzero(relevant))
     return MatchQuality(
-        thresholds=bars,
+        thresholds=limits,
         judged=len(relevant),
         relevant=n_relevant,
         labelled=labelled,
@@ -275,13 +290,13 @@ def score_matches(
     )
 
 
-def _count_reaching(values: FloatArray, bars: FloatArray) -> IntArray:
-    """How many values are as high as each bar or higher."""
-    return np.asarray(len(values) - np.searchsorted(np.sort(values), bars), dtype=np.int64)
+def _count_reaching(values: FloatArray, limits: FloatArray) -> IntArray:
+    """Return the number of values that are at least as high as each limit."""
+    return np.asarray(len(values) - np.searchsorted(np.sort(values), limits), dtype=np.int64)
 
 
 def _tidy(similarity: FloatArray) -> FloatArray:
-    """Without the last digits, which are rounding errors: equal texts have 1 exactly."""
+    """Round away the last digits, which are rounding errors, so that equal texts have exactly 1."""
     return np.asarray(similarity.round(12))
 
 
@@ -289,7 +304,10 @@ def _tidy(similarity: FloatArray) -> FloatArray:
 
 
 def _unit_vectors(texts: Sequence[str], n_counted: int) -> Vectors:
-    """Weights of the grams in each text, as rows of length 1; df counts the first `n_counted`."""
+    """Return the weights of the grams of each text, as rows of Euclidean length 1.
+
+    df counts the first `n_counted` texts.
+    """
     vectors = _count_grams(texts)
     df = np.bincount(vectors[:n_counted].indices, minlength=vectors.shape[1])
     vectors.data *= (np.log((1 + n_counted) / (1 + df)) + 1)[vectors.indices]
@@ -299,28 +317,31 @@ def _unit_vectors(texts: Sequence[str], n_counted: int) -> Vectors:
 
 
 def _count_grams(texts: Sequence[str]) -> Vectors:
-    """How often each text has each gram: [n, distinct grams]."""
+    """Return the number of times that each text contains each gram, [n, distinct grams]."""
     padded = [text and text.ljust(_GRAM, _FILLER) for text in normalise(texts)]
     lengths = np.array([len(text) for text in padded], dtype=np.int64)
     text = np.repeat(np.arange(len(padded)), lengths)
-    # A gram that begins in one text and ends in the next is none.
+    # Skip grams that begin in one text and end in the next.
     begins = np.flatnonzero(text[: 1 - _GRAM] == text[_GRAM - 1 :])
     distinct, gram = np.unique(_number_grams("".join(padded))[begins], return_inverse=True)
     ones, shape = np.ones(len(gram), dtype=np.float64), (len(padded), len(distinct))
-    # Short indices save half of the memory that every product reads.
+    # 32-bit indices halve the memory that every product reads.
     cells = (text[begins].astype(np.int32), gram.astype(np.int32))
     return sparse.csr_array((ones, cells), shape=shape)
 
 
 def _number_grams(text: str) -> IntArray:
-    """A number for the gram that begins at each character but the last four; equal if they are."""
-    signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    alphabet, sign = np.unique(signs, return_inverse=True)
-    count = max(0, len(sign) + 1 - _GRAM)
-    number = sign[:count]
+    """Return a number for the gram at each character except the last four.
+
+    Two numbers are equal if and only if the grams are equal.
+    """
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    alphabet, character = np.unique(points, return_inverse=True)
+    count = max(0, len(character) + 1 - _GRAM)
+    number = character[:count]
     for place in range(1, _GRAM):
-        # Chinese has more characters than five of them fit into 63 bits.
+        # With a large alphabet, such as the Chinese, five characters do not fit into 63 bits.
         if number.max(initial=0) >= _HIGHEST_KEY // max(1, len(alphabet)):
             number = np.unique(number, return_inverse=True)[1]
-        number = number * len(alphabet) + sign[place : place + count]
+        number = number * len(alphabet) + character[place : place + count]
     return np.asarray(number)

@@ -1,4 +1,4 @@
-"""Original positives shared among captions with equal texts, called twins.
+"""Original positives that are shared among captions with equal texts.
 
 A captioning data set marks only the video for which a caption was written. If the same text was
 also written for another video, the text matches both videos.
@@ -18,10 +18,10 @@ from pooling.core.pair_space import PairSpace
 
 
 def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:
-    """Return `original` with every positive of a caption given to all captions of its group.
+    """Return `original` with the positives of each caption added to all captions of its group.
 
-    groups: whole numbers [n_queries]; captions with equal texts have the same number. If several
-    captions of a group have the same video, the highest gain counts.
+    groups: integers [n_queries]; captions with equal texts have the same number. If several
+    captions of a group have the same video as a positive, the highest gain counts.
     Raises ValueError unless there is one group number for each query.
     """
     group = _dense(groups, original.n_queries)
@@ -67,11 +67,11 @@ def added_codes(original: Judged, shared: Judged) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class TwinText:
-    """A text that several captions share.
+class EqualCaptions:
+    """The captions with one text.
 
-    first: number of its first caption. captions, videos: how many captions have it, and how many
-    different videos these captions are positives of. added: positives that its captions gain.
+    first: number of the first caption. captions: number of captions. videos: number of different
+    videos that are positives of these captions. added: number of positives that the captions gain.
     """
 
     first: int
@@ -82,7 +82,7 @@ class TwinText:
 
 def frequent_texts(
     original: Judged, shared: Judged, groups: npt.ArrayLike, count: int
-) -> Sequence[TwinText]:
+) -> Sequence[EqualCaptions]:
     """Return the `count` groups with the most captions among those that gain positives.
 
     groups: as in `share_positives`. Groups with the same number of captions are in the order of
@@ -95,7 +95,7 @@ def frequent_texts(
     first = np.full(n_groups, original.n_queries, dtype=np.int64)
     np.minimum.at(first, group, np.arange(original.n_queries))
     order = np.lexsort((first, -captions))
-    chosen = order[added[order] > 0][:count]
+    selected = order[added[order] > 0][:count]
     positives, _ = shared.positives()
     # All captions of a group have the same positives, so those of the first caption are enough.
     is_first = np.zeros(original.n_queries, dtype=np.bool_)
@@ -103,8 +103,8 @@ def frequent_texts(
     of_first = positives[is_first[shared.space.queries(positives)]]
     videos = _count(group, of_first, shared.space, n_groups)
     return [
-        TwinText(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
-        for one in chosen.tolist()
+        EqualCaptions(int(first[one]), int(captions[one]), int(videos[one]), int(added[one]))
+        for one in selected.tolist()
     ]
 
 
@@ -113,7 +113,7 @@ def _count(group: IntArray, codes: IntArray, space: PairSpace, n_groups: int) ->
     return np.bincount(group[space.queries(codes)], minlength=n_groups)
 
 
-def captions_with_twins(original: Judged, shared: Judged) -> BoolArray:
+def captions_with_equals(original: Judged, shared: Judged) -> BoolArray:
     """Return which captions gain a positive, bool [n_queries]."""
     gaining = np.zeros(original.n_queries, dtype=np.bool_)
     gaining[original.space.queries(added_codes(original, shared))] = True

@@ -1,13 +1,15 @@
-"""The analyses by name; each stands in a module of its own."""
+"""The analyses by name. Each is defined in a module of its own."""
 
 from __future__ import annotations
 
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses.base import Inputs, Kind, Result
+from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
 from evaluation.lab.analyses.bounds import BOUNDS
 from evaluation.lab.analyses.coverage import COVERAGE
+from evaluation.lab.analyses.equal_captions import EQUAL_CAPTIONS
 from evaluation.lab.analyses.history import HISTORY
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.label_noise import LABEL_NOISE
 from evaluation.lab.analyses.labels import LABELS
 from evaluation.lab.analyses.leaderboard import LEADERBOARD
@@ -20,19 +22,19 @@ from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
 from evaluation.lab.analyses.ranks import RANKS
 from evaluation.lab.analyses.replay import REPLAY
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES
 from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
-from evaluation.lab.analyses.twins import TWINS
 from evaluation.lab.analyses.wording import WORDING
 
-# In the order in which pages list them, by what they are about.
-SECTIONS: dict[str, tuple[Kind, ...]] = {
+# The order of the list of analyses.
+SECTIONS: dict[str, tuple[Analysis, ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
-    "Systems side by side": (OVERLAP, LENGTH),
-    "Positives": (POSITIVES, ORIGINALS, TWINS, RANKS),
-    "How far the labels can be trusted": (
+    "Comparing systems": (OVERLAP, LENGTH),
+    "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
+    "Reliability of the labels": (
         LABELS,
         LABEL_NOISE,
         COVERAGE,
@@ -40,16 +42,18 @@ SECTIONS: dict[str, tuple[Kind, ...]] = {
         BOUNDS,
         MATCHING,
     ),
-    "How much to annotate": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
+    "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
-KINDS: dict[str, Kind] = {kind.name: kind for section in SECTIONS.values() for kind in section}
+ANALYSES: dict[str, Analysis] = {
+    analysis.name: analysis for section in SECTIONS.values() for analysis in section
+}
 
 
-def get_kind(name: str) -> Kind:
-    """Raises `InvalidInput` with the known names."""
-    if name not in KINDS:
-        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(KINDS)}")
-    return KINDS[name]
+def get_analysis(name: str) -> Analysis:
+    """Return the analysis with this name. Raises `InvalidInput` with the known names."""
+    if name not in ANALYSES:
+        raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(ANALYSES)}")
+    return ANALYSES[name]
 
 
-__all__ = ["KINDS", "SECTIONS", "Inputs", "Kind", "Result", "get_kind"]
+__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "Result", "get_analysis"]

@@ -1,4 +1,4 @@
-"""Scores in sub-samples: how many captions it takes to tell two systems apart."""
+"""Scores in sub-samples: the number of captions that it takes to distinguish two systems."""
 
 from __future__ import annotations
 
@@ -21,25 +21,21 @@ from evaluation.core.statistics.sub_samples import (
     paired_sub_samples,
     smallest_tested_difference,
 )
-from evaluation.lab.analyses.base import (
-    CAPTIONS,
-    VIDEOS,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import PERCENT, Chart, dashed_lines, name_of, quantity
+from evaluation.lab.analyses.fields import (
     NumbersField,
-    Result,
     ShareMeasureField,
-    Table,
     confidence_field,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
-from evaluation.lab.analyses.specs import PERCENT, dashed_lines, name_of, quantity
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 PARTS = 60
 ROUNDING = 1e-9
@@ -48,8 +44,8 @@ BY = {"labelled": "By the labels", "original": "Original positives"}
 
 class BootstrapForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
-    sizes = NumbersField(label="Captions drawn", initial="500 1000 3000", highest=1_000_000)
+    unit = resampling_unit_field()
+    sizes = NumbersField(label="Captions per sample", initial="500 1000 3000", highest=1_000_000)
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
@@ -58,29 +54,29 @@ class BootstrapForm(AnalysisForm):
 Pair = tuple[str, str]
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rows, pairs = [], []
-    rng = np.random.default_rng(chosen["seed"])
-    clusters = inputs.clusters(chosen["unit"])
-    sizes = {size: _videos(size, clusters) for size in chosen["sizes"]}
+    rng = np.random.default_rng(options["seed"])
+    clusters = inputs.clusters(options["unit"])
+    sizes = {size: _videos(size, clusters) for size in options["sizes"]}
     for place, (by, judged) in enumerate(
         (("labelled", inputs.judged), ("original", inputs.original))
     ):
-        values = inputs.values(judged, chosen["measure"])
+        values = inputs.values(judged, options["measure"])
         for number, (size, videos) in enumerate(sizes.items()):
             progress(place * len(sizes) + number, 2 * len(sizes), "drawing")
             common = {"by": by, "size": size, "videos": videos}
-            runs, differences = _draw(values, size, clusters, chosen["resamples"], rng)
-            rows += [{"run": name, **common, **_sampled(runs[name], chosen)} for name in values]
+            runs, differences = _draw(values, size, clusters, options["resamples"], rng)
+            rows += [{"run": name, **common, **_sampled(runs[name], options)} for name in values]
             pairs += [
                 {"first": one, "second": other, **common}
-                | _pair(values[one] - values[other], drawn, chosen)
+                | _pair(values[one] - values[other], drawn, options)
                 for (one, other), drawn in differences.items()
             ]
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "captions_per_video": None
         if clusters is None
         else len(clusters) / len(np.unique(clusters)),
@@ -117,30 +113,33 @@ def _draw(
     return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
 
 
-def _sampled(drawn: SubSamples, chosen: dict[str, Any]) -> Result:
-    tail = (1 - chosen["confidence"]) / 2
+def _sampled(drawn: SubSamples, options: dict[str, Any]) -> Result:
+    tail = (1 - options["confidence"]) / 2
     return {
         "mean": drawn.mean,
         "deviation": drawn.deviation,
         "interval": drawn.quantiles([tail, 1 - tail]).tolist(),
-        "smallest": smallest_independent_difference(drawn, confidence=chosen["confidence"]),
+        "smallest": smallest_independent_difference(drawn, confidence=options["confidence"]),
         "histogram": _histogram(drawn),
     }
 
 
 def _histogram(drawn: SubSamples) -> Result:
-    """Of parts as wide as some whole number of captions: between two of these a share such as C@k
-    has no values, and other parts would hold now one of them and now two."""
+    """Return a histogram whose bins are a whole number of captions wide.
+
+    A share such as C@k has no values between two captions. Other bins would contain one value here
+    and two there.
+    """
     span = float(drawn.means.max() - drawn.means.min())
     width = max(1, math.ceil(span * drawn.size / PARTS)) / drawn.size
-    # Half of an even width is a score, too: rounding errors must not send it to either side.
+    # Half of an even width is a score, too. Rounding errors must not move it to another bin.
     places = np.floor(drawn.means / width + 0.5 + ROUNDING).astype(np.int64)
     first = int(places.min())
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
 
-def _pair(differences: FloatArray, drawn: SubSamples, chosen: dict[str, Any]) -> Result:
-    smallest = smallest_tested_difference(drawn, differences, confidence=chosen["confidence"])
+def _pair(differences: FloatArray, drawn: SubSamples, options: dict[str, Any]) -> Result:
+    smallest = smallest_tested_difference(drawn, differences, confidence=options["confidence"])
     return {"difference": float(differences.mean()), "smallest": smallest}
 
 
@@ -170,7 +169,7 @@ def _tables(result: Result) -> list[Table]:
             "Two systems on the same captions",
             [
                 Column("first", "Run"),
-                Column("second", "and run"),
+                Column("second", "Other run"),
                 Column("by", "Positives"),
                 *sizes,
                 Column("difference", "Difference, points", "points"),
@@ -183,10 +182,13 @@ def _tables(result: Result) -> list[Table]:
 
 def _note(result: Result) -> str:
     if not _varies(result):
-        return "All samples score the same: all captions do, or only one can be drawn."
+        return (
+            "All samples have the same score, because all captions do or because only one can "
+            "be drawn."
+        )
     note = (
-        "The difference is between two systems that vary like this one, each on captions of its "
-        "own."
+        "The difference is between two systems that vary like this one. Each is scored on "
+        "captions of its own."
     )
     if result["unit"] == CAPTIONS:
         return note
@@ -201,7 +203,7 @@ def _warnings(result: Result) -> list[str]:
     per_video = result["captions_per_video"] or 0
     small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
     return few_measured_warnings(result, "spread of the samples") + [
-        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, since each "
+        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, because each "
         f"holds whole videos of {per_video:.1f} captions on average."
         for size in small
     ]
@@ -234,20 +236,20 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "sub-samples",
             f"{result['measure']} by the labels in sub-samples",
-            "For each number of captions the distributions of the runs’ scores: the more captions, "
-            "the narrower they are, and the less they overlap.",
+            "For each number of captions, the distributions of the runs’ scores. With more "
+            "captions they are narrower and overlap less.",
             {
                 "data": {"values": _densities(labelled)},
-                "facet": {"field": "captions", "type": "ordinal", "title": "Captions drawn"},
+                "facet": {"field": "captions", "type": "ordinal", "title": "Captions per sample"},
                 "columns": 3,
                 "spec": sampled,
             },
         ),
         Chart(
             "smallest",
-            "The smallest difference that is significant",
-            "Falling lines: the smallest significant difference over the number of captions, for "
-            "each run.",
+            "Smallest significant difference",
+            "A falling line for each run: the smallest significant difference over the number of "
+            "captions.",
             dashed_lines(
                 [{**row, "by": BY[row["by"]]} for row in result["rows"]],
                 name_of("by", "Positives", order=list(BY.values())),
@@ -268,7 +270,7 @@ def _densities(rows: list[Result]) -> list[dict[str, Any]]:
 
 
 def _density(histogram: Result) -> list[dict[str, float]]:
-    """For the middle of each part, how many of the samples lie there for its width."""
+    """Return for the middle of each bin the number of samples per width."""
     width, counts = histogram["width"], histogram["counts"]
     return [
         {"score": histogram["first"] + place * width, "density": count / (sum(counts) * width)}
@@ -276,10 +278,10 @@ def _density(histogram: Result) -> list[dict[str, float]]:
     ]
 
 
-BOOTSTRAP = Kind(
+BOOTSTRAP = Analysis(
     name="bootstrap",
     title="Sub-samples of captions",
-    question="Which difference between systems can so many captions show?",
+    question="How small a difference between systems can a number of captions show?",
     source="Section 4.3, figures 4, 9 and 10",
     form=BootstrapForm,
     compute=_compute,
@@ -287,8 +289,8 @@ BOOTSTRAP = Kind(
     charts=_charts,
     warnings=_warnings,
     notes=(
-        "Captions, or whole videos with all their captions, are drawn with replacement many times. "
-        "Each run is scored on each sample.",
+        "Captions, or whole videos with all their captions, are drawn with replacement many "
+        "times. Each run is scored on each sample.",
         "The smallest significant difference is the standard deviation of the difference times the "
         "normal quantile of the confidence (1.96 for 95 %). For two systems on captions of their "
         "own, the deviation is that of one system times √2. For two systems on the same captions, "

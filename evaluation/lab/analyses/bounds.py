@@ -1,4 +1,4 @@
-"""The lowest and the highest score that are possible, given the unjudged pairs."""
+"""The lowest and the highest score that the unjudged pairs allow."""
 
 from __future__ import annotations
 
@@ -9,71 +9,58 @@ import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
-from evaluation.core.pools.bounds import Bounds, bound_scores, divides_by_all
+from evaluation.core.pools.bounds import Bounds, bound_scores
 from evaluation.core.pools.expectations import check_expectations, expect_scores, pool_chances
 from evaluation.core.pools.incomplete import bpref, condense, inferred_ap
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.resampling import mean_interval
-from evaluation.lab.analyses.base import (
-    CUT,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
+from evaluation.lab.analyses.analysis import CUT, Analysis
+from evaluation.lab.analyses.fields import (
     MeasuresField,
-    Result,
-    Table,
     confidence_field,
     depth_field,
-    ends,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import DOTS, PERCENT, RULES, low_high, name_of, quantity
+from evaluation.lab.analyses.layouts import bounds as layout
+from evaluation.lab.analyses.results import Result, ends
 from evaluation.release.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
 Ranked = npt.NDArray[Any]
-# Measures of which there is an estimate.
+# Measures that have an estimate.
 EXPECTED = ("C", "P", "R", "RR", "AP", "AP(found)")
-# If there are at least this many unjudged pairs per caption outside of the lists, the lower bound
-# over all unjudged pairs is close to 0.
-MANY_UNLISTED = 20
-FOR_MISSING = (
-    "Measures made for missing judgments. bpref leaves out what is unjudged. infAP takes it for "
-    "what the judged videos above it are: right half-way through a pool, and not for a system "
-    "whose pairs were not pooled."
-)
 
 
 class BoundsForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP", shares=True)
     depth = depth_field()
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     seed = seed_field()
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Add the scale and all runs: the estimate depends on which of them found a pair."""
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Add the scale and all runs, because the estimate depends on the runs that contain a pair."""
     pool = {run.name: run.sha256 for run in find_runs(inputs.benchmark)}
-    return chosen | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
+    return options | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    depth = chosen["depth"]
-    # A run may have come since it was asked for.
-    names = sorted({*chosen["pool"], *(run.name for run in inputs.runs)})
-    everybody = find_runs(inputs.benchmark, names)
-    lists = {run.name: ranked_matrix(run)[:, :depth] for run in everybody}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    depth = options["depth"]
+    # A run may have been added since the request.
+    names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
+    all_runs = find_runs(inputs.benchmark, names)
+    lists = {run.name: ranked_matrix(run)[:, :depth] for run in all_runs}
     runs = {run.name: lists[run.name] for run in inputs.runs}
-    measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(lists, depth, inputs.judged, inputs.standing)
-    grade = max(chosen["highest_grade"], inputs.judged.highest_gain)
+    measures = [parse_measure(name) for name in options["measures"]]
+    pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
+    grade = max(options["highest_grade"], inputs.judged.highest_gain)
     rows, judged = [], []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
@@ -82,13 +69,13 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
         rows += _bounds(name, ranked, inputs, measures, found)
         judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
-    _expect(rows, runs, pool, inputs, chosen)
+    _expect(rows, runs, pool, inputs, options)
     progress(len(runs), len(runs), "checking estimates")
     return {
         "depth": depth,
         "highest_grade": grade,
-        **resampled_by(inputs, chosen["unit"]),
-        "confidence": chosen["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "confidence": options["confidence"],
         "rows": rows,
         "judged": judged,
         "checks": _checks(pool, measures),
@@ -139,7 +126,7 @@ def _expect(
     runs: dict[str, Ranked],
     pool: PooledLabels,
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     """Add an estimate to each row if the pool shows how often comparable pairs are relevant."""
     measures = {row["measure"]: parse_measure(row["measure"]) for row in rows}
@@ -147,8 +134,8 @@ def _expect(
     chances = _chances(pool)
     if chances is None or not wanted:
         return
-    rng = np.random.default_rng(chosen["seed"])
-    drawn = {"confidence": chosen["confidence"], "clusters": inputs.clusters(chosen["unit"])}
+    rng = np.random.default_rng(options["seed"])
+    drawn = {"confidence": options["confidence"], "clusters": inputs.clusters(options["unit"])}
     for name, ranked in runs.items():
         found = expect_scores(ranked, pool.labels, chances, wanted)
         for row in rows:
@@ -159,7 +146,7 @@ def _expect(
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
-    """None where no system brought any judged pair alone."""
+    """Return None if no system is the only one with any judged pair."""
     try:
         return pool_chances(pool)
     except ValueError:
@@ -167,8 +154,11 @@ def _chances(pool: PooledLabels) -> FloatArray | None:
 
 
 def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
-    """How wrong the estimate is for systems whose score is known: each left out of the pool. One
-    that brought nothing alone loses nothing, most of all a run that was never pooled."""
+    """Return the error of the estimate for systems whose score is known, each left out of the pool.
+
+    A system is left out of the table if the pool loses nothing without it, as if it was never
+    pooled.
+    """
     wanted = [one for one in measures if one.name in EXPECTED]
     try:
         found = check_expectations(pool, wanted)
@@ -183,145 +173,29 @@ def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
             "expected": check.expected[measure].value,
         }
         for check in found
-        if pool.is_alone(check.system).any()
+        if pool.is_unique(check.system).any()
         for measure in wanted
     ]
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    checks = [
-        {
-            **row,
-            "without": _minus(row["known"], row["truth"]),
-            "error": _minus(row["expected"], row["truth"]),
-        }
-        for row in result["checks"]
-    ]
-    return [
-        Table(
-            "bounds",
-            "What is known, and what is possible",
-            [
-                Column("run", "Run"),
-                Column("measure", "Measure"),
-                Column("score", "Unjudged counted as not relevant, %", "percent"),
-                Column("judged_depth", "Ranks read", "count"),
-                Column("judged", "Judged of these, %", "percent"),
-                Column("bounds", "Bounds over the listed pairs, %", "percent"),
-                Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
-                Column("expected", "Estimate, %", "percent"),
-                Column("expected_interval", percent, "percent"),
-                Column("condensed", "Unjudged left out, %", "percent"),
-            ],
-            result["rows"],
-            note=_say_bounds(result),
-        ),
-        Table(
-            "judged",
-            "How much is judged",
-            [
-                Column("run", "Run"),
-                Column("judged", f"Judged@{result['depth']}, %", "percent"),
-                Column("unjudged_listed", "Unjudged pairs in the lists", "count"),
-                Column("unjudged_unlisted", "Unjudged pairs outside of the lists", "count"),
-                Column("unlisted_per_caption", "Outside of the lists, per caption", "number"),
-                Column("bpref", "bpref, %", "percent"),
-                Column("infap", "infAP, %", "percent"),
-            ],
-            result["judged"],
-            note=FOR_MISSING,
-        ),
-        Table(
-            "checks",
-            "How wrong such estimates are: systems as if they had not been pooled",
-            [
-                Column("run", "Run left out"),
-                Column("measure", "Measure"),
-                Column("truth", "True score, %", "percent"),
-                Column("known", "Without its own pairs, %", "percent"),
-                Column("without", "Error, points", "points"),
-                Column("expected", "Estimate, %", "percent"),
-                Column("error", "Its error, points", "points"),
-            ],
-            checks,
-        ),
-    ]
-
-
-def _say_bounds(result: Result) -> str:
-    highest = result["highest_grade"]
-    grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
-    text = (
-        "The bounds over the listed pairs assume that the unjudged pairs in the top "
-        f"{result['depth']} of a run may {grades}. Pairs outside of it stay as they are. In the "
-        "bounds over all unjudged pairs, those outside of it may be relevant, too. This lowers "
-        "only R, AP and nDCG, which divide by the number of all relevant pairs."
-    )
-    unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
-    divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
-    if not divided or unlisted < MANY_UNLISTED:
-        return text
-    return (
-        f"{text} The lower bounds of these measures over all unjudged pairs are always close to "
-        f"0 here: they count all {unlisted:,.0f} unjudged pairs per caption outside of the lists "
-        "as relevant. A low bound shows that these pairs are unknown, not that the score is "
-        "wrong."
-    )
-
-
-def _minus(value: float | None, other: float | None) -> float | None:
-    return None if value is None or other is None else value - other
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
-    score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
-    plot = {
-        "width": 300,
-        "height": {"step": 26},
-        "encoding": {"y": name_of("run"), "color": name_of("run")},
-        "layer": [
-            {"mark": RULES, "encoding": {"x": {**score, "field": "low"}, "x2": {"field": "high"}}},
-            {"mark": DOTS, "encoding": {"x": score}},
-        ],
-    }
-    order = list(dict.fromkeys(row["measure"] for row in rows))
-    return [
-        Chart(
-            "bounds",
-            "Scores with their bounds over the listed pairs",
-            "Each measure has a dot for each run, on a line from the lower to the upper bound over "
-            "the listed pairs. If all listed pairs are judged, the line is a point.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=order),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": plot,
-            },
-        )
-    ]
-
-
-BOUNDS = Kind(
+BOUNDS = Analysis(
     name="bounds",
     title="Bounds and bias",
-    question="How far off may a score be, because not all that a system found was judged?",
+    question="How far can a score be off because some ranked videos are unjudged?",
     form=BoundsForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    tables=layout.tables,
+    charts=layout.charts,
     warnings=few_units_warnings,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     notes=(
         "The bounds are exact. Some outcome of the unjudged pairs reaches each bound, and no "
         "outcome goes beyond it.",
-        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs that "
-        "only one run found at the same rank. It uses all runs of the benchmark, not only the "
-        "selected ones. Its interval covers the choice of captions or videos. It does not cover a "
-        "new system that finds better videos than the pooled systems. The last table shows the "
-        "error of the estimate for known systems.",
+        "The estimate assumes that an unjudged pair is relevant as often as the judged pairs "
+        "that only one run ranked at the same rank. It uses all runs of the benchmark, not only "
+        "the selected ones. Its interval covers the choice of captions or videos. It does not "
+        "cover a new system that ranks better videos than the pooled systems. The last table "
+        "shows the error of the estimate for known systems.",
         CUT,
     ),
 )

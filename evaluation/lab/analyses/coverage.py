@@ -1,4 +1,4 @@
-"""How much of what the systems find is judged, and what pools of each depth hold."""
+"""The judged share of ranked videos, and the size of pools by depth."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from typing import Any
 
 from config.shared.progress import Progress
 from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "
@@ -32,8 +28,8 @@ class CoverageForm(AnalysisForm):
     depth = depth_field(20)
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    runs = {name: ranked[:, : chosen["depth"]] for name, ranked in inputs.ranked.items()}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    runs = {name: ranked[:, : options["depth"]] for name, ranked in inputs.ranked.items()}
     rows = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
@@ -67,17 +63,17 @@ def _tables(result: Result) -> list[Table]:
                 Column("pairs", "Pairs", "count"),
                 Column("judged", "Judged", "count"),
                 Column("relevant", "Relevant", "count"),
-                Column("unjudged", "Still to judge", "count"),
+                Column("unjudged", "Unjudged", "count"),
             ],
             result["pools"],
         ),
         Table(
             "ranks",
-            "Each run, rank by rank",
+            "Each run by rank",
             [
                 Column("run", "Run"),
                 Column("rank", "Rank", "count"),
-                Column("filled", "Lists that reach it", "count"),
+                Column("filled", "Lists of this length", "count"),
                 Column("judged", "Judged", "count"),
                 Column("share", "Judged, %", "percent"),
                 Column("judged_at", "Judged@rank, %", "percent"),
@@ -99,16 +95,15 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "ranks",
-            "Share judged at each rank",
-            "A line for each run over the ranks: the share of its videos that were judged. It "
-            "falls where the pool ended.",
+            "Judged share at each rank",
+            "A line for each run over the ranks: the judged share of its videos. It falls below "
+            "the depth of the pool.",
             spec(result["ranks"], LINES, x=step("rank", "Rank"), y=share, color=name_of("run")),
         ),
         Chart(
             "pools",
-            "What a pool of each depth holds",
-            "Three rising lines over the depth: pairs, those that are judged, those that are "
-            "relevant.",
+            "Size of a pool by its depth",
+            "Three rising lines over the depth: all pairs, judged pairs, relevant pairs.",
             spec(
                 pools,
                 LINES,
@@ -120,10 +115,10 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-COVERAGE = Kind(
+COVERAGE = Analysis(
     name="coverage",
-    title="What is judged",
-    question="How much of what systems find is judged, and what would a deeper pool cost?",
+    title="Judged share of ranked lists",
+    question="How much of the ranked lists is judged, and how many pairs would a deeper pool add?",
     form=CoverageForm,
     compute=_compute,
     tables=_tables,

@@ -1,4 +1,4 @@
-"""Texts about intervals, shared by all analyses that have intervals."""
+"""Texts about intervals that several analyses use."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from config.shared.words import counted
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
-from evaluation.lab.analyses.base import Inputs, Result
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
 
 METHODS = {
     WILSON: "Wilson",
@@ -30,10 +32,10 @@ INTERVALS_NOTE = (
 
 
 def resampled_by(inputs: Inputs, unit: str) -> Result:
-    """Return the unit of resampling and the number of units, as a part of a result."""
+    """Return the resampling unit and the number of units, as a part of a result."""
     clusters = inputs.clusters(unit)
     number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
-    return {"unit": inputs.unit(unit), "units": number}
+    return {"unit": inputs.resampling_unit(unit), "units": number}
 
 
 def method_of(interval: Interval) -> str | None:
@@ -50,13 +52,13 @@ def few_units_warnings(result: Result) -> list[str]:
 
     result: includes the values of `resampled_by`.
     """
-    # Results that older code stored do not name their units.
+    # Results of older code versions do not name their units.
     if result.get("units", FEW_CLUSTERS) >= FEW_CLUSTERS:
         return []
     name = NAMES[result["unit"]]
     return [
-        f"Only {counted(result['units'], name)} can be resampled. The intervals are corrected for "
-        f"this, but they are wide and depend on each single {name}."
+        f"Only {counted(result['units'], name)} can be resampled. The intervals are "
+        f"corrected for this, but they are wide and depend on each single {name}."
     ]
 
 
@@ -85,11 +87,6 @@ def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) 
     ]
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 pair" or "3 pairs"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def count_units(clusters: Any, rows: Any) -> int:
-    """Return the number of units of resampling among the queries of `rows`."""
+    """Return the number of resampling units among the queries of `rows`."""
     return len(rows) if clusters is None else len(np.unique(clusters[rows]))

@@ -1,4 +1,4 @@
-"""What the labels are: how many, how many agree, and how sure one can be of them."""
+"""The number of labels, their agreement, and the reliability of both."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ from config.shared.progress import Progress
 from evaluation.core.people.agreement import ValueCounts, count_opinions, percent_agreement
 from evaluation.core.people.agreement_figures import Resampling, figures_of, figures_stored
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    Table,
-    confidence_field,
-    ends,
-    resamples_field,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import BARS, count, name_of, offset, spec, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, Chart, count, name_of, offset, spec, step
+from evaluation.lab.analyses.fields import confidence_field, resamples_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import LabelSource
 from evaluation.release.selectors import label_set_labels
 
@@ -43,12 +36,12 @@ class LabelsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    assert inputs.label_set is not None  # noqa: S101 - checked by the kind
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     counted = label_set_labels(inputs.label_set)
     labels, judgments, relevant = counted.labels, counted.judgments, counted.relevant
-    rng = np.random.default_rng(chosen["seed"])
-    how = Resampling(chosen["resamples"], chosen["confidence"], chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
+    how = Resampling(options["resamples"], options["confidence"], options["seed"])
     rows = []
     for number in np.flatnonzero(np.bincount(judgments)).tolist():
         among = judgments == number
@@ -56,16 +49,16 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             {
                 "labels": number,
                 **_outcomes(labels[among]),
-                **_agreement(count_opinions(judgments[among], relevant[among]), chosen, rng),
+                **_agreement(count_opinions(judgments[among], relevant[among]), options, rng),
             }
         )
     return {
         "pairs": len(labels),
-        # An answer that holds for several captions with equal texts counts once.
+        # An answer that applies to several captions with equal texts counts once.
         "labels": inputs.label_set.n_judgments,
         **_outcomes(labels),
         **_figures(inputs.label_set, count_opinions(judgments, relevant), how),
-        "confidence": chosen["confidence"],
+        "confidence": options["confidence"],
         "by_number": rows,
         "originals": _outcomes(labels[np.isin(counted.codes, inputs.original.codes)])
         | {"known": len(inputs.original.codes)},
@@ -82,10 +75,10 @@ def _outcomes(labels: Any) -> dict[str, int]:
 
 
 def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Result:
-    """Return the figures of `agreement`, from the judgments in the label set.
+    """Return the figures of `agreement`, computed from the judgments in the label set.
 
-    A label set that older code published has only the counts of its file. Then all figures are of
-    all labels, and `first_labels` is null.
+    If an older code version published the label set, only the counts of its file are known. Then
+    all figures are of all labels, and `first_labels` is null.
     """
     if label_set.agreement is None:
         every = figures_of(counts, 2, how)
@@ -108,9 +101,11 @@ def _figures(label_set: LabelSource, counts: ValueCounts, how: Resampling) -> Re
     }
 
 
-def _agreement(counts: ValueCounts, chosen: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(counts: ValueCounts, options: dict[str, Any], rng: np.random.Generator) -> Result:
     agreement = percent_agreement(counts).value
-    interval = alpha_interval(counts, chosen["resamples"], rng=rng, confidence=chosen["confidence"])
+    interval = alpha_interval(
+        counts, options["resamples"], rng=rng, confidence=options["confidence"]
+    )
     return {
         "agreement": agreement,
         "disagreement": None if agreement is None else 1 - agreement,
@@ -143,29 +138,29 @@ def _tables(result: Result) -> list[Table]:
         _agreement_table(result, percent),
         Table(
             "originals",
-            "Original positives that people judged",
+            "Judged original positives",
             [
                 Column("known", "Original positives", "count"),
                 Column("pairs", "Judged", "count"),
                 *outcomes,
             ],
             [result["originals"]],
-            note="Scores count all of them as positive, also those that people find not relevant, "
-            "unless the labels stand alone.",
+            note="Scores count all of them as positive, also rejected ones, unless only the "
+            "labels are selected.",
         ),
         Table(
             "by-number",
             "By the number of labels",
             by_number,
             result["by_number"],
-            note="Where a third label is asked for only after two differ, pairs with two labels "
-            "nearly all agree and pairs with three never do: that is how they were chosen.",
+            note="If a third label is requested only when two differ, pairs with two labels "
+            "nearly always agree and pairs with three never do.",
         ),
     ]
 
 
 def _agreement_table(result: Result, percent: str) -> Table:
-    """Return the table with the first labels, which are to be quoted, and all labels."""
+    """Return the table of agreement, with a row for first labels and one for all labels."""
     parts = {"First labels of each pair": "first_labels", "All labels": "all_labels"}
     rows = [
         {"of": name, "alpha_annotator_interval": None, **result[key]}
@@ -249,10 +244,10 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-LABELS = Kind(
+LABELS = Analysis(
     name="labels",
     title="The labels and their agreement",
-    question="How many pairs were judged, how do they come out, and do people agree?",
+    question="How many pairs were judged, with which outcome, and do annotators agree?",
     source="Table 2, figure 7",
     form=LabelsForm,
     compute=_compute,
@@ -262,14 +257,14 @@ LABELS = Kind(
     runs_needed=0,
     needs_labels=True,
     notes=(
-        "Quote the figures of the first labels. These are the planned labels, in the order in "
-        "which their annotators answered. In imported files they are the first two labels of a "
-        "pair. A third label is requested only if the first two differ. Figures of all labels "
-        "therefore count pairs that differ too often, and alpha is too high.",
+        "Quote the figures of the first labels. These are the planned labels, in the order of "
+        "the answers. In imported files they are the first two labels of a pair. A third label "
+        "is requested only if the first two differ. Figures of all labels therefore count pairs "
+        "that differ too often, and alpha is too high.",
         "“Two labels equal” is the share of the label pairs of a pair that agree, as a mean over "
         "pairs (Fleiss). Alpha is 1 for perfect agreement and 0 for chance. If nearly all labels "
         "are not relevant, alpha is low even if annotators agree well. Gwet’s AC1 is not.",
         "In the table by number of labels, a label counts as relevant or not.",
-        "The original positives play no part here.",
+        "The original positives are not used here.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Who is first, before the labels and by each release of them."""
+"""Ranks by the original positives and by each label set."""
 
 from __future__ import annotations
 
@@ -14,25 +14,11 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    ShareMeasureField,
-    Table,
-    confidence_field,
-    ends,
-    resamples_field,
-    seed_field,
-    unit_field,
-)
-from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import (
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
     DOTS,
     PERCENT,
+    Chart,
     low_high,
     name_of,
     quantity,
@@ -40,82 +26,96 @@ from evaluation.lab.analyses.specs import (
     spec,
     step,
 )
+from evaluation.lab.analyses.fields import (
+    ShareMeasureField,
+    confidence_field,
+    resamples_field,
+    resampling_unit_field,
+    seed_field,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
-# So many releases, the newest, tell how ranks have moved.
+# Maximum number of label sets; the newest are used.
 RELEASES_MAX = 12
 
 
 class LeaderboardForm(AnalysisForm):
     measure = ShareMeasureField(initial="C@1")
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """The label sets that it goes over, from the oldest on, by hash: a further one makes another
-    leaderboard. A draft is none of them: as the labels chosen it is named already."""
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Add the label sets by hash, oldest first: a new one results in a new leaderboard.
+
+    A draft is not added. If it is selected, the inputs contain it already.
+    """
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
-    return chosen | {
+    return options | {
         "releases": [list(one) for one in reversed(newest)],
         "highest_grade": highest_grade(inputs.benchmark),
     }
 
 
-def _releases(inputs: Inputs, chosen: dict[str, Any]) -> list[LabelSource]:
-    """The label sets named, and the draft where that is what was asked for."""
-    versions = [version for version, _ in chosen["releases"]]
+def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
+    """Return the label sets in the options, and the draft if it is selected."""
+    versions = [version for version, _ in options["releases"]]
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark, version__in=versions)
     draft = [inputs.label_set] if isinstance(inputs.label_set, Draft) else []
     return [*sets.order_by("version"), *draft]
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    releases = _releases(inputs, chosen)
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    releases = _releases(inputs, options)
     steps = len(releases) + 2
     names: list[str | int] = [ORIGINAL]
-    values = [_values(inputs, inputs.original, chosen)]
+    values = [_values(inputs, inputs.original, options)]
     for number, release in enumerate(releases, start=1):
-        progress(number, steps, "scoring by each release")
+        progress(number, steps, "scoring by each label set")
         names.append(release.reference)
-        values.append(_values(inputs, inputs.judged_by(release), chosen))
+        values.append(_values(inputs, inputs.judged_by(release), options))
     progress(steps - 1, steps, "ranking")
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
-        "board": _board(inputs, values[0], chosen),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "board": _board(inputs, values[0], options),
         "releases": [
             row
             for name, found in zip(names, values, strict=True)
             for row in _release_rows(name, inputs, found)
         ],
         "moves": [
-            {"before": before, "after": after, **_move(_stability(one, other, inputs, chosen))}
+            {"before": before, "after": after, **_move(_stability(one, other, inputs, options))}
             for (before, one), (after, other) in pairwise(zip(names, values, strict=True))
         ],
     }
 
 
-def _values(inputs: Inputs, judged: Judged, chosen: dict[str, Any]) -> FloatArray:
-    """[n_runs, n_queries]."""
-    return np.stack(list(inputs.values(judged, chosen["measure"]).values()))
+def _values(inputs: Inputs, judged: Judged, options: dict[str, Any]) -> FloatArray:
+    """Return values of a measure, float64 [n_runs, n_queries]."""
+    return np.stack(list(inputs.values(judged, options["measure"]).values()))
 
 
 def _stability(
-    before: FloatArray, after: FloatArray, inputs: Inputs, chosen: dict[str, Any]
+    before: FloatArray, after: FloatArray, inputs: Inputs, options: dict[str, Any]
 ) -> RankStability:
     return rank_stability(
         before,
         after,
-        chosen["resamples"],
-        rng=np.random.default_rng(chosen["seed"]),
-        confidence=chosen["confidence"],
-        clusters=inputs.varied_clusters(chosen["unit"]),
+        options["resamples"],
+        rng=np.random.default_rng(options["seed"]),
+        confidence=options["confidence"],
+        clusters=inputs.varied_clusters(options["unit"]),
     )
 
 
@@ -137,11 +137,11 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
     ]
 
 
-def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list[Result]:
-    """From the first rank by the chosen labels on."""
-    labelled = _values(inputs, inputs.judged, chosen)
-    ranks = _stability(original, labelled, inputs, chosen).ranks
-    measure = parse_measure(chosen["measure"])
+def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
+    """Return one row per run, from the first rank by the selected labels."""
+    labelled = _values(inputs, inputs.judged, options)
+    ranks = _stability(original, labelled, inputs, options).ranks
+    measure = parse_measure(options["measure"])
     rows = [
         {
             "run": run.name,
@@ -150,7 +150,7 @@ def _board(inputs: Inputs, original: FloatArray, chosen: dict[str, Any]) -> list
             "original_rank": rank.original,
             "score": float(after.mean()),
             "original": float(before.mean()),
-            **_left_open(inputs.ranked[run.name], inputs.judged, measure, chosen["highest_grade"]),
+            **_left_open(inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]),
         }
         for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
     ]
@@ -190,7 +190,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "releases",
-            "By each release of the labels",
+            "By each label set",
             [
                 Column("labels", "Labels"),
                 Column("run", "Run"),
@@ -201,7 +201,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "moves",
-            "From one release to the next",
+            "From one label set to the next",
             [
                 Column("before", "From"),
                 Column("after", "to"),
@@ -218,7 +218,7 @@ def _tables(result: Result) -> list[Table]:
 
 
 def title(reference: str | int) -> str:
-    """Of a release, as tables name it."""
+    """Return the name of labels in tables."""
     if reference == ORIGINAL:
         return "Original positives"
     return f"Label set {reference}" if isinstance(reference, int) else "Draft"
@@ -232,9 +232,8 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "ranks",
-            "Ranks by each release of the labels",
-            "A line for each run over the releases: its rank by the original positives, then by "
-            "each label set.",
+            "Ranks by each label set",
+            "A line for each run: its rank by the original positives, then by each label set.",
             spec(
                 rows,
                 {"type": "line", "point": {"size": 80}, "tooltip": True},
@@ -250,9 +249,9 @@ def _charts(result: Result) -> list[Chart]:
         ),
         Chart(
             "bounds",
-            "Scores, and where they may lie yet",
-            "For each run, from the first rank on, a dot at its score on a line from the lowest to "
-            "the highest value that the unjudged pairs leave open.",
+            "Scores with their bounds",
+            "For each run, from the first rank, a dot at its score. The line goes from the "
+            "lowest to the highest score that the unjudged pairs allow.",
             {
                 "data": {"values": open_rows},
                 "height": {"step": 26},
@@ -266,23 +265,24 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-LEADERBOARD = Kind(
+LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
-    question="Who is first, by which release of the labels, and how sure is that?",
+    question="Which run is best, by which label set, and how certain is its rank?",
     form=LeaderboardForm,
     compute=_compute,
     tables=_tables,
     charts=_charts,
     warnings=few_units_warnings,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     notes=(
-        "Ranks are by the selected labels. Equal scores share the better rank, even if they differ "
-        "by rounding. The interval of a rank covers its values in resamples of captions or videos.",
-        "Bounds over the listed pairs are the lowest and the highest score over all grades that "
-        "the unjudged pairs of the list may get. Unjudged pairs outside of the list stay as they "
-        "are. The analysis “Bounds and bias” counts them, too. A measure with a cutoff reads the "
-        "top of the list, any other measure reads the whole list.",
-        f"Of more than {RELEASES_MAX} label sets the newest are gone through.",
+        "Ranks are by the selected labels. Equal scores share the better rank, even if they "
+        "differ by rounding. The interval of a rank covers its values in resamples of captions "
+        "or videos.",
+        "Bounds over the listed pairs are the lowest and the highest score over all labels that "
+        "the unjudged pairs of the list can get. Unjudged pairs outside of the list count as not "
+        "relevant. The analysis “Bounds and bias” includes them. A measure with a cutoff reads "
+        "the top of the list, any other measure reads the whole list.",
+        f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

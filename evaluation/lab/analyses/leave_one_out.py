@@ -1,4 +1,4 @@
-"""What a system loses when nobody judged what it alone found: the bias of a pool."""
+"""Loss of a system if the pairs that only it contributed are unjudged: the bias of a pool."""
 
 from __future__ import annotations
 
@@ -12,24 +12,17 @@ from evaluation.core.pools.coverage import cover_ranks
 from evaluation.core.pools.leave_out import Growth, LeftOut, gather_pool, grow_pool, leave_one_out
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import RunScores
-from evaluation.lab.analyses.base import (
-    CUT,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    MeasuresField,
-    Result,
-    Table,
-    depth_field,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import BARS, LINES, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.analysis import CUT, Analysis
+from evaluation.lab.analyses.charts import BARS, LINES, Chart, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.fields import MeasuresField, depth_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
-NOTHING_LOST = "No score changes, whichever systems are left out, so that there is nothing to draw."
+NOTHING_LOST = "No score changes if a system is left out, so there is no chart."
 POINTS = {"axis": {"format": "+.1%"}}
-# Of a pooled run some pairs are in conflict, or cannot be played.
+# Some pairs of a pooled run are in conflict or cannot be played.
 POOLED_FROM = 0.95
 
 
@@ -39,22 +32,22 @@ class LeaveOneOutForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    depth = chosen["depth"]
-    # What lies below the pooled ranks was not judged for any system.
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    depth = options["depth"]
+    # Below the pooled ranks no system was judged.
     runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
-    measures = [parse_measure(name) for name in chosen["measures"]]
-    pool = gather_pool(runs, depth, inputs.judged, inputs.standing)
+    measures = [parse_measure(name) for name in options["measures"]]
+    pool = gather_pool(runs, depth, inputs.judged, inputs.counted_originals)
     progress(0, 2, "leaving systems out")
     left = leave_one_out(pool, measures)
     progress(1, 2, "growing pools")
-    grown = grow_pool(pool, measures, rng=np.random.default_rng(chosen["seed"]))
+    grown = grow_pool(pool, measures, rng=np.random.default_rng(options["seed"]))
     return {
         "depth": depth,
         "runs": {
             row.system: {
                 **_left_out(row, measures),
-                # Of the videos that its lists have: a missing list is no unjudged one.
+                # The judged share of ranked videos. A missing list does not count as unjudged.
                 "judged": cover_ranks(runs[row.system], pool.labels).share,
             }
             for row in left
@@ -114,7 +107,7 @@ def _tables(result: Result) -> list[Table]:
                 Column("all", "All labels, %", "percent"),
                 Column("left_out", "Left out, %", "percent"),
                 Column("bias", "Difference, points", "points"),
-                Column("pairs", "Pairs it alone brought", "count"),
+                Column("pairs", "Pairs only it contributed", "count"),
                 Column("positives", "Relevant of these", "count"),
             ],
             _rows(result),
@@ -122,11 +115,11 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "growth",
-            "As more systems are pooled",
+            "Bias by the number of pooled systems",
             [
-                Column("run", "Run that is not pooled"),
-                Column("pooled", "Others pooled", "count"),
-                Column("pools", "Pools looked at", "count"),
+                Column("run", "Unpooled run"),
+                Column("pooled", "Other runs pooled", "count"),
+                Column("pools", "Pools", "count"),
                 Column("measure", "Measure"),
                 Column("bias", "Mean difference, points", "points"),
             ],
@@ -144,7 +137,7 @@ def _growth_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def _loses(result: Result) -> bool:
-    """Whether any pool of fewer systems changes a score."""
+    """Return whether any pool of fewer systems changes a score."""
     return any(row["bias"] for row in (*_rows(result), *_growth_rows(result)))
 
 
@@ -158,9 +151,9 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "bias",
-            "What a system loses when it is left out",
-            "Bars for each measure and run: its score without the labels that it alone brought, "
-            "minus its score with all.",
+            "Loss of a system that is left out",
+            "Bars for each measure and run: its score without the labels that only it "
+            "contributed, minus its score with all labels.",
             spec(
                 _rows(result),
                 BARS,
@@ -172,8 +165,9 @@ def _charts(result: Result) -> list[Chart]:
         ),
         Chart(
             "growth",
-            f"{first} of a system outside of the pool, by the number of systems in it",
-            "A line for each run that is left out, rising towards zero as others are pooled.",
+            f"{first} of an unpooled system by the number of pooled systems",
+            "A line for each run that is left out. It rises towards zero as other systems are "
+            "pooled.",
             spec(growth, LINES, x=step("pooled", "Other systems pooled"), y=lost, color=run),
         ),
     ]
@@ -181,18 +175,17 @@ def _charts(result: Result) -> list[Chart]:
 
 def _warnings(result: Result) -> list[str]:
     return [
-        f"Only {100 * row['judged']:.1f} % of the top {result['depth']} of {name} is judged. It "
-        "counts here as a system that was pooled; choose the runs without it, or have its pairs "
-        "judged."
+        f"Only {100 * row['judged']:.1f} % of the top {result['depth']} of {name} is judged, "
+        "but it counts as a pooled system. Select the runs without it, or judge its pairs."
         for name, row in result["runs"].items()
         if row["judged"] < POOLED_FROM
     ]
 
 
-LEAVE_ONE_OUT = Kind(
+LEAVE_ONE_OUT = Analysis(
     name="leave-one-out",
     title="Leave one system out",
-    question="How much is a system underrated that was not part of the pool?",
+    question="How much too low is the score of a system that was not pooled?",
     source="Table 4",
     form=LeaveOneOutForm,
     compute=_compute,
@@ -202,10 +195,9 @@ LEAVE_ONE_OUT = Kind(
     runs_needed=2,
     needs_labels=True,
     notes=(
-        "Each system is scored twice: with all labels, and as if nobody had judged the pairs that "
-        "only its own top predictions brought. The difference is what a new system, which no pool "
-        "has seen, may lose. Original positives count whoever brought them, unless "
-        "the labels stand alone.",
+        "Each system is scored twice: with all labels, and as if the pairs that only its own top "
+        "results contributed were unjudged. The difference is what a new, unpooled system can "
+        "lose. Original positives count for all systems, unless only the labels are selected.",
         CUT,
     ),
 )

@@ -1,4 +1,4 @@
-"""Who is right, by the length of the caption, before and after the labels."""
+"""Correct systems by the length of the caption, before and after the labels."""
 
 from __future__ import annotations
 
@@ -19,25 +19,29 @@ from evaluation.core.relevance.positives import (
     finds_one,
     right_by_length,
 )
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
-from evaluation.lab.analyses.specs import BARS, PERCENT, name_of, quantity, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, PERCENT, Chart, name_of, quantity, step
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 COLUMNS = {"both": BOTH, "only_first": ONLY_FIRST, "only_second": ONLY_SECOND, "neither": NEITHER}
 BY = {"original": "Original positives", "labelled": "With the labels"}
-# Each pair of runs is a chart.
+# Each pair of runs has a chart.
 RUNS_MAX = 6
 
 
 class LengthForm(AnalysisForm):
     cutoff = forms.IntegerField(
-        label="Right if a positive is in the top", initial=1, min_value=1, max_value=1000
+        label="Correct within the top", initial=1, min_value=1, max_value=1000
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     names = list(inputs.ranked)[:RUNS_MAX]
     right = {
-        by: {name: finds_one(inputs.ranked[name], judged, chosen["cutoff"]) for name in names}
+        by: {name: finds_one(inputs.ranked[name], judged, options["cutoff"]) for name in names}
         for by, judged in (("original", inputs.original), ("labelled", inputs.judged))
     }
     rows = []
@@ -49,7 +53,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             ):
                 row = {"first": first, "second": second, "by": by, "words": words}
                 rows.append(row | {key: counts[place] for key, place in COLUMNS.items()})
-    return {"cutoff": chosen["cutoff"], "runs": names, "rows": rows}
+    return {"cutoff": options["cutoff"], "runs": names, "rows": rows}
 
 
 def _tables(result: Result) -> list[Table]:
@@ -58,17 +62,24 @@ def _tables(result: Result) -> list[Table]:
         Column("second", "Second run"),
         Column("by", "Positives"),
         Column("words", "Words", "count"),
-        Column("both", "Both right", "count", _captions("both", EVERY, result)),
-        Column("only_first", "Only the first", "count", _captions("only_first", FIRST, result)),
-        Column("only_second", "Only the second", "count", _captions("only_second", SECOND, result)),
-        Column("neither", "Neither", "count", _captions("neither", NONE_RIGHT, result)),
+        Column("both", "Both correct", "count", compared=_captions("both", EVERY, result)),
+        Column(
+            "only_first", "Only the first", "count", compared=_captions("only_first", FIRST, result)
+        ),
+        Column(
+            "only_second",
+            "Only the second",
+            "count",
+            compared=_captions("only_second", SECOND, result),
+        ),
+        Column("neither", "Neither", "count", compared=_captions("neither", NONE_RIGHT, result)),
     ]
     rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
-    return [Table("who", "Captions by who is right", columns, rows)]
+    return [Table("who", "Captions by which system is correct", columns, rows)]
 
 
 def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]:
-    """The captions that a cell counts, where ranked lists are compared."""
+    """Return the options of the comparison that shows the captions of a cell."""
 
     def compared(row: Result) -> Result:
         if not row[key]:
@@ -76,8 +87,8 @@ def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]
         two = {name: row[name] for name in ("first", "second")}
         by = next(name for name, title in BY.items() if title == row["by"])
         words = {"least": row["words"], "most": row["words"]}
-        chosen = {"runs": list(two.values()), "show": show, "by": by}
-        return {**two, **chosen, "cutoff": result["cutoff"], **words}
+        options = {"runs": list(two.values()), "show": show, "by": by}
+        return {**two, **options, "cutoff": result["cutoff"], **words}
 
     return compared
 
@@ -102,7 +113,7 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
         if (row["first"], row["second"]) == (first, second)
         for key, name in names.items()
     ]
-    # From the ground up; of the colours the first, which is faint, is for neither.
+    # The order of stacking, from the bottom. The order of colours begins with “neither”.
     height = {name: place for place, name in enumerate(names.values())}
     for value in values:
         value["height"] = height[value["right"]]
@@ -114,7 +125,7 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
         "encoding": {
             "x": step("words", "Words in the caption"),
             "y": quantity("captions", "Captions", stack="normalize", axis={"format": PERCENT}),
-            "color": name_of("right", "Right", order=colours),
+            "color": name_of("right", "Correct", order=colours),
             "order": {"field": "height", "type": "quantitative"},
         },
     }
@@ -122,7 +133,7 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
         f"who-{place}",
         f"{first} and {second}",
         f"Two charts of stacked shares over the length of the caption: {first} and {second} both "
-        "right, only one of them, neither; by the original positives, and with the labels.",
+        "correct, only one of them, or neither, by the original positives and with the labels.",
         {
             "data": {"values": values},
             "facet": name_of("positives", order=list(BY.values())),
@@ -132,10 +143,10 @@ def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
     )
 
 
-LENGTH = Kind(
+LENGTH = Analysis(
     name="length",
-    title="Who is right, by length",
-    question="Are short captions hard because systems fail, or because labels are missing?",
+    title="Correct systems by caption length",
+    question="Are short captions difficult for systems, or are their labels missing?",
     source="Figure 3",
     form=LengthForm,
     compute=_compute,
@@ -144,7 +155,7 @@ LENGTH = Kind(
     runs_needed=2,
     needs_labels=True,
     notes=(
-        f"Of more than {RUNS_MAX} runs the first are compared; tick those you want to see. Long "
-        "captions are few: their shares rest on a handful.",
+        f"If there are more than {RUNS_MAX} runs, the first are compared. Select others in the "
+        "settings. There are few long captions, so their shares are uncertain.",
     ),
 )

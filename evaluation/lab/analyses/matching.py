@@ -1,4 +1,4 @@
-"""Labels made from captions alone, beside those that people gave."""
+"""Labels from matching captions, compared with human labels."""
 
 from __future__ import annotations
 
@@ -13,70 +13,64 @@ from evaluation.core.relevance.judged import Judged, with_positives
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    MeasuresField,
-    Result,
-    Table,
-    mean_of,
-    seed_field,
-)
-from evaluation.lab.analyses.specs import LINES, PERCENT, name_of, quantity, spec
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec
+from evaluation.lab.analyses.fields import MeasuresField, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result, mean_of
+from evaluation.lab.analyses.tables import Column, Table
 
 if TYPE_CHECKING:
     from evaluation.core.texts.similarity import MatchQuality
 
 CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "People"}
+BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "Annotators"}
 
 
 # Equal captions match at any similarity.
 EQUAL = 1.0
 TOO_FEW = (
-    "The halves of the videos have too few judged pairs. A similarity cannot be chosen on one "
-    "half and reported on the other. Only equal captions match, unless you enter a similarity."
+    "The halves of the videos have too few judged pairs to choose a similarity on one half and "
+    "report it on the other. Only equal captions match. Enter a similarity to compare others."
 )
 
 
 class MatchingForm(AnalysisForm):
     measures = MeasuresField(shares=True)
     threshold = forms.FloatField(
-        label="Similarity from which captions match",
+        label="Minimum similarity",
         required=False,
         min_value=0.02,
         max_value=1,
-        help_text="1: only equal captions. Empty: the similarity with the highest F1 on half of "
-        "the videos; figures are then of the other half.",
+        help_text="At 1 only equal captions match. If empty, the similarity with the highest F1 "
+        "on half of the videos is used, and figures are of the other half.",
     )
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    # Sparse matrices take a tenth of a second to import, which no other page is to wait for.
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    # Importing sparse matrices takes a tenth of a second, so only this analysis does.
     from evaluation.core.texts.similarity import match_captions
 
     codes = np.setdiff1d(inputs.judged.codes, inputs.original.codes, assume_unique=True)
     progress(0, 2, "comparing captions")
     similarity = match_captions(inputs.captions, inputs.original, codes)
     progress(1, 2, "scoring runs")
-    if not chosen["threshold"] and (found := _on_halves(inputs, chosen, codes, similarity)):
+    if not options["threshold"] and (found := _on_halves(inputs, options, codes, similarity)):
         return found
-    threshold = chosen["threshold"] or EQUAL
+    threshold = options["threshold"] or EQUAL
     everything = np.ones(inputs.benchmark.n_queries, dtype=np.bool_)
     return _figures(_quality(codes, similarity, inputs), threshold) | {
         "choosing": None,
         "reporting": None,
-        "too_few": not chosen["threshold"],
-        "scores": _scores(inputs, codes, similarity >= threshold, everything, chosen),
+        "too_few": not options["threshold"],
+        "scores": _scores(inputs, codes, similarity >= threshold, everything, options),
     }
 
 
 def _on_halves(
-    inputs: Inputs, chosen: dict[str, Any], codes: IntArray, similarity: FloatArray
+    inputs: Inputs, options: dict[str, Any], codes: IntArray, similarity: FloatArray
 ) -> Result | None:
     """Choose the threshold on half of the videos, and report on the other half.
 
@@ -85,7 +79,7 @@ def _on_halves(
     unit, space = inputs.first_videos, inputs.benchmark.pair_space
     n_units = max(space.n_videos, int(unit.max(initial=-1)) + 1)
     queries, videos = space.decode(codes)
-    halves = split_in_half(n_units, rng=np.random.default_rng(chosen["seed"]))
+    halves = split_in_half(n_units, rng=np.random.default_rng(options["seed"]))
     choosing, reporting = (
         _quality(codes[pairs], similarity[pairs], inputs)
         for pairs in halves.pairs(unit[queries], videos)
@@ -98,7 +92,7 @@ def _on_halves(
         "choosing": _half(halves.choosing, choosing, threshold, inputs),
         "reporting": _half(reported, reporting, threshold, inputs),
         "too_few": False,
-        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], chosen),
+        "scores": _scores(inputs, codes, similarity >= threshold, reported[unit], options),
     }
 
 
@@ -159,10 +153,10 @@ def _scores(
     codes: IntArray,
     matches: BoolArray,
     captions: BoolArray,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
 ) -> list[Result]:
     """Return means over these captions [n_queries]; the lists hold the videos of both halves."""
-    measures = [parse_measure(name) for name in chosen["measures"]]
+    measures = [parse_measure(name) for name in options["measures"]]
     matched = _labels(codes, matches, inputs)
     by = {"original": inputs.original, "matched": matched, "labelled": inputs.judged}
     rows = []
@@ -205,10 +199,10 @@ def _halves_table(result: Result) -> list[Table]:
     ]
 
 
-def _said_of_captions(result: Result) -> str:
+def _caption_note(result: Result) -> str:
     reporting = result["reporting"]
     if reporting is None:
-        return "Over all captions: the similarity was not chosen on these labels."
+        return "Over all captions. The similarity was not chosen on these labels."
     return (
         f"Over the {reporting['captions']:,} captions of the {reporting['videos']:,} videos that "
         "were not used to choose the similarity. The lists hold the videos of both halves."
@@ -227,15 +221,15 @@ def _tables(result: Result) -> list[Table]:
                 *(Column(key, f"{title}, %", "percent") for key, title in BY.items()),
             ],
             result["scores"],
-            note=_said_of_captions(result),
+            note=_caption_note(result),
         ),
         Table(
             "curve",
-            "Labels from captions beside those of people",
+            "Labels from captions compared with human labels",
             [
-                Column("threshold", "Similarity from", "number"),
+                Column("threshold", "Minimum similarity", "number"),
                 Column("labelled", "Called relevant", "count"),
-                Column("correct", "Rightly", "count"),
+                Column("correct", "Correctly", "count"),
                 *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
             ],
             _curve(result),
@@ -250,7 +244,7 @@ def _of_half(result: Result) -> str:
 
 
 def _curve(result: Result) -> list[Result]:
-    """Where nothing is called relevant there is no precision, which is stored as 0."""
+    """Return the curve without the precision of 0 that is stored if no pair is called relevant."""
     return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
 
 
@@ -263,9 +257,9 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "curve",
-            "How well matching captions stand in for people",
-            "Three lines over the similarity from which captions match: precision rises with it, "
-            "recall falls, F1 is highest in between.",
+            "Matching captions compared with human labels",
+            "Three lines over the minimum similarity: precision rises with it, recall falls, and "
+            "F1 is highest in between.",
             spec(
                 rows,
                 LINES,
@@ -277,10 +271,10 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-MATCHING = Kind(
+MATCHING = Analysis(
     name="matching",
     title="Labels from matching captions",
-    question="Could matching the captions’ words have replaced people?",
+    question="Could word matching between captions replace human labels?",
     form=MatchingForm,
     compute=_compute,
     tables=_tables,
@@ -289,11 +283,12 @@ MATCHING = Kind(
     needs_labels=True,
     needs_originals=True,
     notes=(
-        "A video is called relevant for a caption where one of its own captions is similar enough: "
-        "cosine of runs of five characters, weighted by how rare they are. It is held against "
-        "people’s labels on the same pairs; original positives are known and left out.",
+        "A video is called relevant for a caption if one of its own captions is similar enough: "
+        "the cosine similarity of sequences of five characters, weighted by their rarity. This "
+        "is compared with human labels of the same pairs. Original positives are known and left "
+        "out.",
         "If no similarity is entered, the one with the highest F1 on a random half of the videos "
-        "is used. All other figures are of the other half. Figures on the same labels as the "
-        "choice would be too high. The highest point of the curve is also such a figure.",
+        "is used. All other figures are of the other half. Figures on the labels of the choice "
+        "would be too high, and so is the highest point of the curve.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Share of original positives that people reject, and scores with and without the rejected ones."""
+"""Share of rejected original positives, and scores with and without them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ from django import forms
 
 from annotation.core.consensus import NO_LABEL
 from config.shared.progress import Progress
+from config.shared.words import counted
 from evaluation.core.arrays import IntArray
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.originals import drop_rejected
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, difference_interval, mean_interval
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, measures_in, name_of, quantity
+from evaluation.lab.analyses.fields import (
     MeasuresField,
-    Result,
-    Table,
     confidence_field,
-    ends,
-    mean_of,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
-from evaluation.lab.analyses.intervals import NAMES, counted, few_units_warnings, resampled_by
-from evaluation.lab.analyses.specs import DOTS, PERCENT, measures_in, name_of, quantity
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import NAMES, few_units_warnings, resampled_by
+from evaluation.lab.analyses.results import Result, ends, mean_of
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.release.selectors import label_set_judged, label_set_labels
 
 BY = {"kept": "Rejected ones kept", "dropped": "Rejected ones dropped"}
@@ -44,17 +41,17 @@ class OriginalsForm(AnalysisForm):
         initial=50,
         min_value=0,
         max_value=10_000,
-        help_text="Maximum number of rejected original positives in the list; those with the "
+        help_text="Maximum number of rejected original positives in the list. Those with the "
         "most judgments come first.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    assert inputs.label_set is not None  # noqa: S101 - checked by the kind
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 2, "comparing labels")
     labels, original = label_set_judged(inputs.label_set), inputs.graded_original
     found = label_set_labels(inputs.label_set)
@@ -64,12 +61,12 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
     return {
         "known": len(original.codes),
         **_counts(found.labels[judged]),
-        **_share(found, judged, inputs, chosen),
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        **_share(found, judged, inputs, options),
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "without": _without(dropped) - _without(inputs.judged),
-        "rows": _rows(inputs, dropped, chosen),
-        "examples": _examples(found, judged, inputs, chosen["examples"]),
+        "rows": _rows(inputs, dropped, options),
+        "examples": _examples(found, judged, inputs, options["examples"]),
     }
 
 
@@ -83,18 +80,18 @@ def _counts(labels: IntArray) -> dict[str, int]:
     }
 
 
-def _share(found: Labels, judged: IntArray, inputs: Inputs, chosen: dict[str, Any]) -> Result:
+def _share(found: Labels, judged: IntArray, inputs: Inputs, options: dict[str, Any]) -> Result:
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
     hits = found.labels[settled] == 0
     captions = inputs.benchmark.pair_space.queries(found.codes[settled])
-    by_caption = inputs.clusters(chosen["unit"])
+    by_caption = inputs.clusters(options["unit"])
     clusters = captions if by_caption is None else by_caption[captions]
     interval = mean_interval(
         hits,
-        chosen["resamples"],
-        rng=np.random.default_rng(chosen["seed"]),
-        confidence=chosen["confidence"],
+        options["resamples"],
+        rng=np.random.default_rng(options["seed"]),
+        confidence=options["confidence"],
         clusters=clusters,
     )
     return {
@@ -110,21 +107,21 @@ def _without(judged: Judged) -> int:
     return judged.n_queries - len(np.unique(judged.space.queries(codes)))
 
 
-def _rows(inputs: Inputs, dropped: Judged, chosen: dict[str, Any]) -> list[Result]:
-    kept = inputs.values_of(inputs.judged, chosen["measures"])
-    less = inputs.values_of(dropped, chosen["measures"])
-    rng = np.random.default_rng(chosen["seed"])
+def _rows(inputs: Inputs, dropped: Judged, options: dict[str, Any]) -> list[Result]:
+    kept = inputs.values_of(inputs.judged, options["measures"])
+    less = inputs.values_of(dropped, options["measures"])
+    rng = np.random.default_rng(options["seed"])
     rows = []
-    for measure in chosen["measures"]:
+    for measure in options["measures"]:
         for run, values in kept[measure].items():
             others = less[measure][run]
             interval = difference_interval(
                 others,
                 values,
-                chosen["resamples"],
+                options["resamples"],
                 rng=rng,
-                confidence=chosen["confidence"],
-                clusters=inputs.clusters(chosen["unit"]),
+                confidence=options["confidence"],
+                clusters=inputs.clusters(options["unit"]),
             )
             rows.append(
                 {
@@ -160,7 +157,7 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table(
             "originals",
-            "Original positives that people judged",
+            "Judged original positives",
             [
                 Column("known", "Original positives", "count"),
                 Column("judged", "Judged", "count"),
@@ -249,11 +246,10 @@ def _charts(result: Result) -> list[Chart]:
     ]
 
 
-ORIGINALS = Kind(
+ORIGINALS = Analysis(
     name="originals",
-    title="Original positives that people reject",
-    question="How many pairs of the data set do people call not relevant, and does this change "
-    "scores?",
+    title="Rejected original positives",
+    question="How many original positives do annotators reject, and does this change scores?",
     form=OriginalsForm,
     compute=_compute,
     tables=_tables,
@@ -263,14 +259,14 @@ ORIGINALS = Kind(
     needs_labels=True,
     needs_originals=True,
     notes=(
-        "An original positive is rejected if people judged it and the outcome is not relevant. "
-        "Pairs that are in conflict or pending are not settled. The share leaves them out. Only "
-        "original positives that some run ranked high were judged, so the share does not hold for "
-        "the others. In the published labels of the FIRE study, 219 of 927 original positives of "
-        "MSR-VTT are rejected (23.6 %).",
+        "An original positive is rejected if it was judged and its outcome is not relevant. "
+        "Pairs that are in conflict or pending are not settled, and the share leaves them out. "
+        "Only original positives that some run ranked high were judged, so the share does not "
+        "apply to the others. In the published labels of the FIRE study, 219 of 927 original "
+        "positives of MSR-VTT are rejected (23.6 %).",
         "Kept: all original positives count as positive, as in the study and in the stored "
-        "results. Dropped: if people judged an original positive, their label counts. Captions "
-        "that lose their only positive stay in the average and score 0.",
+        "results. Dropped: if an original positive was judged, its label counts. Captions that "
+        "lose their only positive stay in the average and score 0.",
         "The interval of the share is Wilson’s with the effective number of independent pairs, "
         "because pairs of one video resemble each other.",
     ),

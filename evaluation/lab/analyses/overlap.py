@@ -1,4 +1,4 @@
-"""How much systems have in common: the same videos, and the same videos at the same ranks."""
+"""Overlap of systems: the same videos, and the same videos at the same ranks."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from django import forms
 
 from config.shared.progress import Progress
 from evaluation.core.pools.overlap import PairOverlap, compare_all_runs
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import CELLS, name_of, quantity
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import CELLS, Chart, name_of, quantity
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
-# So many columns of a matrix fit on a phone.
+# Number of columns that fit a phone.
 FITTING = 4
 
 
@@ -31,17 +27,20 @@ class OverlapForm(AnalysisForm):
         initial=0.9,
         min_value=0.01,
         max_value=0.999,
-        help_text="How much the next rank counts beside the one before it.",
+        help_text="Weight of a rank relative to the one before it.",
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    pairs = compare_all_runs(inputs.ranked, chosen["depth"], chosen["p"])
-    return {"depth": chosen["depth"], "pairs": [_pair(pair, chosen["p"]) for pair in pairs]}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    pairs = compare_all_runs(inputs.ranked, options["depth"], options["p"])
+    return {"depth": options["depth"], "pairs": [_pair(pair, options["p"]) for pair in pairs]}
 
 
 def _pair(pair: PairOverlap, p: float) -> Result:
-    """`rbo` is the sum over the ranks known and no more: what the study quotes."""
+    """Return the figures of two runs.
+
+    `rbo` is the sum over the known ranks, which the study quotes.
+    """
     return {
         "runs": [pair.first, pair.second],
         "overlap": pair.common.value,
@@ -63,10 +62,10 @@ def _tables(result: Result) -> list[Table]:
             f"Overlap of the top {result['depth']}",
             [
                 Column("first", "Run"),
-                Column("second", "and run"),
-                Column("overlap", "In common, %", "percent"),
-                Column("rbo", "RBO, known ranks alone", "number"),
-                Column("rbo_minimum", "RBO at least", "number"),
+                Column("second", "Other run"),
+                Column("overlap", "Shared, %", "percent"),
+                Column("rbo", "RBO, known ranks only", "number"),
+                Column("rbo_minimum", "RBO minimum", "number"),
                 Column("rbo_residual", "Residual", "number"),
                 Column("rbo_extrapolated", "RBO extrapolated", "number"),
             ],
@@ -77,25 +76,25 @@ def _tables(result: Result) -> list[Table]:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [
-        {"run": one, "and run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
+        {"run": one, "other run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
         for pair in result["pairs"]
         for one, other in (pair["runs"], pair["runs"][::-1])
     ]
     names = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["runs"]))
     return [
-        _matrix(rows, names, "overlap", f"Videos in common of the top {result['depth']}", ".1%"),
-        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks alone", ".3f"),
+        _matrix(rows, names, "overlap", f"Shared videos in the top {result['depth']}", ".1%"),
+        _matrix(rows, names, "RBO", "Rank-biased overlap, known ranks only", ".3f"),
     ]
 
 
 def _matrix(
-    rows: list[dict[str, Any]], names: list[str], value: str, title: str, written: str
+    rows: list[dict[str, Any]], names: list[str], value: str, title: str, format: str
 ) -> Chart:
-    """A square of cells with their numbers written in them."""
+    """Return a square of cells that contain their numbers."""
     colours = quantity(value, title, scale={"scheme": "oranges", "domain": [0, 1]}, legend=None)
     ink = {"condition": {"test": f"datum['{value}'] > 0.6", "value": "white"}, "value": "#25211c"}
-    numbers = {"text": quantity(value, title, format=written), "color": ink}
-    # Numbers need their room: where there are many, the chart is wider than the page, and scrolls.
+    numbers = {"text": quantity(value, title, format=format), "color": ink}
+    # Numbers need room. With many columns, the chart is wider than the page and scrolls in its box.
     size = {"width": {"step": 44}, "autosize": "pad"} if len(names) > FITTING else {}
     return Chart(
         value.lower(),
@@ -107,7 +106,7 @@ def _matrix(
             **size,
             "encoding": {
                 "x": {**name_of("run", order=names), "axis": {"labelAngle": -30}},
-                "y": name_of("and run", order=names),
+                "y": name_of("other run", order=names),
             },
             "layer": [
                 {"mark": CELLS, "encoding": {"color": colours}},
@@ -117,10 +116,10 @@ def _matrix(
     )
 
 
-OVERLAP = Kind(
+OVERLAP = Analysis(
     name="overlap",
     title="Overlap between systems",
-    question="Do the systems find the same videos, in the same order?",
+    question="Do the systems rank the same videos, in the same order?",
     source="Table 3",
     form=OverlapForm,
     compute=_compute,
@@ -128,10 +127,10 @@ OVERLAP = Kind(
     charts=_charts,
     runs_needed=2,
     notes=(
-        "In common: the share of the top that two lists share, averaged over all captions.",
-        "Rank-biased overlap (Webber, Moffat, Zobel 2010) weighs the top ranks more. What lies "
-        "below the known ranks is left out (“known ranks alone”, as in the study), taken as "
-        "different (“at least”), bounded (the residual), or taken to go on as before "
-        "(“extrapolated”).",
+        "Shared: the share of the top that two lists have in common, averaged over all captions.",
+        "Rank-biased overlap (Webber, Moffat, Zobel 2010) gives the top ranks more weight. There "
+        "are four ways to treat what is below the known ranks: leave it out (“known ranks only”, "
+        "as in the study), count it as different (“minimum”), bound it (“residual”), or continue "
+        "as before (“extrapolated”).",
     ),
 )

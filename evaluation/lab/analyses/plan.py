@@ -1,4 +1,4 @@
-"""How many captions to annotate, and what that takes in judgments, hours and money."""
+"""The number of captions to annotate, with the judgments, hours and money it takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.pilot import (
     Design,
-    Formula,
     PairedPilot,
     Pilot,
     measure_pilot,
@@ -25,53 +24,38 @@ from evaluation.core.statistics.planner import (
     estimate_effort,
     videos_needed,
 )
-from evaluation.lab.analyses.base import (
-    VIDEOS,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    unit_field,
+    resampling_unit_field,
 )
-from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
-from evaluation.lab.analyses.specs import dashed_lines, name_of, quantity
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import resampled_by
+from evaluation.lab.analyses.layouts import plan as layout
+from evaluation.lab.analyses.layouts.plan import ASSUMED, DESIGNS, MEASURED, SPECIFIED
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.selectors import measured_rates
 
-# Before anything was measured: as in the study, 1.2 s at the least and some thought.
+# Usual rates, for benchmarks without measured ones. Seconds as in the study: at least 1.2, plus
+# time to think.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
-CHOSEN, MEASURED, ASSUMED = "chosen", "measured", "assumed"
-# Differences shown around the one that is asked for.
+# Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
-# More lines could not be told apart.
-PAIRS_DRAWN = 15
-DESIGNS: dict[Design, str] = {
-    "paired": "the same captions",
-    "independent": "captions of its own each",
-}
-# How many sets of captions are annotated.
+# Number of sets of captions to annotate.
 SETS: dict[Design, int] = {"paired": 1, "independent": 2}
-FORMULAS: dict[Formula, str] = {
-    "connor": "paired proportions (Connor)",
-    "paired-normal": "paired means",
-    "two-proportions": "two proportions",
-    "two-means": "two means",
-}
 
 
 class PlanForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
+    unit = resampling_unit_field()
     difference = forms.FloatField(
-        label="Difference to be shown, in points",
+        label="Difference to detect (points)",
         initial=1,
         min_value=0.01,
         max_value=100,
-        help_text="Between two systems: from 40 to 41 per cent is one point.",
+        help_text="Between two systems. From 40 % to 41 % is one point.",
     )
     confidence = confidence_field()
     power = forms.FloatField(
@@ -79,69 +63,73 @@ class PlanForm(AnalysisForm):
         initial=0.8,
         min_value=0.5,
         max_value=0.999,
-        help_text="The chance to find the difference if it is there.",
+        help_text="The probability of detecting a true difference.",
     )
     pairs = forms.FloatField(
-        label="Pairs a caption",
+        label="Pairs per caption",
         required=False,
         min_value=0.01,
         max_value=10_000,
-        help_text=f"Empty: as pooled here, or {USUAL['pairs']:g}.",
+        help_text=f"If empty, as pooled here, or {USUAL['pairs']:g}.",
     )
-    double = forms.FloatField(label="Share labelled twice", initial=0.1, min_value=0, max_value=1)
+    double = forms.FloatField(
+        label="Share with a second label", initial=0.1, min_value=0, max_value=1
+    )
     disagreement = forms.FloatField(
-        label="Of these, share that differ",
+        label="Share of these that differ",
         required=False,
         min_value=0,
         max_value=1,
-        help_text=f"Empty: as measured here, or {USUAL['disagreement']:g}.",
+        help_text=f"If empty, as measured here, or {USUAL['disagreement']:g}.",
     )
     seconds = forms.FloatField(
-        label="Seconds a judgment",
+        label="Seconds per judgment",
         required=False,
         min_value=0.01,
         max_value=3600,
-        help_text=f"Empty: the median measured here, or {USUAL['seconds']:g}.",
+        help_text=f"If empty, the median measured here, or {USUAL['seconds']:g}.",
     )
-    money = forms.FloatField(label="Money an hour", initial=15, min_value=0, max_value=1_000_000)
+    money = forms.FloatField(label="Cost per hour", initial=15, min_value=0, max_value=1_000_000)
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """What was left empty, as it was measured on this benchmark, or else the usual; and which is
-    which."""
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Fill empty fields with the rates measured on this benchmark, or with usual rates.
+
+    `sources` contains the origin of each rate.
+    """
     measured = measured_rates(inputs.benchmark)
-    rates = {name: chosen[name] for name in USUAL if chosen[name] is not None}
+    rates = {name: options[name] for name in USUAL if options[name] is not None}
     sources = dict.fromkeys(USUAL, ASSUMED) | dict.fromkeys(measured, MEASURED)
-    sources |= dict.fromkeys(rates, CHOSEN)
-    return chosen | USUAL | measured | rates | {"sources": sources}
+    sources |= dict.fromkeys(rates, SPECIFIED)
+    return options | USUAL | measured | rates | {"sources": sources}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rates = Rates(
-        pairs_per_caption=chosen["pairs"],
-        double_share=chosen["double"],
-        disagreement=chosen["disagreement"],
-        seconds_per_judgment=chosen["seconds"],
-        money_per_hour=chosen["money"],
+        pairs_per_caption=options["pairs"],
+        double_share=options["double"],
+        disagreement=options["disagreement"],
+        seconds_per_judgment=options["seconds"],
+        money_per_hour=options["money"],
     )
-    clusters = inputs.clusters(chosen["unit"])
-    values = inputs.values(inputs.judged, chosen["measure"])
-    wish = chosen["difference"] / 100
+    clusters = inputs.clusters(options["unit"])
+    values = inputs.values(inputs.judged, options["measure"])
+    wish = options["difference"] / 100
     differences = [wish * step for step in STEPS if wish * step <= 1]
     by_caption = {"videos": None, "single_captions": None} if clusters is None else {}
     pilots, rows, single = [], [], []
     for pair, pilot in _pilots(values, clusters):
         pilots.append(pair | _measured(pilot))
-        who = pair | {"deviation": pilot.deviation}
-        rows += [who | _step(pilot, each, rates, chosen) | by_caption for each in differences]
-        single.append(who | _effort(one_per_cluster(pilot), wish, rates, chosen))
+        runs = pair | {"deviation": pilot.deviation}
+        rows += [runs | _step(pilot, each, rates, options) | by_caption for each in differences]
+        single.append(runs | _effort(one_per_cluster(pilot), wish, rates, options))
     return {
-        "measure": chosen["measure"],
+        "measure": options["measure"],
         "difference": wish,
-        **resampled_by(inputs, chosen["unit"]),
+        **resampled_by(inputs, options["unit"]),
         "pilot": len(inputs.captions),
         "rates": asdict(rates),
-        "sources": chosen["sources"]
+        "sources": options["sources"]
         | {"discordant": MEASURED, "design_effect": ASSUMED if clusters is None else MEASURED},
         "pilots": pilots,
         "rows": rows,
@@ -152,7 +140,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
 def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
 ) -> Iterator[tuple[Result, Pilot]]:
-    """Return every two runs in both designs, if their scores give something to plan with."""
+    """Return every two runs in both designs, if their scores allow a plan."""
     for one, other in combinations(values, 2):
         for design in DESIGNS:
             pilot = measure_pilot(values[one], values[other], design, clusters=clusters)
@@ -176,19 +164,19 @@ def _measured(pilot: Pilot) -> Result:
     }
 
 
-def _step(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
+def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
     """Return two plans: one with all captions of each video, one with one caption of each."""
-    alone = _effort(one_per_cluster(pilot), difference, rates, chosen)
+    alone = _effort(one_per_cluster(pilot), difference, rates, options)
     return {
-        **_effort(pilot, difference, rates, chosen),
+        **_effort(pilot, difference, rates, options),
         "discordant": pilot.discordant_at(difference),
         "single_captions": alone["captions"],
     }
 
 
-def _effort(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any]) -> Result:
+def _effort(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
     captions = captions_needed(
-        pilot, difference, confidence=chosen["confidence"], power=chosen["power"]
+        pilot, difference, confidence=options["confidence"], power=options["power"]
     )
     sets = SETS[pilot.design]
     return {
@@ -198,203 +186,32 @@ def _effort(pilot: Pilot, difference: float, rates: Rates, chosen: dict[str, Any
     }
 
 
-WHO = (Column("first", "Run"), Column("second", "and run"), Column("design", "Scored on"))
-VIDEO_COUNT = Column("videos", "Videos", "count")
-EFFORT = (
-    Column("pairs", "Pairs", "count"),
-    Column("judgments", "Judgments", "count"),
-    Column("hours", "Hours", "number"),
-    Column("money", "Money", "number"),
-)
-
-
-def _tables(result: Result) -> list[Table]:
-    by_video = result["unit"] == VIDEOS
-    wish = f"To show a difference of {_points(result['difference'])} in {result['measure']}"
-    asked = [row for row in result["rows"] if row["difference"] == result["difference"]]
-    captions = Column("captions", "Captions", "count")
-    videos = [VIDEO_COUNT] if by_video else []
-    plan = Table(
-        "plan",
-        f"{wish}, with all captions of each video" if by_video else wish,
-        [*WHO, captions, *videos, *EFFORT],
-        _named(asked),
-        note=_unknown(result) or _taken(result["rates"], result["sources"]),
-    )
-    single = Table(
-        "single",
-        f"{wish}, with one caption of each video",
-        [*WHO, captions, *videos, *EFFORT],
-        _named(result["single"]),
-    )
-    return [
-        plan,
-        *([single] if by_video else []),
-        _pilot_table(result),
-        _differences(result, captions),
-    ]
-
-
-def _pilot_table(result: Result) -> Table:
-    by_video = [
-        Column("captions_per_video", "Captions per video", "number"),
-        Column("design_effect", "Design effect", "number"),
-        Column("icc", "ICC", "number"),
-    ]
-    return Table(
-        "pilot",
-        f"Measured on the {result['pilot']:,} captions of this benchmark",
-        [
-            *WHO,
-            Column("formula", "Formula"),
-            Column("pilot_difference", "Difference, points", "points"),
-            *_discordant(result),
-            *_mean_square(result),
-            Column("deviation", "Standard deviation", "number"),
-            *(by_video if result["unit"] == VIDEOS else []),
-        ],
-        [{**row, "formula": FORMULAS[row["formula"]]} for row in _named(result["pilots"])],
-    )
-
-
-def _differences(result: Result, captions: Column) -> Table:
-    alone = Column("single_captions", "Captions, one per video", "count")
-    raised = _is_raised(result)
-    return Table(
-        "differences",
-        "To show other differences",
-        [
-            *WHO,
-            Column("difference", "Difference, points", "asked"),
-            *(_discordant(result) if raised else []),
-            captions,
-            *([VIDEO_COUNT, alone] if result["unit"] == VIDEOS else []),
-            *EFFORT,
-        ],
-        _named(result["rows"]),
-        note="The discordant share is the measured one. If it is lower than the difference, the "
-        "plan raises it to the difference."
-        if raised
-        else "",
-    )
-
-
-def _is_raised(result: Result) -> bool:
-    """Return whether a plan uses another discordant share than the measured one."""
-    measured = {
-        (row["first"], row["second"]): row["discordant"]
-        for row in result["pilots"]
-        if row["design"] == "paired"
-    }
-    return any(
-        row["design"] == "paired" and row["discordant"] != measured[row["first"], row["second"]]
-        for row in result["rows"]
-    )
-
-
-def _discordant(result: Result) -> list[Column]:
-    """Return the column of the discordant share if a plan uses it."""
-    used = any(row["discordant"] is not None for row in result["pilots"])
-    return [Column("discordant", "Discordant, %", "percent")] if used else []
-
-
-def _mean_square(result: Result) -> list[Column]:
-    """Return the column of the mean square of the differences if a plan uses it."""
-    used = any(row["formula"] == "paired-normal" for row in result["pilots"])
-    return [Column("mean_square", "Mean square", "number")] if used else []
-
-
-def _taken(rates: dict[str, float], sources: dict[str, str]) -> str:
-    effect = (
-        "Design effect: measured, see below."
-        if sources["design_effect"] == MEASURED
-        else "Design effect: 1 (assumed, since captions count as independent)."
-    )
-    return (
-        f"{rates['pairs_per_caption']:.1f} pairs per caption ({sources['pairs']}), "
-        f"{100 * rates['double_share']:g} % of them labelled twice, "
-        f"{100 * rates['disagreement']:.1f} % of these with a third label "
-        f"({sources['disagreement']}), "
-        f"{rates['seconds_per_judgment']:.1f} seconds per judgment ({sources['seconds']}), "
-        f"{rates['money_per_hour']:g} per hour. {effect}"
-    )
-
-
-def _points(difference: float) -> str:
-    points = f"{100 * difference:g}"
-    return f"{points} point" if points == "1" else f"{points} points"
-
-
-def _unknown(result: Result) -> str:
-    if result["rows"]:
-        return ""
-    return "No plan: the scores do not vary, or all captions belong to one video."
-
-
-def _named(rows: list[Result]) -> list[dict[str, Any]]:
-    return [{**row, "design": DESIGNS[row["design"]]} for row in rows]
-
-
-def _charts(result: Result) -> list[Chart]:
-    pairs = list(dict.fromkeys((row["first"], row["second"]) for row in result["rows"]))
-    if not pairs:
-        return []
-    drawn = pairs[:PAIRS_DRAWN]
-    rows = [
-        {**row, "pair": f"{row['first']}, {row['second']}"}
-        for row in _named(result["rows"])
-        if (row["first"], row["second"]) in drawn
-    ]
-    left = f" The first {PAIRS_DRAWN} pairs of runs are drawn." if len(pairs) > len(drawn) else ""
-    log = {"type": "log", "nice": False}
-    annotated = ", with all captions of each video" if result["unit"] == VIDEOS else ""
-    return [
-        Chart(
-            "captions",
-            "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left else ""),
-            "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            f"be shown, for every two runs{annotated}.{left}",
-            dashed_lines(
-                rows,
-                name_of("design", "Scored on", order=list(DESIGNS.values())),
-                x=quantity("difference", "Difference (log)", axis={"format": ".1%"}, scale=log),
-                y=quantity("captions", "Captions (log)", scale=log),
-                color=name_of("pair", "Runs"),
-            ),
-        )
-    ]
-
-
-def _warnings(result: Result) -> list[str]:
-    what = "design effect" if result["unit"] == VIDEOS else "variance"
-    return few_measured_warnings(result, what) if result["pilots"] else []
-
-
-PLAN = Kind(
+PLAN = Analysis(
     name="plan",
     title="Plan an annotation",
-    question="How many captions must be judged to show the difference that matters to you?",
+    question="How many captions must be judged to detect a difference?",
     source="Section 4.3",
     form=PlanForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
-    fill=_fill,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
+    fill_defaults=_fill_defaults,
     runs_needed=2,
     notes=(
-        "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × "
-        "√(ψ − d²)) ÷ d)², where d is the difference to be shown (Connor 1987). ψ is the "
-        "discordant share: the share of captions on which only one of the two systems is right. It "
-        "is measured here, and raised to d if it is lower than d.",
+        "C@k on the same captions: captions = ((z of the confidence × √ψ + z of the power × √(ψ "
+        "− d²)) ÷ d)², where d is the difference to detect (Connor 1987). ψ is the discordant "
+        "share: the share of captions on which only one of the two systems is correct. It is "
+        "measured here, and raised to d if it is lower than d.",
         "Other measures on the same captions use this formula with the mean square of the "
         "differences in place of ψ. Systems with captions of their own use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "
         "both are scored on the same captions.",
-        "Captions of one video repeat each other. By video, the number of captions is therefore "
-        "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number of "
-        "captions per video, weighted by that number. A design effect below 1 counts as 1. With "
-        "one caption of each video it is 1. Such a plan needs fewer captions but more videos.",
+        "Captions of one video are similar. By video, the number of captions is therefore "
+        "multiplied by the design effect measured here, 1 + (m − 1) × ICC. m is the mean number "
+        "of captions per video, weighted by that number. A design effect below 1 counts as 1. "
+        "With one caption of each video it is 1. Such a plan needs fewer captions but more "
+        "videos.",
         "If each system has captions of its own, all numbers include both sets.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "
         "measured. Imported judgments have no times.",

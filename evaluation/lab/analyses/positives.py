@@ -1,4 +1,4 @@
-"""How many positives captions have, before and after the labels, and at which length."""
+"""Number of positives per caption, before and after the labels, and by length."""
 
 from __future__ import annotations
 
@@ -11,10 +11,24 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.positives import at_the_ends, length_table, positives_per_query
 from evaluation.core.statistics.slices import kendall_tau_b, spearman
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Column, Inputs, Kind, Result, Table
-from evaluation.lab.analyses.specs import BARS, CELLS, count, name_of, offset, quantity, spec, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BARS,
+    CELLS,
+    Chart,
+    count,
+    name_of,
+    offset,
+    quantity,
+    spec,
+    step,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
-MOST_SHOWN = 50
+POSITIVES_MAX = 50
 SOURCES = {"original": "Original positives", "labelled": "With the labels"}
 
 
@@ -24,11 +38,11 @@ class PositivesForm(AnalysisForm):
         initial=5,
         min_value=0,
         max_value=50,
-        help_text="Captions shown from each of the short, the middle and the long end.",
+        help_text="Number of captions from the short end, the middle and the long end.",
     )
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     counts = {
         "original": positives_per_query(inputs.original),
         "labelled": positives_per_query(inputs.judged),
@@ -46,7 +60,7 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
             }
             for name, found in counts.items()
         },
-        "examples": _examples(inputs, lengths, counts, chosen["examples"]),
+        "examples": _examples(inputs, lengths, counts, options["examples"]),
     }
 
 
@@ -63,9 +77,10 @@ def _summary(positives: IntArray) -> Result:
 
 
 def _cells(table: IntArray) -> list[list[int]]:
-    """The cells that are not empty: [words, positives, captions]."""
+    """Return the non-empty cells: [words, positives, captions]."""
     words, positives = np.nonzero(table)
-    return np.stack([words, positives, table[words, positives]], axis=1).tolist()
+    cells: list[list[int]] = np.stack([words, positives, table[words, positives]], axis=1).tolist()
+    return cells
 
 
 def _examples(
@@ -95,12 +110,12 @@ def _tables(result: Result) -> list[Table]:
             "sources",
             "Positives",
             [
-                Column("source", "Counted"),
+                Column("source", "Positives by"),
                 Column("positives", "Positives", "count"),
                 Column("mean", "Mean per caption", "number"),
                 Column("median", "Median", "number"),
-                Column("most", "Most", "count"),
-                Column("without", "Captions without", "count"),
+                Column("most", "Maximum", "count"),
+                Column("without", "Captions without positives", "count"),
                 Column("spearman", "Spearman’s rho with length", "number"),
                 Column("kendall", "Kendall’s tau-b", "number"),
             ],
@@ -117,7 +132,7 @@ def _tables(result: Result) -> list[Table]:
         ),
         Table(
             "examples",
-            "Captions at the short, the middle and the long end",
+            "Short, middle and long captions",
             [
                 Column("end", "End"),
                 Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
@@ -144,7 +159,7 @@ def _per_caption(counts: dict[str, list[int]]) -> list[dict[str, int]]:
 
 def _charts(result: Result) -> list[Chart]:
     rows = [
-        {"positives": min(number, MOST_SHOWN), "captions": captions, "source": SOURCES[name]}
+        {"positives": min(number, POSITIVES_MAX), "captions": captions, "source": SOURCES[name]}
         for name, counts in result["per_caption"].items()
         for number, captions in enumerate(counts)
         if captions
@@ -155,12 +170,13 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "per-caption",
             "Captions by their number of positives",
-            f"Two series of bars over 0 to {MOST_SHOWN} positives and more: captions by the "
-            "original positives, and with the labels.",
+            "Two series of bars over the number of positives: captions by the original "
+            f"positives, and with the labels. The last bar is for {POSITIVES_MAX} or more "
+            "positives.",
             spec(
                 rows,
                 BARS,
-                x=step("positives", f"Positives ({MOST_SHOWN} stands for more, too)"),
+                x=step("positives", f"Positives (last: {POSITIVES_MAX} or more)"),
                 y=captions,
                 xOffset=offset(source),
                 color=source,
@@ -169,15 +185,15 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "by-length",
             "Positives by the length of the caption, with the labels",
-            "A heat map of captions by their words and their positives, with the sums of rows and "
-            "columns at its edges.",
+            "A heat map of captions by their number of words and of positives, with the sums of "
+            "rows and columns at its edges.",
             _heat_map(result["by_length"]["labelled"]),
         ),
     ]
 
 
 def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
-    """Captions by words and positives on a logarithmic scale of colours, with margins."""
+    """Return captions by words and positives on a logarithmic colour scale, with their sums."""
     keys = ("words", "positives", "captions")
     words = quantity("words", "Words", bin={"step": 1})
     positives = quantity("positives", "Positives", bin={"maxbins": 40})
@@ -204,10 +220,10 @@ def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
     }
 
 
-POSITIVES = Kind(
+POSITIVES = Analysis(
     name="positives",
     title="Positives per caption",
-    question="How many videos match a caption, and does its length tell?",
+    question="How many videos match a caption, and does this depend on its length?",
     source="Figures 2 and 11, tables 5 and 6",
     form=PositivesForm,
     compute=_compute,
@@ -215,8 +231,8 @@ POSITIVES = Kind(
     charts=_charts,
     runs_needed=0,
     notes=(
-        "A caption’s positives are the videos known to match it. Only pooled pairs were judged, so "
-        "with the labels this is a lower bound; by the original positives it is what the dataset "
-        "says, mostly one.",
+        "The positives of a caption are the videos that are known to match it. Only pooled pairs "
+        "were judged, so the number with the labels is a lower bound. By the original positives "
+        "it is the number in the data set, usually one.",
     ),
 )

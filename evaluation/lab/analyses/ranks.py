@@ -1,4 +1,4 @@
-"""At which ranks the positives stand, by where they came from."""
+"""Ranks of the positives, by their source."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from typing import Any
 
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    Table,
-    depth_field,
-)
-from evaluation.lab.analyses.specs import BARS, name_of, quantity, step
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import BARS, Chart, name_of, quantity, step
+from evaluation.lab.analyses.fields import depth_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 SOURCES = {"original": "Original positives", "new": "From the labels"}
 
@@ -25,11 +21,11 @@ class RanksForm(AnalysisForm):
     depth = depth_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     runs = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")
-        counts = ranks_by_source(ranked[:, : chosen["depth"]], inputs.judged, inputs.original)
+        counts = ranks_by_source(ranked[:, : options["depth"]], inputs.judged, inputs.original)
         runs[name] = {"original": counts[ORIGINAL].tolist(), "new": counts[NEW].tolist()}
     return {"captions": len(inputs.captions), "runs": runs}
 
@@ -57,7 +53,7 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("run", "Run"),
                 *(Column(key, title, "count") for key, title in SOURCES.items()),
-                Column("share", "Of these from the labels, %", "percent"),
+                Column("share", "From the labels, %", "percent"),
             ],
             [_totals(name, counts) for name, counts in result["runs"].items()],
         ),
@@ -92,17 +88,17 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "ranks",
             "Positives at each rank, by their source",
-            "A chart for each run: stacked bars over the ranks, original positives and those that "
-            "the labels brought.",
+            "A chart for each run: stacked bars over the ranks, for original positives and for "
+            "positives from the labels.",
             {"data": {"values": rows}, "facet": facet, "columns": 3, "spec": bars},
         )
     ]
 
 
-RANKS = Kind(
+RANKS = Analysis(
     name="ranks",
     title="Ranks of the positives",
-    question="Where in the lists do the new positives stand, and where the original ones?",
+    question="At which ranks are the new positives, and at which the original ones?",
     source="Figure 12",
     form=RanksForm,
     compute=_compute,

@@ -1,4 +1,4 @@
-"""Cheaper pools, tried out on one that is judged: which pairs should have been judged first?"""
+"""Cheaper pools, simulated on a judged pool: the order in which to judge pairs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from config.shared.progress import Progress
 from evaluation.core.pools.leave_out import gather_pool
 from evaluation.core.pools.replay import STRATEGIES, Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    BAND,
+    LINES,
+    PERCENT,
     Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
-    ShareMeasureField,
-    Table,
-    depth_field,
-    seed_field,
+    low_high,
+    name_of,
+    quantity,
+    spans,
 )
-from evaluation.lab.analyses.specs import BAND, LINES, PERCENT, low_high, name_of, quantity, spans
+from evaluation.lab.analyses.fields import ShareMeasureField, depth_field, seed_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
 
 STRATEGY = {
     "depth": "by depth",
@@ -45,54 +48,56 @@ class ReplayForm(AnalysisForm):
     measure = ShareMeasureField()
     depth = depth_field()
     error = forms.FloatField(
-        label="Error that is near enough, in points",
+        label="Tolerated error (points)",
         initial=0.5,
         min_value=0,
         max_value=100,
-        help_text="Of the system that is furthest from its score by all labels.",
+        help_text="Largest distance of a system from its score by all labels.",
     )
     seeds = forms.IntegerField(
-        label="Replays of each order",
+        label="Replays per order",
         initial=20,
         min_value=1,
         max_value=SEEDS_MAX,
-        help_text="Each replay draws the random part of an order again.",
+        help_text="Each replay repeats the random part of an order.",
     )
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    pool = gather_pool(inputs.ranked, chosen["depth"], inputs.judged, inputs.standing)
-    measure = parse_measure(chosen["measure"])
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    pool = gather_pool(inputs.ranked, options["depth"], inputs.judged, inputs.counted_originals)
+    measure = parse_measure(options["measure"])
     rows, enough = [], []
     for number, (name, strategy) in enumerate(STRATEGIES.items()):
         progress(number, len(STRATEGIES), f"replaying {STRATEGY[name]}")
-        rng = np.random.default_rng(chosen["seed"])
+        rng = np.random.default_rng(options["seed"])
         try:
-            (found,) = replay_seeds(pool, measure, {name: strategy}, seeds=chosen["seeds"], rng=rng)
+            (found,) = replay_seeds(
+                pool, measure, {name: strategy}, seeds=options["seeds"], rng=rng
+            )
         except ValueError as error:
             raise InvalidInput(str(error)) from error
         rows += [
             {"strategy": name, **_spread(budgets), **_band(budgets, "error")}
             for budgets in zip(*(one.budgets for one in found), strict=True)
         ]
-        enough.append({"strategy": name, **_spread([_enough(one, chosen) for one in found])})
+        enough.append({"strategy": name, **_spread([_enough(one, options) for one in found])})
     return {
-        "measure": chosen["measure"],
-        "error": chosen["error"],
-        "seeds": chosen["seeds"],
+        "measure": options["measure"],
+        "error": options["error"],
+        "seeds": options["seeds"],
         "rows": rows,
         "enough": enough,
     }
 
 
-def _enough(found: Replay, chosen: dict[str, Any]) -> Budget:
+def _enough(found: Replay, options: dict[str, Any]) -> Budget:
     """Return the smallest sufficient budget. With all labels, every score is exact."""
-    return found.enough(chosen["error"] / 100) or found.budgets[-1]
+    return found.enough(options["error"] / 100) or found.budgets[-1]
 
 
 def _spread(budgets: Sequence[Budget]) -> Result:
-    """Medians and bands over the seeds."""
+    """Return medians and bands over the seeds."""
     taus = [budget.tau.value for budget in budgets if budget.tau.value is not None]
     return {
         **_band(budgets, "share"),
@@ -134,29 +139,29 @@ def _tables(result: Result) -> list[Table]:
     return [
         Table(
             "enough",
-            f"How much suffices for {result['measure']} within {result['error']:g} points",
+            f"Sufficient budget for {result['measure']} within {result['error']:g} points",
             [
                 order,
-                Column("share", "Of the pool, %", "percent"),
+                Column("share", "Share of the pool, %", "percent"),
                 Column("share_band", "Band, %", "percent"),
                 Column("pairs", "Pairs judged", "count"),
-                Column("positives", "Relevant among them", "count"),
+                Column("positives", "Relevant pairs", "count"),
                 Column("positives_band", "Band", "count"),
                 tau,
                 tau_band,
             ],
             _named(result["enough"]),
-            note=f"{_replays(result)} From this budget on, no system is further off. A smaller "
-            "budget between those tried may be enough.",
+            note=f"{_replays(result)} From this budget on, no system has a larger error. A "
+            "smaller budget between those tried may be enough.",
         ),
         Table(
             "budgets",
             "All budgets",
             [
                 order,
-                Column("share", "Of the pool, %", "percent"),
+                Column("share", "Share of the pool, %", "percent"),
                 Column("pairs", "Pairs judged", "count"),
-                Column("positives", "Relevant among them", "count"),
+                Column("positives", "Relevant pairs", "count"),
                 Column("positives_band", "Band", "count"),
                 Column("error", "Largest error, points", "percent"),
                 Column("error_band", "Band of the error, points", "percent"),
@@ -174,25 +179,23 @@ def _charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "error",
-            f"Error of {result['measure']} by what is judged",
+            f"Error of {result['measure']} by the judged share",
             "A line for each order: the median of its replays, within the band of the middle 90 "
-            "% of them. It shows the largest distance of a system from its score by all labels. "
-            "It reaches zero when all pairs are judged.",
+            "% of them. It shows the largest distance of a system from its score by all labels, "
+            "which is zero when all pairs are judged.",
             _lines(result["rows"], error),
         ),
         Chart(
             "positives",
             "Relevant pairs found",
-            "A rising line for each order, within its band: the number of relevant pairs found "
-            "by "
-            "then.",
+            "A rising line for each order, within its band: the number of relevant pairs found.",
             _lines(result["rows"], quantity("positives", "Relevant")),
         ),
     ]
 
 
 def _lines(rows: list[Result], height: dict[str, Any]) -> dict[str, Any]:
-    """Medians, each within the band of its seeds."""
+    """Return medians, each within the band of its seeds."""
     name = height["field"]
     values = [{**row, **low_high(row[f"{name}_band"])} for row in _named(rows)]
     ends = {"y": {**height, "field": "low"}, "y2": {"field": "high"}}
@@ -206,10 +209,10 @@ def _lines(rows: list[Result], height: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-REPLAY = Kind(
+REPLAY = Analysis(
     name="replay",
     title="Cheaper pools",
-    question="Which pairs should be judged first, and how many would have done?",
+    question="Which pairs should be judged first, and how many would have been enough?",
     form=ReplayForm,
     compute=_compute,
     tables=_tables,
@@ -217,13 +220,13 @@ REPLAY = Kind(
     runs_needed=2,
     needs_labels=True,
     notes=(
-        "The pool is judged once more in another order: a pair’s label is revealed when its turn "
-        "comes, and what is not revealed counts as not relevant. Move to front and the bandits "
-        "stay with the run that brings relevant pairs, caption by caption.",
-        "Every order has a random part, so each is replayed several times. Captions take turns in "
-        "a random order, and “at random” and Thompson also draw numbers. A band shows the effect "
-        "of this chance. It does not show the effect of other captions or labels.",
-        "Only a pool that is judged to the chosen depth tells this. What is cheap here is likely "
-        "cheap for benchmarks like this one, and for this measure.",
+        "The judging of the pool is simulated in another order. The label of a pair is revealed "
+        "at its turn. Unrevealed pairs count as not relevant. Move to front and the bandits "
+        "prefer the run that contributes relevant pairs, for each caption.",
+        "Every order has a random part, so each is replayed several times. Captions come in a "
+        "random order, and “at random” and Thompson also draw numbers. A band shows the effect "
+        "of this randomness. It does not show the effect of other captions or labels.",
+        "The simulation needs a pool that is judged to the selected depth. An order that is "
+        "cheap here is probably cheap for similar benchmarks and for this measure.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Warnings about scores so close to 100 % that the rest may be noise."""
+"""Warnings about scores so close to 100 % that the remaining gap can be noise."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from evaluation.core.relevance.label_noise import score_change_by_noise
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.core.statistics.saturation import INTERVAL
-from evaluation.lab.analyses.base import Inputs, Result
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import label_set_labels
 
 SATURATION_NOTE = (
-    "Saturated: the points left to gain are no more than half of the width of the score’s interval "
-    "(other captions would move the score as far), or no more than the change in the score that "
-    "wrong labels cause. That change is the difference of the raw and the corrected score, which "
-    "the analysis “Wrong labels” shows with its interval. It is known where pairs with several "
-    "labels show how often labels are wrong."
+    "A score is saturated if the points left to gain are at most half the width of its interval, "
+    "or at most the change that wrong labels cause. This change is the difference of the raw and "
+    "the corrected score, which the analysis “Wrong labels” shows with its interval. It is known "
+    "if pairs with several labels show how often labels are wrong."
 )
 
 Changes = Mapping[tuple[str, str], float]
@@ -34,11 +34,10 @@ Changes = Mapping[tuple[str, str], float]
 def changes_by_noise(
     inputs: Inputs, measures: Sequence[str], judged: Judged, known: Judged
 ) -> Changes:
-    """Return the change in each score that label noise causes, without its sign, by run and
-    measure. What is not known is left out.
+    """Return the absolute change in each score that label noise causes, by run and measure.
 
-    judged: the labels of the scores. known: original positives that count as relevant whatever
-    people say. Labels are taken as the label set counts them, with those of confirmations.
+    Unknown changes are left out. judged: the labels of the scores. known: original positives that
+    count as relevant whatever their labels. The labels of confirmations are included.
     """
     wanted = [one for one in map(parse_measure, measures) if one.name in CORRECTABLE]
     if inputs.label_set is None or not wanted:
@@ -57,7 +56,7 @@ def changes_by_noise(
 
 
 def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
-    """A number for each pair that is right on average; None without error rates."""
+    """Return a number for each pair that is correct on average; None without error rates."""
     ranks = best_ranks(inputs.ranked.values(), labels.codes, inputs.benchmark.n_videos)
     strata, _ = rank_strata(labels.codes, ranks, inputs.original)
     table = labels.table(strata, np.zeros(len(strata), np.int64), 1)
@@ -66,7 +65,7 @@ def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
 
 
 def _no_judgments() -> JudgmentArrays:
-    """None of the single judgments: a label set has their counts."""
+    """Return no single judgments, because a label set contains their counts."""
     none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
     return JudgmentArrays(
         codes=none,

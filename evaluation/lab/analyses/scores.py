@@ -9,22 +9,31 @@ import numpy as np
 from config.shared.progress import Progress
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
-from evaluation.lab.analyses.base import (
-    AnalysisForm,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    PERCENT,
     Chart,
-    Column,
-    Inputs,
-    Kind,
-    MeasuresField,
-    Result,
-    Table,
-    confidence_field,
-    ends,
-    mean_of,
-    resamples_field,
-    seed_field,
-    unit_field,
+    low_high,
+    measures_in,
+    name_of,
+    quantity,
+    spans,
 )
+from evaluation.lab.analyses.equal_captions import (
+    add_equal_captions,
+    equal_captions_field,
+    uses_equal_captions,
+)
+from evaluation.lab.analyses.fields import (
+    MeasuresField,
+    confidence_field,
+    resamples_field,
+    resampling_unit_field,
+    seed_field,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     few_units_warnings,
@@ -32,58 +41,50 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
+from evaluation.lab.analyses.results import Result, ends, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
     disagreement_of,
     saturation_warnings,
 )
-from evaluation.lab.analyses.specs import (
-    DOTS,
-    PERCENT,
-    low_high,
-    measures_in,
-    name_of,
-    quantity,
-    spans,
-)
-from evaluation.lab.analyses.twins import added_twins, has_twins, twins_field
+from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"labelled": "By the labels", "original": "Original positives"}
 
 
 class ScoresForm(AnalysisForm):
     measures = MeasuresField(initial="C@1 C@5 C@10 AP AP(found)", shares=True)
-    twins = twins_field()
-    unit = unit_field()
+    twins = equal_captions_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field()
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     rows = []
-    by_original, by_labels = added_twins(inputs, chosen["twins"])
-    labelled = inputs.values_of(by_labels, chosen["measures"])
-    original = inputs.values_of(by_original, chosen["measures"])
-    known = inputs.standing if inputs.labels_only else by_original
-    noise = changes_by_noise(inputs, chosen["measures"], by_labels, known)
-    for number, measure in enumerate(chosen["measures"]):
-        progress(number, len(chosen["measures"]), f"resampling {chosen['unit']}")
+    by_original, by_labels = add_equal_captions(inputs, options["twins"])
+    labelled = inputs.values_of(by_labels, options["measures"])
+    original = inputs.values_of(by_original, options["measures"])
+    known = inputs.counted_originals if inputs.labels_only else by_original
+    noise = changes_by_noise(inputs, options["measures"], by_labels, known)
+    for number, measure in enumerate(options["measures"]):
+        progress(number, len(options["measures"]), f"resampling {options['unit']}")
         rows += [
             {
                 "run": name,
                 "measure": measure,
-                **_row(values, others, inputs, chosen, noise.get((name, measure))),
+                **_row(values, others, inputs, options, noise.get((name, measure))),
             }
             for (name, values), others in zip(
                 labelled[measure].items(), original[measure].values(), strict=True
             )
         ]
     return {
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
-        "twins": chosen["twins"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "twins": options["twins"],
         "rows": rows,
         "disagreement": disagreement_of(inputs),
     }
@@ -93,7 +94,7 @@ def _row(
     labelled: Any,
     original: Any,
     inputs: Inputs,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     noise: float | None,
 ) -> Result:
     """Return means with their intervals.
@@ -102,11 +103,11 @@ def _row(
     original positives alone there is no difference to estimate.
     """
     drawn = {
-        "confidence": chosen["confidence"],
-        "resamples": chosen["resamples"],
-        "clusters": inputs.clusters(chosen["unit"]),
+        "confidence": options["confidence"],
+        "resamples": options["resamples"],
+        "clusters": inputs.clusters(options["unit"]),
     }
-    rng = np.random.default_rng(chosen["seed"])
+    rng = np.random.default_rng(options["seed"])
     mean, interval = mean_of(labelled), mean_interval(labelled, rng=rng, **drawn)
     by_original = mean_interval(original, rng=rng, **drawn)
     change = (
@@ -180,8 +181,8 @@ def _charts(result: Result) -> list[Chart]:
         Chart(
             "scores",
             "Scores with their intervals",
-            "For each measure a dot for each run by the labels and by the original positives, on a "
-            "line that is its interval.",
+            "For each measure, a dot for each run by the labels and by the original positives, "
+            "on a line that is its interval.",
             {
                 "data": {"values": rows},
                 "facet": name_of("measure", order=measures_in(rows)),
@@ -194,14 +195,18 @@ def _charts(result: Result) -> list[Chart]:
 
 
 def _warnings(result: Result) -> list[str]:
-    twins = ["A and B also count the positives of twins."] if has_twins(result) else []
+    twins = (
+        ["A and B also count the positives of equal captions."]
+        if uses_equal_captions(result)
+        else []
+    )
     return twins + few_units_warnings(result) + saturation_warnings(result["rows"])
 
 
-SCORES = Kind(
+SCORES = Analysis(
     name="scores",
     title="Scores, before and after",
-    question="How good is each system, by the labels and by the original positives alone?",
+    question="How good is each system, by the labels and by the original positives?",
     source="Table 1",
     form=ScoresForm,
     compute=_compute,
@@ -209,9 +214,9 @@ SCORES = Kind(
     charts=_charts,
     warnings=_warnings,
     notes=(
-        "A is the score by the labels, B by the original positives alone, C what the labels "
-        "change. AP divides by all known positives of a caption; AP(found), as the published code "
-        "of the study does, by those that the list holds.",
+        "A is the score by the labels, B the score by the original positives, and C their "
+        "difference. AP divides by the number of all known positives of a caption. AP(found) "
+        "divides by the number of positives in the list, as the published code of the study does.",
         INTERVALS_NOTE,
         SATURATION_NOTE,
     ),

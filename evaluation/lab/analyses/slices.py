@@ -1,4 +1,4 @@
-"""Scores by kinds of captions: length, number of positives, tags, agreement of annotators."""
+"""Scores by slices of captions: length, number of positives, tags, agreement."""
 
 from __future__ import annotations
 
@@ -23,62 +23,52 @@ from evaluation.core.statistics.slices import (
     slice_means,
     spearman,
 )
-from evaluation.lab.analyses.base import (
-    VIDEOS,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Kind,
-    Result,
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
     count_units,
-    counted,
-    few_in_groups_warnings,
-    few_units_warnings,
     method_of,
-    method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.specs import PERCENT, dots, lying, quantity, step
+from evaluation.lab.analyses.layouts import slices as layout
+from evaluation.lab.analyses.layouts.slices import (
+    AGREEMENT,
+    COMPARED_MAX,
+    LENGTH,
+    SLICED,
+    TAGS,
+    TAGS_MAX,
+)
+from evaluation.lab.analyses.results import Result, ends
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
 
-LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
-SLICED = {
-    LENGTH: "Words in the caption",
-    POSITIVES: "Positives of the caption",
-    TAGS: "Tags of the caption",
-    AGREEMENT: "Agreement on the caption’s pairs",
-}
-# By AGREE, DIFFER and NOT_TOLD.
+# Names of AGREE, DIFFER and NO_REPEATED_LABELS, in this order.
 AGREEMENT_NAMES = ("labels agree", "labels differ on some pair", "no pair labelled several times")
-TAGS_MAX = 30
-# With more runs there are too many pairs for a table.
-COMPARED_MAX = 6
 
 
 class SlicesForm(AnalysisForm):
     measure = ShareMeasureField()
-    by = forms.ChoiceField(label="Sliced by", choices=list(SLICED.items()), initial=LENGTH)
+    by = forms.ChoiceField(label="Slice by", choices=list(SLICED.items()), initial=LENGTH)
     bins = forms.IntegerField(
         label="Slices",
         initial=6,
         min_value=2,
         max_value=30,
-        help_text="Of tags and agreement: as many as there are.",
+        help_text="Number of slices by length or positives. Tags and agreement have as many as "
+        "there are.",
     )
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
@@ -86,45 +76,45 @@ class SlicesForm(AnalysisForm):
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """Which captions stand in which slice, and the number behind it where it is one: [n_queries].
+    """The slices of captions, and the number that they are cut by, if there is one: [n_queries].
 
-    As in `Tagged`, a caption may stand in several slices, or in none.
+    As in `Tagged`, a caption can be in several slices, or in none.
     """
 
     places: Tagged
     attribute: IntArray | None = None
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """With the content of the tags, where they are asked for."""
-    if chosen["by"] == AGREEMENT and inputs.label_set is None:
-        raise InvalidInput("agreement is that of a label set; the original positives have none")
-    if chosen["by"] != TAGS:
-        return chosen
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Add the hash of the tags if the captions are sliced by tags."""
+    if options["by"] == AGREEMENT and inputs.label_set is None:
+        raise InvalidInput("Agreement needs a label set. Select one under “Labels”.")
+    if options["by"] != TAGS:
+        return options
     if not inputs.benchmark.tags.exists():
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no tags yet; a lead brings them on the page of the "
-            "benchmark, or import_tags does"
+            f"{inputs.benchmark.key} has no tags. A lead can import them on the page of the "
+            "benchmark, or with import_tags."
         )
-    return chosen | {"tags_sha256": tags_sha256(inputs.benchmark)}
+    return options | {"tags_sha256": tags_sha256(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    slicing = _slicing(inputs, chosen)
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    slicing = _slicing(inputs, options)
     places, attribute = slicing.places, slicing.attribute
-    clusters = inputs.clusters(chosen["unit"])
-    rng = np.random.default_rng(chosen["seed"])
+    clusters = inputs.clusters(options["unit"])
+    rng = np.random.default_rng(options["seed"])
     rows, correlations = [], []
-    values_by_run = inputs.values(inputs.judged, chosen["measure"])
+    values_by_run = inputs.values(inputs.judged, options["measure"])
     for number, (name, values) in enumerate(values_by_run.items()):
         progress(number, len(inputs.runs), "slicing")
         found = slice_means(
             values[places.queries],
             places.groups,
             places.names,
-            chosen["resamples"],
+            options["resamples"],
             rng=rng,
-            confidence=chosen["confidence"],
+            confidence=options["confidence"],
             clusters=None if clusters is None else clusters[places.queries],
         )
         rows += [
@@ -148,15 +138,15 @@ def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Resu
                 }
             )
     return {
-        "measure": chosen["measure"],
-        "by": chosen["by"],
-        "confidence": chosen["confidence"],
+        "measure": options["measure"],
+        "by": options["by"],
+        "confidence": options["confidence"],
         "slices": list(places.names),
         "left_out": places.left_out,
-        **resampled_by(inputs, chosen["unit"]),
+        **resampled_by(inputs, options["unit"]),
         "rows": rows,
         "correlations": correlations,
-        "differences": _differences(values_by_run, places, clusters, chosen, rng),
+        "differences": _differences(values_by_run, places, clusters, options, rng),
     }
 
 
@@ -164,7 +154,7 @@ def _differences(
     values_by_run: dict[str, FloatArray],
     places: Tagged,
     clusters: IntArray | None,
-    chosen: dict[str, Any],
+    options: dict[str, Any],
     rng: np.random.Generator,
 ) -> list[Result]:
     """Return every two of the first runs in each slice, with p corrected over all of them."""
@@ -179,9 +169,9 @@ def _differences(
             continue
         compared = compare_systems(
             values[:, queries],
-            chosen["resamples"],
+            options["resamples"],
             rng=rng,
-            confidence=chosen["confidence"],
+            confidence=options["confidence"],
             clusters=own,
         )
         found += compared
@@ -200,20 +190,22 @@ def _differences(
     ]
 
 
-def _slicing(inputs: Inputs, chosen: dict[str, Any]) -> Slicing:
-    """Raises `Conflict` where the tags are not those any more that the result would name."""
-    by, n_queries = chosen["by"], inputs.benchmark.n_queries
+def _slicing(inputs: Inputs, options: dict[str, Any]) -> Slicing:
+    """Return the slices. Raises `Conflict` if the tags have been replaced since the request."""
+    by, n_queries = options["by"], inputs.benchmark.n_queries
     if by == TAGS:
         tags = tagged_queries(inputs.benchmark)
-        if tags_sha256(inputs.benchmark) != chosen["tags_sha256"]:
-            raise Conflict("the tags were replaced at this moment; ask again")
+        if tags_sha256(inputs.benchmark) != options["tags_sha256"]:
+            raise Conflict(
+                "The tags have been replaced since the request. Request the analysis again."
+            )
         return Slicing(group_by_tags(tags, n_queries, TAGS_MAX, NO_TAG))
-    everybody = np.arange(n_queries)
+    all_captions = np.arange(n_queries)
     if by == AGREEMENT:
-        return Slicing(Tagged(everybody, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
+        return Slicing(Tagged(all_captions, _agreement(inputs), AGREEMENT_NAMES, left_out=0))
     attribute = inputs.caption_lengths if by == LENGTH else positives_per_query(inputs.judged)
-    bins = cut_by_quantiles(attribute, chosen["bins"])
-    return Slicing(Tagged(everybody, bins.groups, bins.names, left_out=0), attribute)
+    bins = cut_by_quantiles(attribute, options["bins"])
+    return Slicing(Tagged(all_captions, bins.groups, bins.names, left_out=0), attribute)
 
 
 def _agreement(inputs: Inputs) -> IntArray:
@@ -227,110 +219,25 @@ def _agreement(inputs: Inputs) -> IntArray:
     )
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    slices = Table(
-        "slices",
-        f"{result['measure']} by {SLICED[result['by']].lower()}",
-        [
-            Column("run", "Run"),
-            Column("slice", SLICED[result["by"]]),
-            Column("captions", "Captions", "count"),
-            *([Column("units", "Videos", "count")] if result.get("unit") == VIDEOS else []),
-            Column("mean", "Mean, %", "percent"),
-            Column("interval", percent, "percent"),
-            Column("method", "Interval by"),
-        ],
-        [{**row, "method": method_title(row.get("method"))} for row in result["rows"]],
-        note=_left_out(result["left_out"]),
-    )
-    correlations = Table(
-        "correlations",
-        "Correlation with the score of the caption",
-        [
-            Column("run", "Run"),
-            Column("spearman", "Spearman’s rho", "number"),
-            Column("kendall", "Kendall’s tau-b", "number"),
-        ],
-        result["correlations"],
-    )
-    tables = [slices]
-    if result.get("differences"):
-        tables.append(_differences_table(result, percent))
-    # Tags and agreement are not numbers.
-    return [*tables, correlations] if result["correlations"] else tables
-
-
-def _differences_table(result: Result, percent: str) -> Table:
-    rows = result["differences"]
-    slices = len({row["slice"] for row in rows})
-    left_out = len({row["run"] for row in result["rows"]}) - COMPARED_MAX
-    return Table(
-        "differences",
-        "Differences between every two systems in each slice",
-        [
-            Column("slice", SLICED[result["by"]]),
-            Column("first", "Run"),
-            Column("second", "minus run"),
-            Column("difference", "Difference, points", "points"),
-            Column("interval", percent, "points"),
-            Column("p_holm", "p (Holm, whole table)", "p"),
-            Column("p_randomisation", "p, randomisation", "p"),
-        ],
-        rows,
-        note=f"Holm’s correction covers the {counted(len(rows), 'test')} of this table: "
-        f"{counted(slices, 'slice')} by {counted(len(rows) // slices, 'pair')} of systems."
-        + (f" Only the first {COMPARED_MAX} runs are compared." if left_out > 0 else ""),
-    )
-
-
-def _warnings(result: Result) -> list[str]:
-    rows = [{"group": row["slice"], **row} for row in result["rows"]]
-    return few_units_warnings(result) or few_in_groups_warnings(result, rows, "slice")
-
-
-def _left_out(tags: int) -> str:
-    if not tags:
-        return ""
-    return f"The {TAGS_MAX} tags of most captions; {tags:,} more are left out."
-
-
-def _charts(result: Result) -> list[Chart]:
-    title = SLICED[result["by"]]
-    if result["by"] in (TAGS, AGREEMENT):
-        runs = {row["run"] for row in result["rows"]}
-        place, at = "y", lying("slice", result["slices"], len(runs))
-    else:
-        place, at = "x", step("slice", title, sort=result["slices"])
-    score = quantity("mean", result["measure"], axis={"format": PERCENT})
-    return [
-        Chart(
-            "slices",
-            f"{result['measure']} by {title.lower()}",
-            "Dots for each run over the slices, each on a line that is its interval.",
-            dots(result["rows"], place, at, score),
-        )
-    ]
-
-
-SLICES = Kind(
+SLICES = Analysis(
     name="slices",
-    title="Scores by kinds of captions",
-    question="Are systems better on short captions or long ones, with few matches or many, on "
-    "some topics, where people agree?",
+    title="Scores by slices of captions",
+    question="Do scores depend on the length of captions, their number of matches, their topic, "
+    "or the agreement of annotators?",
     form=SlicesForm,
     compute=_compute,
-    fill=_fill,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
+    fill_defaults=_fill_defaults,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
     notes=(
-        "By a number, slices hold about as many captions each, as far as equal values allow.",
-        "By tags, a caption counts in the slice of each of its tags; captions without one are a "
-        "slice of their own.",
-        "By agreement: of the pairs of a caption that several people labelled, whether all said "
-        "the same of each, relevant or not. The more such pairs, the likelier is one on which "
-        "they differ.",
+        "By length or positives, slices have about the same number of captions, as far as equal "
+        "values allow.",
+        "By tags, a caption counts in the slice of each of its tags. Captions without a tag are "
+        "a slice of their own.",
+        "By agreement, a caption is in a slice by its pairs with several labels: whether all "
+        "labels of each pair are equal, relevant or not. The more such pairs a caption has, the "
+        "more likely one of them has different labels.",
         INTERVALS_NOTE,
     ),
 )

@@ -1,4 +1,4 @@
-"""Scores by how much captions overlap with other texts: for `wording` and `train-overlap`."""
+"""Scores by the overlap of captions with other texts, for `wording` and `train-overlap`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,16 @@ from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.statistics.resampling import mean_interval
 from evaluation.core.statistics.slices import NO_GROUP, cut_at, kendall_tau_b, spearman
-from evaluation.lab.analyses.base import (
-    VIDEOS,
-    AnalysisForm,
-    Chart,
-    Column,
-    Inputs,
-    Result,
+from evaluation.lab.analyses.charts import PERCENT, Chart, dots, quantity, step
+from evaluation.lab.analyses.fields import (
     ShareMeasureField,
-    Table,
     confidence_field,
-    ends,
     resamples_field,
+    resampling_unit_field,
     seed_field,
-    unit_field,
 )
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import (
     count_units,
     few_in_groups_warnings,
@@ -34,7 +29,8 @@ from evaluation.lab.analyses.intervals import (
     method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.specs import PERCENT, dots, quantity, step
+from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.tables import Column, Table
 
 EXAMPLES = 20
 LENGTH = "length in words"
@@ -42,30 +38,30 @@ LENGTH = "length in words"
 
 class TextOverlapForm(AnalysisForm):
     measure = ShareMeasureField()
-    unit = unit_field()
+    unit = resampling_unit_field()
     confidence = confidence_field()
     resamples = resamples_field(1000)
     seed = seed_field()
 
 
 def scores_by_overlap(
-    inputs: Inputs, chosen: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
+    inputs: Inputs, options: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
 ) -> Result:
-    """The measure of each run by bins of overlap [n_queries], and what goes along with what."""
+    """Return the scores of each run by bins of overlap [n_queries], and the correlations."""
     bins = cut_at(overlap, cuts)
-    rng = np.random.default_rng(chosen["seed"])
-    clusters = inputs.clusters(chosen["unit"])
+    rng = np.random.default_rng(options["seed"])
+    clusters = inputs.clusters(options["unit"])
     rows: list[Result] = []
     with_scores: dict[str, list[Result]] = {"correlations": [], "length_correlations": []}
-    for run, values in inputs.values(inputs.judged, chosen["measure"]).items():
+    for run, values in inputs.values(inputs.judged, options["measure"]).items():
         for place, name in enumerate(bins.names):
             queries = np.flatnonzero(bins.groups == place)
             own = values[queries]
             interval = mean_interval(
                 own,
-                chosen["resamples"],
+                options["resamples"],
                 rng=rng,
-                confidence=chosen["confidence"],
+                confidence=options["confidence"],
                 clusters=None if clusters is None else clusters[queries],
             )
             row = {"run": run, "overlap": name, "captions": len(own), "interval": ends(interval)}
@@ -74,9 +70,9 @@ def scores_by_overlap(
         for key, attribute in zip(with_scores, (overlap, inputs.caption_lengths), strict=True):
             with_scores[key].append({"run": run, **_correlated(attribute, values)})
     return {
-        "measure": chosen["measure"],
-        "confidence": chosen["confidence"],
-        **resampled_by(inputs, chosen["unit"]),
+        "measure": options["measure"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
         "bins": list(bins.names),
         "rows": rows,
         "unknown": int((bins.groups == NO_GROUP).sum()),
@@ -86,8 +82,11 @@ def scores_by_overlap(
 
 
 def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]:
-    """Captions at even steps from the least to the most overlapping, each with the one of `texts`
-    that is most similar to it. overlap: a `TextOverlap`, whose module is imported when needed."""
+    """Return captions at even steps from the lowest to the highest overlap.
+
+    Each has the most similar one of `texts`. overlap: a `TextOverlap`, whose module is imported
+    only when needed.
+    """
     closest: IntArray = overlap.closest
     order = np.argsort(overlap.mean, kind="stable")
     steps = np.linspace(0, len(order) - 1, min(EXAMPLES, len(order))).round().astype(np.int64)
@@ -103,13 +102,13 @@ def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]
     ]
 
 
-def comparing(progress: Progress) -> Progress:
-    """The same for a function of core, which knows no phases."""
+def with_phase(progress: Progress) -> Progress:
+    """Return a progress function for core, which has no phases."""
 
-    def told(done: int, total: int | None, phase: str = "") -> None:
+    def report(done: int, total: int | None, phase: str = "") -> None:
         progress(done, total, "comparing captions")
 
-    return told
+    return report
 
 
 def _correlated(first: Any, second: Any) -> Result:
@@ -120,7 +119,10 @@ def _correlated(first: Any, second: Any) -> Result:
 
 
 def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
-    """others: what captions overlap with; closest: the head over the most similar one."""
+    """Return the tables.
+
+    others: the texts that captions overlap with. closest: the head of the most similar text.
+    """
     return [
         Table(
             "bins",
@@ -140,9 +142,9 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
         ),
         Table(
             "correlations",
-            "What goes along with what, caption by caption",
+            "Correlations over captions",
             [
-                Column("of", "Of the caption"),
+                Column("of", "Property"),
                 Column("run", "With"),
                 Column("spearman", "Spearman’s rho", "number"),
                 Column("kendall", "Kendall’s tau-b", "number"),
@@ -155,7 +157,7 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
         ),
         Table(
             "examples",
-            "From the least to the most overlapping caption",
+            "Examples from the lowest to the highest overlap",
             [
                 Column("overlap", "Overlap", "number"),
                 Column("caption_id", "Caption id"),

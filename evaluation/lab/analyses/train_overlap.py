@@ -1,4 +1,4 @@
-"""Captions that read like those that systems were trained on: are they answered from memory?"""
+"""Overlap with train captions: do systems remember them?"""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import SPLIT, AnalysisForm, Inputs, Kind, Result, split_field
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import SPLIT, split_field
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
-    comparing,
     examples,
     overlap_charts,
     overlap_tables,
     overlap_warnings,
     scores_by_overlap,
+    with_phase,
 )
 from pooling.selectors import get_train_split, train_texts
 
@@ -29,47 +33,49 @@ class TrainOverlapForm(TextOverlapForm):
     field_order = (*AnalysisForm.base_fields, SPLIT)
 
 
-def _fill(inputs: Inputs, chosen: dict[str, Any]) -> dict[str, Any]:
-    """With the content of the split, which its name alone does not tell."""
-    if not chosen[SPLIT]:
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Add the hash of the split, because its name does not identify its content."""
+    if not options[SPLIT]:
         raise InvalidInput(
-            f"{inputs.benchmark.key} has no train captions yet; a lead brings them on the page of "
-            "the benchmark, or import_train_captions does"
+            f"{inputs.benchmark.key} has no train captions. A lead can import them on the page of "
+            "the benchmark, or with import_train_captions."
         )
-    return chosen | {"split_sha256": get_train_split(inputs.benchmark, chosen[SPLIT]).sha256}
+    return options | {"split_sha256": get_train_split(inputs.benchmark, options[SPLIT]).sha256}
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    # As in `matching`: sparse matrices are imported when they are needed.
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_train
 
-    train = train_texts(get_train_split(inputs.benchmark, chosen[SPLIT]))
-    overlap = overlap_with_train(inputs.captions, train, progress=comparing(progress))
+    train = train_texts(get_train_split(inputs.benchmark, options[SPLIT]))
+    overlap = overlap_with_train(inputs.captions, train, progress=with_phase(progress))
     progress(0, None, "scoring runs")
     return {
-        "split": chosen[SPLIT],
+        "split": options[SPLIT],
         "train_captions": len(train),
-        **scores_by_overlap(inputs, chosen, overlap.mean, CUTS),
+        **scores_by_overlap(inputs, options, overlap.mean, CUTS),
         "examples": examples(inputs, overlap, train),
     }
 
 
-TRAIN_OVERLAP = Kind(
+TRAIN_OVERLAP = Analysis(
     name="train-overlap",
     title="Overlap with the train captions",
-    question="Are captions easier that read like those that systems were trained on?",
+    question="Are captions easier if they are similar to train captions?",
     source="Figure 8, table 7",
     form=TrainOverlapForm,
     compute=_compute,
-    fill=_fill,
+    fill_defaults=_fill_defaults,
     tables=partial(overlap_tables, others=OTHERS, closest="Most similar train caption"),
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,
     notes=(
-        "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are "
-        "among the train captions) of a caption with the ten train captions most similar to it.",
-        "All runs are held against the same split: of a system that was trained on other captions "
-        "it says nothing. The analysis wording compares captions among themselves.",
+        "Overlap is the mean cosine similarity of a caption with the ten train captions most "
+        "similar to it. It compares sequences of five characters, weighted by their rarity among "
+        "the train captions.",
+        "All runs are compared with the same split. The result does not apply to a system that "
+        "was trained on other captions. The analysis “Repeated wording” compares captions with "
+        "each other.",
         INTERVALS_NOTE,
     ),
 )

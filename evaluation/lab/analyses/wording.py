@@ -1,4 +1,4 @@
-"""Captions that read like others: does repeated wording make them easy?"""
+"""Overlap of captions with each other: does repeated wording make them easy?"""
 
 from __future__ import annotations
 
@@ -7,53 +7,55 @@ from typing import Any
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
-from evaluation.lab.analyses.base import Inputs, Kind, Result
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
+from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
-    comparing,
     examples,
     overlap_charts,
     overlap_tables,
     overlap_warnings,
     scores_by_overlap,
+    with_phase,
 )
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 OTHERS = "captions of other videos"
 
 
-def _compute(inputs: Inputs, chosen: dict[str, Any], progress: Progress) -> Result:
-    # As in `matching`: sparse matrices are imported when they are needed.
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_others
 
     if len(set(inputs.first_videos.tolist())) < 2:
-        raise InvalidInput("there are no captions of other videos to compare with")
+        raise InvalidInput("There are no captions of other videos to compare with.")
     overlap = overlap_with_others(
-        inputs.captions, inputs.first_videos, progress=comparing(progress)
+        inputs.captions, inputs.first_videos, progress=with_phase(progress)
     )
     progress(0, None, "scoring runs")
     return {
-        **scores_by_overlap(inputs, chosen, overlap.mean, CUTS),
+        **scores_by_overlap(inputs, options, overlap.mean, CUTS),
         "examples": examples(inputs, overlap, inputs.captions),
     }
 
 
-WORDING = Kind(
+WORDING = Analysis(
     name="wording",
     title="Repeated wording",
-    question="Are captions easier that read like many others?",
-    source="in the manner of figure 8 and table 7",
+    question="Are captions easier if they are similar to many others?",
+    source="Like figure 8 and table 7",
     form=TextOverlapForm,
     compute=_compute,
-    tables=partial(overlap_tables, others=OTHERS, closest="Most similar of another video"),
+    tables=partial(overlap_tables, others=OTHERS, closest="Most similar caption of another video"),
     charts=partial(overlap_charts, others=OTHERS),
     warnings=overlap_warnings,
     notes=(
-        "Overlap: mean cosine similarity (runs of five characters, weighted by how rare they are) "
-        "of a caption with the ten most similar captions of other videos of this benchmark. The "
-        "study compares with the captions that systems were trained on, as the analysis "
-        "train-overlap does; this one needs no other captions.",
+        "Overlap is the mean cosine similarity of a caption with the ten most similar captions "
+        "of other videos of this benchmark. It compares sequences of five characters, weighted "
+        "by their rarity. The study compares with the captions that systems were trained on, as "
+        "the analysis “Overlap with the train captions” does. This one needs no other captions.",
         INTERVALS_NOTE,
     ),
 )

@@ -1,7 +1,7 @@
-"""Ranked lists compared: which captions a choice selects, and the lists of one of them.
+"""Selects the captions of a comparison of ranked lists.
 
-Page, files, command and API read from here. Nothing is stored: from the ranks of the positives,
-which are kept in the cache for each run and label set, a choice is answered at once.
+Page, files, command and API use it. Nothing is stored. The ranks of positives are cached for each
+run and label set, so that a comparison is fast.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from config.shared.version import code_version
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
     Places,
+    changed_by_labels,
     find_places,
     in_order,
     new_in_tops,
-    what_labels_change,
-    who_is_right,
+    select_by_correctness,
 )
-from evaluation.lab.analyses.asked import COMMON, filled_form, labels_asked
-from evaluation.lab.analyses.base import AnalysisForm, Inputs
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.question import (
+    COMMON_FIELDS,
+    build_form,
+    check_form,
+    get_label_source,
+)
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm
 from evaluation.release.selectors import ORIGINAL
 from pooling.models import Benchmark, Query, Run
@@ -34,9 +40,9 @@ from pooling.selectors import find_runs, query_keys, query_texts, ranked_matrix
 
 Row = dict[str, Any]
 
-KEPT_FOR_SECONDS = 3600
-# What one looks at of the captions, not which they are.
-OF_THE_VIEW = ("depth", "caption", "at")
+CACHE_SECONDS = 3600
+# Options that select what is shown of the captions, not which captions.
+VIEW_FIELDS = ("depth", "caption", "at")
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,8 @@ class Captions:
     texts: list[str]
     lengths: IntArray
 
-    def with_words(self, text: str) -> IntArray:
-        """Numbers of the captions that hold all words of the text, in whatever case."""
+    def captions_containing(self, text: str) -> IntArray:
+        """Return the numbers of the captions that contain all words of the text, in any case."""
         words = text.casefold().split()
         found = (
             number
@@ -60,11 +66,11 @@ class Captions:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A valid choice: `inputs` holds the runs in the order in which they are shown."""
+    """The options of a valid form. `inputs` has the runs in the order in which they are shown."""
 
     inputs: Inputs
-    chosen: dict[str, Any]
-    # How the form named the labels: a version, the draft, or the original positives.
+    options: dict[str, Any]
+    # The labels as in the form: a version, the draft, or the original positives.
     labels: str
 
     @property
@@ -73,7 +79,7 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        first, second = self.chosen["first"], self.chosen["second"]
+        first, second = self.options["first"], self.options["second"]
         return (first, second) if first and second else None
 
     @cached_property
@@ -86,32 +92,37 @@ class Comparison:
 
     @cached_property
     def queries(self) -> IntArray:
-        """The numbers of the captions that are chosen, in order, int64 [n]."""
+        """The numbers of the selected captions, in order, int64 [n]."""
         if not self.places:
             return np.empty(0, np.int64)
-        chosen, cutoff = self.chosen, self.chosen["cutoff"]
-        by_labels = chosen["by"] == BY_LABELS
-        kept = who_is_right(chosen["show"], self.places, self.pair, cutoff, by_labels=by_labels)
-        kept &= what_labels_change(chosen["effect"], self.places, cutoff)
+        options, cutoff = self.options, self.options["cutoff"]
+        by_labels = options["by"] == BY_LABELS
+        kept = select_by_correctness(
+            options["show"], self.places, self.pair, cutoff, by_labels=by_labels
+        )
+        kept &= changed_by_labels(options["effect"], self.places, cutoff)
         lengths = self.captions.lengths
-        kept &= (lengths >= (chosen["least"] or 0)) & (lengths <= (chosen["most"] or np.inf))
+        kept &= (lengths >= (options["least"] or 0)) & (lengths <= (options["most"] or np.inf))
         queries = np.flatnonzero(kept)
-        if chosen["text"]:
-            queries = np.intersect1d(queries, self.captions.with_words(chosen["text"]))
-        return in_order(queries, chosen["order"], self.places, self.pair, cutoff, lengths)
+        if options["text"]:
+            queries = np.intersect1d(queries, self.captions.captions_containing(options["text"]))
+        return in_order(queries, options["order"], self.places, self.pair, cutoff, lengths)
 
     @cached_property
     def new(self) -> IntArray:
-        """How many places in the tops of the runs hold positives that the labels brought."""
-        return new_in_tops(self.places, self.chosen["cutoff"])
+        """Number of new positives in the top k of all runs, for each query."""
+        return new_in_tops(self.places, self.options["cutoff"])
 
     def query(self) -> int | None:
-        """The number of the caption that is looked at: the one named, also where it is not among
-        those chosen, else the one at its place; past the end is the last. Raises `InvalidInput`
-        for a name that no caption has."""
-        key = self.chosen["caption"]
+        """Return the number of the caption to show, or None if there is none.
+
+        This is the named caption, even if it is not selected. Otherwise it is the caption at the
+        position; a position past the end is the last one. Raises `InvalidInput` for an unknown
+        name.
+        """
+        key = self.options["caption"]
         if not key:
-            place = min(self.chosen["at"], len(self.queries))
+            place = min(self.options["at"], len(self.queries))
             return int(self.queries[place - 1]) if place else None
         named = Query.objects.filter(benchmark=self.benchmark, key=key)
         number = named.values_list("number", flat=True).first()
@@ -120,35 +131,40 @@ class Comparison:
         return number if self.inputs.runs else None
 
     def place(self, query: int) -> int | None:
-        """The place of a caption among those chosen, from 1."""
+        """Return the position of a caption among the selected ones, from 1."""
         found = np.flatnonzero(self.queries == query)
         return int(found[0]) + 1 if len(found) else None
 
     def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Row]:
-        """What is told of each of the captions chosen, as JSON objects; of MSVD and two dozen runs
-        a gigabyte, were all of them kept."""
+        """Return the selected captions as JSON objects, one at a time.
+
+        For MSVD and two dozen runs, all of them would take a gigabyte of memory.
+        """
         return map(self.row, self.queries[start:stop].tolist())
 
     def row(self, query: int) -> Row:
-        """rank: of the first positive, null where the list holds none; right: within the cut-off.
-        new: places in the tops of all runs that hold positives which the labels brought."""
+        """Return one caption as a JSON object.
+
+        rank: of the first positive; null if the list has none. right: whether it is within the
+        cutoff. new: number of new positives in the top k of all runs.
+        """
         return {
             "caption_id": self.captions.keys[query],
             "caption": self.captions.texts[query],
             "words": int(self.captions.lengths[query]),
             "new": int(self.new[query]),
-            "runs": {name: self._standing(run, query) for name, run in self.places.items()},
+            "runs": {name: self._first_ranks(run, query) for name, run in self.places.items()},
         }
 
-    def _standing(self, run: Places, query: int) -> Row:
-        cutoff, by_labels = self.chosen["cutoff"], self.inputs.label_set is not None
+    def _first_ranks(self, run: Places, query: int) -> Row:
+        cutoff, by_labels = self.options["cutoff"], self.inputs.label_set is not None
         return {
-            "original": _told(int(run.original[query]), cutoff),
-            "labelled": _told(int(run.labelled[query]), cutoff) if by_labels else None,
+            "original": _rank_as_json(int(run.original[query]), cutoff),
+            "labelled": _rank_as_json(int(run.labelled[query]), cutoff) if by_labels else None,
         }
 
-    def told(self) -> Row:
-        """All captions chosen, as a JSON object."""
+    def as_json(self) -> Row:
+        """Return all selected captions as a JSON object."""
         return {
             "count": len(self.queries),
             "captions": list(self.rows()),
@@ -157,7 +173,7 @@ class Comparison:
 
     @property
     def provenance(self) -> Row:
-        """What was looked at and what was chosen, as a JSON object."""
+        """The inputs and options of the comparison, as a JSON object."""
         label_set, benchmark = self.inputs.label_set, self.benchmark
         return {
             "benchmark": benchmark.key,
@@ -166,64 +182,70 @@ class Comparison:
             "labels_sha256": label_set.sha256 if label_set else None,
             "labels_only": self.inputs.labels_only,
             "runs": {run.name: run.sha256 for run in self.inputs.runs},
-            "chosen": {name: self.chosen[name] for name in self.chosen if name not in OF_THE_VIEW},
+            "chosen": {
+                name: self.options[name] for name in self.options if name not in VIEW_FIELDS
+            },
             "code_version": code_version(),
         }
 
     def address(self, **other: Any) -> dict[str, Any]:
-        """What an address says to come back to this, whatever is published or uploaded later."""
-        given: dict[str, Any] = {
+        """Return the query parameters of a permanent link to this comparison.
+
+        Later label sets and runs do not change it.
+        """
+        data: dict[str, Any] = {
             "labels": self.labels,
             "only": "on" if self.inputs.labels_only else None,
         }
-        given |= {"runs": [run.name for run in self.inputs.runs]}
-        given |= {
+        data |= {"runs": [run.name for run in self.inputs.runs]}
+        data |= {
             name: value
-            for name, value in self.chosen.items()
+            for name, value in self.options.items()
             if value != CompareForm.base_fields[name].initial and name not in ("at", "caption")
         }
-        return {name: value for name, value in (given | other).items() if value not in (None, "")}
+        return {name: value for name, value in (data | other).items() if value not in (None, "")}
 
 
-def compare_lists(benchmark: Benchmark, given: Mapping[str, Any]) -> Comparison:
-    """Check what is given, by the names of the form's fields. Raises `InvalidInput`."""
-    form = filled_form(CompareForm, benchmark, given)
-    unknown = set(given) - set(form.fields)
-    if unknown:
-        raise InvalidInput(f"the comparison knows no {', '.join(sorted(unknown))}")
-    if not form.is_valid():
-        name, problems = next(iter(form.errors.items()))
-        raise InvalidInput(f"{name}: {problems[0]}")
-    return comparison_of(benchmark, form)
+def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
+    """Return the comparison with these values of form fields. Raises `InvalidInput`."""
+    form = build_form(CompareForm, benchmark, data)
+    check_form(form)
+    return comparison_from_form(benchmark, form)
 
 
-def comparison_of(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
-    """What a valid form chooses."""
-    chosen = dict(form.cleaned_data)
-    labels, only, names = (chosen.pop(name) for name in COMMON)
-    label_set = labels_asked(benchmark, labels)
-    runs = _shown({run.name: run for run in find_runs(benchmark)}, names, chosen)
+def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison:
+    """Return the comparison of a valid form."""
+    options = dict(form.cleaned_data)
+    labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
+    label_set = get_label_source(benchmark, labels)
+    runs = _select_runs({run.name: run for run in find_runs(benchmark)}, names, options)
     inputs = Inputs(benchmark, runs, label_set, labels_only=only and label_set is not None)
-    return Comparison(inputs, chosen, labels)
+    return Comparison(inputs, options, labels)
 
 
-def _shown(known: Mapping[str, Run], ticked: list[str], chosen: Mapping[str, Any]) -> list[Run]:
-    """A and B and the runs ticked, or all where none is, as many as fit."""
-    names = dict.fromkeys([chosen["first"], chosen["second"], *(ticked or known)])
+def _select_runs(
+    known: Mapping[str, Run], ticked: list[str], options: Mapping[str, Any]
+) -> list[Run]:
+    """Return A and B and the selected runs, or all if none is selected, up to the maximum."""
+    names = dict.fromkeys([options["first"], options["second"], *(ticked or known)])
     return [known[name] for name in names if name][:RUNS_MAX]
 
 
 def look_up_caption(comparison: Comparison) -> int:
-    """The caption that is looked at. Raises `NotFound` where none is chosen."""
+    """Return the number of the caption to show. Raises `NotFound` if none is selected."""
     query = comparison.query()
     if query is None:
-        raise NotFound("No caption is like that.")
+        raise NotFound("No caption matches.")
     return query
 
 
 @lru_cache(maxsize=4)
 def _captions(pk: int, sha256: str) -> Captions:
-    """Kept for the process: captions never change. By their hash, too, for keys are given again."""
+    """Return the captions of a benchmark.
+
+    They are cached in the process, because captions never change. The hash is a parameter because
+    primary keys can be reused.
+    """
     benchmark = Benchmark.objects.get(pk=pk)
     texts = query_texts(benchmark)
     lengths = np.array([len(text.split()) for text in texts], np.int64)
@@ -231,7 +253,7 @@ def _captions(pk: int, sha256: str) -> Captions:
 
 
 def _places(inputs: Inputs, run: Run) -> Places:
-    """Kept in the cache by the hashes of what they come from."""
+    """Return the ranks of positives, cached by the hashes of their inputs."""
     label_set, benchmark = inputs.label_set, inputs.benchmark
     labels = f"{label_set.sha256}-{inputs.labels_only:d}" if label_set else ORIGINAL
     of = f"{benchmark.pk}-{benchmark.captions_sha256[:16]}-{run.pk}-{run.sha256}"
@@ -239,9 +261,9 @@ def _places(inputs: Inputs, run: Run) -> Places:
     found: Places | None = cache.get(key)
     if found is None:
         found = find_places(ranked_matrix(run), inputs.judged, inputs.original)
-        cache.set(key, found, KEPT_FOR_SECONDS)
+        cache.set(key, found, CACHE_SECONDS)
     return found
 
 
-def _told(rank: int, cutoff: int) -> Row:
+def _rank_as_json(rank: int, cutoff: int) -> Row:
     return {"rank": rank or None, "right": 0 < rank <= cutoff}

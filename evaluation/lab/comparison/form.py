@@ -1,4 +1,4 @@
-"""What may be chosen when ranked lists are compared; page, command and API all fill it in."""
+"""The form of the comparison, which page, command and API fill."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from django import forms
 
 from evaluation.core.relevance import compare
-from evaluation.lab.analyses.base import AnalysisForm
+from evaluation.lab.analyses.forms import AnalysisForm
 
-# Lists stand side by side and scroll; with more the page is long to load and nobody looks.
+# Lists are side by side and scroll. With more, the page takes long to load.
 RUNS_MAX = 24
 CUTOFF_MAX = 1000
-# Beyond the longest of captions.
-WORDS_MAX = 10**6
+# More than any caption has.
+MAX_WORDS = 10**6
 BY_LABELS, BY_ORIGINAL = "labelled", "original"
 
 
@@ -23,29 +23,28 @@ def _whole(label: str, highest: int, **options: Any) -> forms.IntegerField:
 
 
 class CompareForm(AnalysisForm):
-    """Which captions, by which runs, and how much of the lists.
+    """Selects captions, runs, and the part of the lists to show.
 
-    The runs named A and B are always shown, before all others. Where they are not named they are
-    the first two.
+    Runs A and B are always shown, before all others. By default they are the first two runs.
     """
 
     first = forms.ChoiceField(label="Run A", required=False)
     second = forms.ChoiceField(label="Run B", required=False)
     show = forms.ChoiceField(
-        label="Who is right",
+        label="Correct runs",
         initial=compare.ALL,
         choices=[
             (compare.ALL, "any"),
-            (compare.FIRST, "A right, B wrong"),
-            (compare.SECOND, "B right, A wrong"),
-            (compare.DIFFER, "one of A and B right"),
-            (compare.EVERY, "all runs right"),
-            (compare.NEITHER, "no run right"),
+            (compare.FIRST, "A correct, B wrong"),
+            (compare.SECOND, "B correct, A wrong"),
+            (compare.DIFFER, "one of A and B correct"),
+            (compare.EVERY, "all runs correct"),
+            (compare.NEITHER, "no run correct"),
         ],
     )
-    cutoff = _whole("Right within the top", CUTOFF_MAX, initial=1)
+    cutoff = _whole("Correct within the top", CUTOFF_MAX, initial=1)
     by = forms.ChoiceField(
-        label="Right by",
+        label="Correct by",
         initial=BY_LABELS,
         choices=[(BY_LABELS, "the labels"), (BY_ORIGINAL, "the original positives")],
     )
@@ -53,67 +52,67 @@ class CompareForm(AnalysisForm):
         label="Changed by the labels",
         initial=compare.ANY,
         choices=[
-            (compare.ANY, "or not"),
-            (compare.NEW, "new positives in a top"),
-            (compare.TURNED, "a run turned right or wrong"),
+            (compare.ANY, "yes or no"),
+            (compare.NEW, "new positives in the top"),
+            (compare.TURNED, "a run became correct or wrong"),
         ],
     )
     order = forms.ChoiceField(
-        label="In order",
+        label="Order",
         initial=compare.BENCHMARK,
         choices=[
-            (compare.BENCHMARK, "of the benchmark"),
+            (compare.BENCHMARK, "as in the benchmark"),
             (compare.CHANGED, "most changed by the labels first"),
-            (compare.APART, "A and B farthest apart first"),
+            (compare.BY_DISTANCE, "largest rank difference of A and B first"),
             (compare.SHORT, "shortest first"),
             (compare.LONG, "longest first"),
         ],
     )
     text = forms.CharField(
-        label="Text in it",
+        label="Text",
         required=False,
         max_length=200,
-        help_text="Words or parts of words, all of them.",
+        help_text="Captions that contain all these words or parts of words.",
     )
-    least = _whole("Words, at least", WORDS_MAX, required=False)
-    most = _whole("Words, at most", WORDS_MAX, required=False)
+    least = _whole("Minimum words", MAX_WORDS, required=False)
+    most = _whole("Maximum words", MAX_WORDS, required=False)
     depth = _whole("Ranks shown", 50, initial=10)
-    caption = forms.CharField(label="Caption with the id", required=False, max_length=500)
-    at = _whole("Place among them", 10**9, initial=1, widget=forms.HiddenInput)
+    caption = forms.CharField(label="Caption id", required=False, max_length=500)
+    at = _whole("Position", 10**9, initial=1, widget=forms.HiddenInput)
 
-    def __init__(self, given: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
-        super().__init__(given, runs=runs, **labels)
+    def __init__(self, data: Mapping[str, Any], *, runs: Sequence[str], **labels: Any) -> None:
+        super().__init__(data, runs=runs, **labels)
         shown = [name for name in self.data["runs"] or runs if name in runs]
         two = _two_of(shown, self.data["first"], self.data["second"])
         self.data = {**self.data, **two}
         for field, name in two.items():
-            nobody = [] if name else [("", "–")]
-            self._offer(field, [*nobody, *((run, run) for run in runs)])
+            empty = [] if name else [("", "–")]
+            self._offer(field, [*empty, *((run, run) for run in runs)])
 
     def clean_runs(self) -> list[str]:
         names: list[str] = list(dict.fromkeys(self.cleaned_data["runs"]))
         if len(names) > RUNS_MAX:
-            raise forms.ValidationError(f"At most {RUNS_MAX} lists side by side.")
+            raise forms.ValidationError(f"Select at most {RUNS_MAX} runs.")
         return names
 
     def clean(self) -> dict[str, Any]:
-        chosen = self.cleaned_data
-        first, second = chosen.get("first"), chosen.get("second")
+        options = self.cleaned_data
+        first, second = options.get("first"), options.get("second")
         if first and first == second:
-            self.add_error("second", "A and B are one run.")
+            self.add_error("second", "Select two different runs as A and B.")
         if not (first and second):
-            if chosen.get("show") in compare.OF_TWO:
-                self.add_error("show", "This takes two runs.")
-            if chosen.get("order") == compare.APART:
-                self.add_error("order", "This takes two runs.")
-        least, most = chosen.get("least"), chosen.get("most")
+            if options.get("show") in compare.NEEDS_PAIR:
+                self.add_error("show", "Select runs A and B to use this option.")
+            if options.get("order") == compare.BY_DISTANCE:
+                self.add_error("order", "Select runs A and B to use this option.")
+        least, most = options.get("least"), options.get("most")
         if least and most and least > most:
-            self.add_error("most", "Less than the least.")
-        return chosen
+            self.add_error("most", "The maximum must not be below the minimum.")
+        return options
 
 
 def _two_of(shown: Sequence[str], first: Any, second: Any) -> dict[str, Any]:
-    """A and B; where one is not named, the first run of those shown that the other is not."""
+    """Return A and B. A missing one is the first shown run that is not the other."""
     first = first or next((name for name in shown if name != second), "")
     second = second or next((name for name in shown if name != first), "")
     return {"first": first, "second": second}

@@ -1,4 +1,4 @@
-"""The ranked lists of one caption side by side, each video with what is known of it."""
+"""The ranked lists of one caption, with the labels of each video."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
-from evaluation.lab.analyses.base import Inputs
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.comparison.captions import Comparison
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
@@ -17,24 +17,24 @@ from pooling.selectors import playable_address, top_videos
 
 POSITIVE, NEW, IRRELEVANT = "original", "relevant", "irrelevant"
 CONFLICT, UNJUDGED = "conflict", "unjudged"
-WORDS = {
+DESCRIPTIONS = {
     POSITIVE: "original positive",
     NEW: "relevant by the labels",
     IRRELEVANT: "judged not relevant",
     CONFLICT: "labels in conflict",
-    UNJUDGED: "not judged",
+    UNJUDGED: "unjudged",
 }
-# Beside each video; with many runs the lists themselves tell, by being highlighted.
-ALSO_SHOWN = 3
+# Maximum number of other lists that are named for each video.
+OTHER_RANKS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedVideo:
     """A video at a rank of a list.
 
-    kind: one of WORDS. label: what people said, None where it comes to nothing. counts: whether it
-    is a positive, which without the original positives is for people alone to say. also: its rank
-    in the other lists, by their names.
+    kind: a key of DESCRIPTIONS. label: None if there is no label. counts: whether it is a positive,
+    which depends on the labels alone if the original positives are left out. also: its rank in the
+    other lists, by the names of their runs.
     """
 
     rank: int
@@ -49,27 +49,27 @@ class Found:
         return playable_address(self.video)
 
     @property
-    def words(self) -> str:
-        """An original positive counts whatever people said; what they said is told."""
-        said = [WORDS[self.kind]]
+    def description(self) -> str:
+        """The kind of the video. For an original positive also its label, which scores ignore."""
+        parts = [DESCRIPTIONS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
-            said.append(WORDS[IRRELEVANT])
+            parts.append(DESCRIPTIONS[IRRELEVANT])
         if self.kind == POSITIVE and self.label == NO_LABEL:
-            said.append(WORDS[CONFLICT])
+            parts.append(DESCRIPTIONS[CONFLICT])
         if self.kind == POSITIVE and not self.counts:
-            said.append("does not count")
-        return ", ".join(said)
+            parts.append("does not count")
+        return ", ".join(parts)
 
     @property
-    def also_said(self) -> str:
-        """Which of the other lists have it, and at which rank; of many the first."""
+    def other_ranks_text(self) -> str:
+        """The first other lists that contain the video, with its ranks."""
         ranks = [f"{name} {rank}" for name, rank in self.also.items()]
-        more = [f"{len(ranks) - ALSO_SHOWN} more"] if len(ranks) > ALSO_SHOWN else []
-        return ", ".join(ranks[:ALSO_SHOWN] + more)
+        more = [f"{len(ranks) - OTHER_RANKS_MAX} more"] if len(ranks) > OTHER_RANKS_MAX else []
+        return ", ".join(ranks[:OTHER_RANKS_MAX] + more)
 
     @property
-    def told(self) -> dict[str, Any]:
-        """As a JSON object."""
+    def as_json(self) -> dict[str, Any]:
+        """The video as a JSON object."""
         return {
             "rank": self.rank,
             "video_id": self.video.key,
@@ -81,30 +81,32 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownList:
-    """A run's list for one caption, with the ranks of its first positives."""
+class RunList:
+    """The list of a run for one caption, with the ranks of its first positives."""
 
     run: Run
-    standing: Mapping[str, Any]
-    found: list[Found]
+    first_ranks: Mapping[str, Any]
+    videos: list[RankedVideo]
 
 
-def lists_of(comparison: Comparison, query: int) -> list[ShownList]:
-    """The lists of one caption, run by run. A fixed number of questions to the database, however
-    many runs and ranks."""
+def lists_of(comparison: Comparison, query: int) -> list[RunList]:
+    """Return the lists of one caption, one for each run.
+
+    The number of queries to the database does not depend on the number of runs and ranks.
+    """
     inputs = comparison.inputs
-    tops = top_videos(inputs.runs, query, comparison.chosen["depth"])
+    tops = top_videos(inputs.runs, query, comparison.options["depth"])
     by_name = {run.name: tops.get(run.pk, []) for run in inputs.runs}
     videos = _videos(inputs, {number for top in tops.values() for number in top})
     ranks = _ranks(by_name)
-    known = _Known(_original(inputs, query), _labels(inputs, query), inputs.labels_only)
-    standings = comparison.row(query)["runs"]
+    known = _VideoLabels(_original(inputs, query), _labels(inputs, query), inputs.labels_only)
+    first_ranks = comparison.row(query)["runs"]
     return [
-        ShownList(
+        RunList(
             run,
-            standings[run.name],
+            first_ranks[run.name],
             [
-                known.found(rank, videos[number], _without(ranks[number], run.name))
+                known.ranked_video(rank, videos[number], _without(ranks[number], run.name))
                 for rank, number in enumerate(by_name[run.name], start=1)
             ],
         )
@@ -113,35 +115,35 @@ def lists_of(comparison: Comparison, query: int) -> list[ShownList]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of the videos of one query, by their numbers."""
+class _VideoLabels:
+    """The labels of the videos of one query, by video number."""
 
     original: set[int]
     labels: Mapping[int, int]
     labels_only: bool
 
-    def found(self, rank: int, video: Video, also: Mapping[str, int]) -> Found:
+    def ranked_video(self, rank: int, video: Video, also: Mapping[str, int]) -> RankedVideo:
         is_original, label = video.number in self.original, self.labels.get(video.number)
         counts = (is_original and not self.labels_only) or (label or 0) >= 1
-        return Found(rank, video, _kind(is_original, label), label, counts, also)
+        return RankedVideo(rank, video, _kind(is_original, label), label, counts, also)
 
 
-def caption_told(comparison: Comparison, query: int) -> dict[str, Any]:
-    """One caption with its lists, as a JSON object."""
+def caption_as_json(comparison: Comparison, query: int) -> dict[str, Any]:
+    """Return one caption with its lists as a JSON object."""
     row = comparison.row(query)
     for shown in lists_of(comparison, query):
-        row["runs"][shown.run.name]["videos"] = [found.told for found in shown.found]
+        row["runs"][shown.run.name]["videos"] = [video.as_json for video in shown.videos]
     place = {"place": comparison.place(query), "count": len(comparison.queries)}
     return {**row, **place, "inputs": comparison.provenance}
 
 
 def _ranks(tops: Mapping[str, list[int]]) -> dict[int, dict[str, int]]:
-    """Of every video its rank in each list that has it."""
-    found: dict[int, dict[str, int]] = {}
+    """Return the ranks of each video by the names of the runs whose lists contain it."""
+    videos: dict[int, dict[str, int]] = {}
     for name, top in tops.items():
         for rank, number in enumerate(top, start=1):
-            found.setdefault(number, {})[name] = rank
-    return found
+            videos.setdefault(number, {})[name] = rank
+    return videos
 
 
 def _without(ranks: Mapping[str, int], name: str) -> dict[str, int]:
@@ -149,8 +151,8 @@ def _without(ranks: Mapping[str, int], name: str) -> dict[str, int]:
 
 
 def _videos(inputs: Inputs, numbers: set[int]) -> dict[int, Video]:
-    found = Video.objects.filter(benchmark=inputs.benchmark, number__in=numbers)
-    return {video.number: video for video in found}
+    videos = Video.objects.filter(benchmark=inputs.benchmark, number__in=numbers)
+    return {video.number: video for video in videos}
 
 
 def _original(inputs: Inputs, query: int) -> set[int]:
@@ -159,7 +161,7 @@ def _original(inputs: Inputs, query: int) -> set[int]:
 
 
 def _labels(inputs: Inputs, query: int) -> dict[int, int]:
-    """What people said of the videos of one query; NO_LABEL where they are in conflict."""
+    """Return the labels of the videos of one query; NO_LABEL for those in conflict."""
     if inputs.label_set is None:
         return {}
     known, space = label_set_labels(inputs.label_set), inputs.benchmark.pair_space

@@ -1,12 +1,9 @@
-"""Every question of the analyses that no other part asks."""
+"""Queries that only the lab uses."""
 
 from __future__ import annotations
 
 from evaluation.lab.selectors.noise import gold_answers, noisy_labels
 from evaluation.lab.selectors.rates import measured_rates
+from evaluation.lab.selectors.runs import run_numbers
 
-__all__ = [
-    "gold_answers",
-    "measured_rates",
-    "noisy_labels",
-]
+__all__ = ["gold_answers", "measured_rates", "noisy_labels", "run_numbers"]

@@ -30,7 +30,7 @@ def noisy_labels(
 ) -> NoisyLabels:
     """Return the pairs of a label set as evidence; original positives that count are `known`.
 
-    confirming: primary keys of campaigns whose pairs were chosen because of their earlier labels,
+    confirming: primary keys of campaigns whose pairs were selected because of their earlier labels,
     such as positives to be confirmed. Their labels are left out: the correction needs pairs that
     have further labels whatever the first one was. Single labels are those of live judgments, of
     pairs that still have as many as in the label set. everywhere: the judgments repeated for each
@@ -46,14 +46,14 @@ def noisy_labels(
     in_all = given.copy()
     everywhere = judgments if everywhere is None else everywhere
     kept, pair_of = _kept_labels(everywhere, codes, in_all, confirming)
-    said = (everywhere.labels[kept] >= 1).astype(np.int64)
+    is_relevant = (everywhere.labels[kept] >= 1).astype(np.int64)
     kept_of_pair = np.bincount(pair_of, minlength=len(codes))
     counted = kept_of_pair > 0
     given[counted] = kept_of_pair[counted]
-    relevant[counted] = np.bincount(pair_of, weights=said, minlength=len(codes))[counted]
+    relevant[counted] = np.bincount(pair_of, weights=is_relevant, minlength=len(codes))[counted]
     own, own_pair_of = _kept_labels(judgments, codes, in_all, confirming)
     people = np.unique(judgments.annotators[own], return_inverse=True)[1].reshape(-1)
-    own_said = (judgments.labels[own] >= 1).astype(np.int64)
+    own_labels = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
         space=known.space,
@@ -62,7 +62,7 @@ def noisy_labels(
         ruled=ruled,
         is_known=np.isin(codes, positives),
         n_all_labels=in_all,
-        each=EachLabel(own_pair_of, people.astype(np.int64), own_said),
+        each=EachLabel(own_pair_of, people.astype(np.int64), own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )
 
@@ -73,7 +73,7 @@ def _kept_labels(
     given: npt.NDArray[np.int64],
     confirming: Sequence[int],
 ) -> tuple[Flags, npt.NDArray[np.int64]]:
-    """Return which judgments count [n_judgments], and the place in `codes` of each that counts."""
+    """Return which judgments count, [n_judgments], and their positions in `codes`."""
     if not len(codes):
         return np.zeros(len(judgments.labels), np.bool_), np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(codes, judgments.codes), len(codes) - 1)
@@ -84,13 +84,13 @@ def _kept_labels(
 
 
 def gold_answers(benchmark: Benchmark, annotators: npt.NDArray[np.int64]) -> tuple[Flags, Flags]:
-    """Return two flags for each answer of these people to a control pair that is not retired.
+    """Return two flags for each answer of these annotators to a control pair.
 
-    The flags are whether the pair is relevant and whether the answer is wrong. people: primary
+    The flags are whether the pair is relevant and whether the answer is wrong. annotators: primary
     keys.
 
-    Answers to training pairs are left out, because people learn from them. So are the answers of
-    people whose labels were all taken back.
+    Answers to retired items are left out. So are answers to training items, because annotators
+    learn from them, and the answers of annotators whose labels were all withdrawn.
     """
     answers = Judgment.objects.filter(
         task__campaign__benchmark=benchmark,
@@ -101,6 +101,6 @@ def gold_answers(benchmark: Benchmark, annotators: npt.NDArray[np.int64]) -> tup
         relevant=Case(When(task__gold__is_relevant=True, then=Value(1)), default=Value(0)),
         wrong=Case(When(is_right=False, then=Value(1)), default=Value(0)),
     )
-    people, relevant, wrong = read_columns(answers, "annotator_id", "relevant", "wrong")
-    kept = np.isin(people, annotators)
+    annotator, relevant, wrong = read_columns(answers, "annotator_id", "relevant", "wrong")
+    kept = np.isin(annotator, annotators)
     return relevant[kept] == 1, wrong[kept] == 1

@@ -1,31 +1,38 @@
-"""The lab: analyses to choose from, one of them with its charts and tables, and to take away."""
+"""The pages of the lab: the list of analyses, one analysis, and its downloads."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
 from config.jobs.models import JobState
+from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
-from evaluation.lab.analyses import KINDS, SECTIONS, Kind
-from evaluation.lab.analyses.asked import Asked, ask, asked_by, form_given, given_in, stored_result
-from evaluation.lab.analyses.base import AnalysisForm, Chart, Table
+from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
+from evaluation.lab.analyses.charts import Chart
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.question import (
+    Question,
+    build_form,
+    build_question,
+    find_result,
+    question_from_form,
+    submitted_data,
+)
+from evaluation.lab.analyses.tables import Table
+from evaluation.lab.selectors import run_numbers
 from evaluation.lab.services import begin_analysis
-from evaluation.models import Analysis
+from evaluation.models import AnalysisResult
 from evaluation.release.policies import can_evaluate, can_see_scores
 from evaluation.release.selectors import draft_state
 from evaluation.release.services import SETTLED_FOR
-from evaluation.scores.tables import as_text
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by
 
@@ -49,33 +56,33 @@ def analyses(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
-    """The result where it is computed; else how far the job is that computes it."""
-    benchmark, kind = _named(request, key, name)
-    form = form_given(kind.form, benchmark, request.GET)
-    context: dict[str, Any] = {"benchmark": benchmark, "kind": kind, "form": form}
-    if not form.is_valid():
-        return render(request, "evaluation/lab/analysis.html", context, status=UNPROCESSABLE)
+    """Show the stored result, or the progress of the job that computes it."""
+    benchmark, analysis = _get_analysis(request, key, name)
+    form = build_form(analysis.form, benchmark, submitted_data(analysis.form, request.GET))
+    context: dict[str, Any] = {"benchmark": benchmark, "analysis": analysis, "form": form}
     try:
-        asked = asked_by(kind, benchmark, form)
+        question = question_from_form(analysis, benchmark, form)
     except InvalidInput as error:
-        return render(request, "evaluation/lab/analysis.html", context | {"refused": error.reason})
-    found = asked.stored()
-    if found is None:
-        found = asked.earlier()
-        context |= {"asked": asked, **_waiting(asked, form, found)}
-    if found is not None:
-        context |= _shown(kind, found, request.GET.copy())
+        status = UNPROCESSABLE if form.errors else 200
+        context |= {"unavailable": None if form.errors else error.reason}
+        return render(request, "evaluation/lab/analysis.html", context, status=status)
+    result = question.stored_result()
+    if result is None:
+        result = question.latest_outdated_result()
+        context |= {"pending": question, **_pending_context(question, form, result)}
+    if result is not None:
+        context |= _result_context(analysis, result, request.GET.copy())
     return render(request, "evaluation/lab/analysis.html", context)
 
 
 @only_for(can_evaluate)
 @require_POST
 def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
-    """Begin to compute; htmx is answered with the progress, a browser without it with the job."""
-    benchmark, kind = _named(request, key, name)
-    given = given_in(kind.form, request.POST)
-    asked = ask(kind, benchmark, given)
-    job = begin_analysis(asked=asked, given=given, created_by=cast(User, request.user))
+    """Begin the job. Return its progress to htmx, and redirect other browsers to its page."""
+    benchmark, analysis = _get_analysis(request, key, name)
+    data = submitted_data(analysis.form, request.POST)
+    question = build_question(analysis, benchmark, data)
+    job = begin_analysis(question=question, data=data, created_by=cast(User, request.user))
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "jobs/_progress.html", {"job": job, "stage": ""})
     return redirect("job", job.pk)
@@ -84,55 +91,53 @@ def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def analysis_json(request: HttpRequest, key: str, name: str) -> HttpResponse:
-    """All that was found, with what it was computed from."""
-    found = _found(request, key, name)
-    body = json.dumps({**found.result, "inputs": found.inputs}, allow_nan=False, indent=1)
-    return _file(f"{body}\n", "application/json", f"{_file_stem(found)}.json")
+    """Download the result and its inputs."""
+    stored = _get_result(request, key, name)
+    return download_json({**stored.result, "inputs": stored.inputs}, _file_stem(stored))
 
 
 @only_for(can_see_scores)
 @require_safe
 def analysis_table(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    """Its columns, an interval in two of them, and in each row what it was computed from."""
-    found = _found(request, key, name)
-    table = _part(KINDS[name].tables(found.result), part)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    spread = {column.key for column in table.columns if _is_spread(table, column.key)}
-    heads = [head for column in table.columns for head in _heads(column.key, spread)]
-    source = _source(found)
-    writer.writerow([*heads, *source])
-    for row in table.rows:
-        cells = (_cells(row[column.key], column.key in spread) for column in table.columns)
-        writer.writerow([cell for pair in cells for cell in pair] + [*source.values()])
-    return _file(out.getvalue(), "text/csv; charset=utf-8", f"{_file_stem(found)}-{part}.csv")
+    """Download a table as CSV. An interval takes two columns, and each row has the inputs."""
+    stored = _get_result(request, key, name)
+    table = _part(ANALYSES[name].tables(stored.result), part)
+    return download_csv(table.csv(_source(stored)), f"{_file_stem(stored)}-{part}")
 
 
 @only_for(can_see_scores)
 @require_safe
 def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> HttpResponse:
-    """The specification of a chart, complete with its data and what that was computed from."""
-    found = _found(request, key, name)
-    chart = _part(KINDS[name].charts(found.result), part)
-    spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", **chart.spec}
-    return JsonResponse({**spec, "description": chart.text, "usermeta": {"inputs": found.inputs}})
+    """Download the Vega-Lite specification of a chart, with its data and their inputs."""
+    stored = _get_result(request, key, name)
+    chart = _part(ANALYSES[name].charts(stored.result), part)
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        **chart.spec,
+        "description": chart.text,
+        "usermeta": {"inputs": stored.inputs, "systems": run_numbers(stored.benchmark)},
+    }
+    return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
 
-def _named(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Kind]:
+def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis]:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    if name not in KINDS:
+    if name not in ANALYSES:
         raise Http404
-    return benchmark, KINDS[name]
+    return benchmark, ANALYSES[name]
 
 
-def _waiting(asked: Asked, form: AnalysisForm, earlier: Analysis | None) -> dict[str, Any]:
-    is_new = earlier is not None and earlier.created_at > timezone.now() - SETTLED_FOR
+def _pending_context(
+    question: Question, form: AnalysisForm, outdated: AnalysisResult | None
+) -> dict[str, Any]:
+    is_new = outdated is not None and outdated.created_at > timezone.now() - SETTLED_FOR
     return {
-        "job": asked.under_way(),
-        # A label comes every second or two where people judge: it is not begun again for each.
-        "rests": is_new and asked.kind.reads_judgments,
-        # It is not begun again by itself: it would fail again.
-        "failed": asked.job(JobState.FAILED, JobState.CANCELLED),
+        "job": question.unfinished_job(),
+        # While annotators judge, a label arrives every second or two. The analysis is not computed
+        # again for each of them.
+        "rests": is_new and question.analysis.reads_judgments,
+        # A failed job is not begun again automatically, because it would fail again.
+        "failed": question.job(JobState.FAILED, JobState.CANCELLED),
         "hidden": [(name, text) for name in form.fields for text in _texts(form.data.get(name))],
     }
 
@@ -142,35 +147,36 @@ def _texts(value: Any) -> list[str]:
     return [str(one) for one in values if one not in (None, "", False)]
 
 
-def _shown(kind: Kind, found: Analysis, query: QueryDict) -> dict[str, Any]:
-    # Its charts and files are to be of this result, also when another has taken its place.
-    query["result"] = found.key
+def _result_context(analysis: Analysis, stored: AnalysisResult, query: QueryDict) -> dict[str, Any]:
+    # Charts and files must belong to this result, even if a newer one has replaced it meanwhile.
+    query["result"] = stored.key
     return {
-        "analysis": found,
+        "result": stored,
         "query": query.urlencode(),
-        "file_stem": _file_stem(found),
-        "warnings": kind.warnings(found.result),
-        "tables": kind.tables(found.result),
-        "charts": kind.charts(found.result),
+        "file_stem": _file_stem(stored),
+        "warnings": analysis.warnings(stored.result),
+        "tables": analysis.tables(stored.result),
+        "charts": analysis.charts(stored.result),
     }
 
 
-def _found(request: HttpRequest, key: str, name: str) -> Analysis:
-    """The result that is named, or where it is gone or none is, that of what was chosen."""
-    benchmark, kind = _named(request, key, name)
-    found = stored_result(benchmark, request.GET.get("result", ""))
-    if found is None or found.kind != kind.name:
-        found = ask(kind, benchmark, given_in(kind.form, request.GET)).stored()
-    if found is None:
+def _get_result(request: HttpRequest, key: str, name: str) -> AnalysisResult:
+    """Return the result that the address names, or else the stored one with the same options."""
+    benchmark, analysis = _get_analysis(request, key, name)
+    stored = find_result(benchmark, request.GET.get("result", ""))
+    if stored is None or stored.kind != analysis.name:
+        data = submitted_data(analysis.form, request.GET)
+        stored = build_question(analysis, benchmark, data).stored_result()
+    if stored is None:
         raise Http404
-    return found
+    return stored
 
 
-def _file_stem(found: Analysis) -> str:
-    """It tells the labels, and by the hash of all inputs which result this is."""
-    labels = found.inputs["labels"]
+def _file_stem(stored: AnalysisResult) -> str:
+    """Return a file name with the labels and the first digits of the result's key."""
+    labels = stored.inputs["labels"]
     by = f"labels{labels}" if isinstance(labels, int) else labels
-    return f"{found.benchmark.key}-{found.kind}-{by}-{found.key[:12]}"
+    return f"{stored.benchmark.key}-{stored.kind}-{by}-{stored.key[:12]}"
 
 
 def _part(parts: list[Part], name: str) -> Part:
@@ -180,37 +186,15 @@ def _part(parts: list[Part], name: str) -> Part:
     raise Http404
 
 
-def _source(found: Analysis) -> dict[str, Any]:
-    """By the head of its column. `result` is the hash of all that the result hangs on."""
-    inputs = found.inputs
+def _source(stored: AnalysisResult) -> dict[str, Any]:
+    """Return the inputs of a result by column name; `result` is the key of the result."""
+    inputs = stored.inputs
     runs = "; ".join(f"{name} {sha256}" for name, sha256 in inputs["runs"].items())
     return {
         "label_set": inputs["labels"],
         "label_set_sha256": inputs["labels_sha256"],
         "labels_only": int(inputs["labels_only"]),
-        "runs_sha256": as_text(runs),
+        "runs_sha256": runs,
         "code_version": inputs["code_version"],
-        "result": found.key,
+        "result": stored.key,
     }
-
-
-def _is_spread(table: Table, key: str) -> bool:
-    """Whether a column holds intervals."""
-    return any(isinstance(row[key], list) for row in table.rows)
-
-
-def _heads(key: str, spread: set[str]) -> list[str]:
-    return [f"{key}_low", f"{key}_high"] if key in spread else [key]
-
-
-def _cells(value: Any, is_spread: bool) -> list[Any]:
-    """As a file holds it: numbers exact, an interval in two cells, nothing for undefined."""
-    if is_spread:
-        return [None, None] if value is None else value
-    return [as_text(value) if isinstance(value, str) else value]
-
-
-def _file(body: str, content_type: str, name: str) -> HttpResponse:
-    response = HttpResponse(body, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

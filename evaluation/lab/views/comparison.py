@@ -1,9 +1,7 @@
-"""One caption and the ranked lists of several runs side by side; the captions chosen as files."""
+"""The page that compares ranked lists of one caption, and its downloads."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,40 +14,40 @@ from django.views.decorators.http import require_safe
 
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
+from config.shared.tables import csv_text, plain_text
 from evaluation.core.relevance.compare import LONG, SHORT
-from evaluation.lab.analyses.asked import form_given, given_in
-from evaluation.lab.analyses.base import AnalysisForm, is_chosen
+from evaluation.lab.analyses.forms import AnalysisForm, has_changed_value
+from evaluation.lab.analyses.question import build_form, submitted_data
 from evaluation.lab.comparison.captions import (
     Comparison,
     Row,
     compare_lists,
-    comparison_of,
+    comparison_from_form,
     look_up_caption,
 )
 from evaluation.lab.comparison.form import RUNS_MAX, CompareForm
-from evaluation.lab.comparison.lists import caption_told, lists_of
+from evaluation.lab.comparison.lists import caption_as_json, lists_of
 from evaluation.release.policies import can_see_scores
-from evaluation.scores.tables import as_text
 from pooling.policies import benchmarks_seen_by
 
-# So many of the captions chosen stand below the lists.
-ROWS_SHOWN = 25
-# Fields of the form that stand open; the others are folded unless they say something.
-IN_FRONT = ("labels", "first", "second", "show", "cutoff", "order")
-FOLDED = ("by", "effect", "text", "least", "most", "depth", "only", "runs")
+# Number of selected captions in the table below the lists.
+ROWS_MAX = 25
+# Fields that are always visible. The others are collapsed unless they have been changed.
+MAIN_FIELDS = ("labels", "first", "second", "show", "cutoff", "order")
+SETTINGS_FIELDS = ("by", "effect", "text", "least", "most", "depth", "only", "runs")
 
 
 @only_for(can_see_scores)
 @require_safe
 def compare(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    form = form_given(CompareForm, benchmark, request.GET)
+    form = build_form(CompareForm, benchmark, submitted_data(CompareForm, request.GET))
     context: dict[str, Any] = {"benchmark": benchmark, "form": form} | _fields(form)
     if form.is_valid():
-        comparison = comparison_of(benchmark, form)
-        context |= _chosen(comparison)
+        comparison = comparison_from_form(benchmark, form)
+        context |= _selected(comparison)
         try:
-            context |= _looked_at(request, comparison, comparison.query())
+            context |= _caption_context(request, comparison, comparison.query())
         except InvalidInput as error:
             form.add_error("caption", error.reason)
     status = UNPROCESSABLE if form.errors else 200
@@ -59,27 +57,27 @@ def compare(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def compare_download(request: HttpRequest, key: str, format: str) -> HttpResponse:
-    """All captions chosen, as CSV or JSON, or the lists of one (`caption`)."""
+    """Download the selected captions as CSV or JSON, or the lists of one (`caption`)."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if format not in DOWNLOADS:
         raise Http404
     content_type, suffix, body = DOWNLOADS[format]
-    comparison = compare_lists(benchmark, given_in(CompareForm, request.GET))
+    comparison = compare_lists(benchmark, submitted_data(CompareForm, request.GET))
     response = HttpResponse(body(comparison), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{benchmark.key}-{suffix}"'
     return response
 
 
 def _fields(form: AnalysisForm) -> dict[str, Any]:
-    folded = [form[name] for name in FOLDED]
+    folded = [form[name] for name in SETTINGS_FIELDS]
     return {
-        "in_front": [form[name] for name in IN_FRONT],
+        "in_front": [form[name] for name in MAIN_FIELDS],
         "folded": folded,
-        "unfold": any(field.errors or is_chosen(field) for field in folded),
+        "unfold": any(field.errors or has_changed_value(field) for field in folded),
     }
 
 
-def _chosen(comparison: Comparison) -> dict[str, Any]:
+def _selected(comparison: Comparison) -> dict[str, Any]:
     known = comparison.benchmark.runs.count()
     address = urlencode(comparison.address(), doseq=True)
     return {
@@ -92,11 +90,13 @@ def _chosen(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _looked_at(request: HttpRequest, comparison: Comparison, query: int | None) -> dict[str, Any]:
+def _caption_context(
+    request: HttpRequest, comparison: Comparison, query: int | None
+) -> dict[str, Any]:
     if query is None:
         return {}
     place = comparison.place(query)
-    start = ((place or 1) - 1) // ROWS_SHOWN * ROWS_SHOWN
+    start = ((place or 1) - 1) // ROWS_MAX * ROWS_MAX
     row = comparison.row(query)
     shared = urlencode(comparison.address(caption=row["caption_id"]), doseq=True)
     page = reverse("compare", args=[comparison.benchmark.key])
@@ -104,45 +104,41 @@ def _looked_at(request: HttpRequest, comparison: Comparison, query: int | None) 
         "place": place,
         "row": row,
         "lists": lists_of(comparison, query),
-        "rows": list(enumerate(comparison.rows(start, start + ROWS_SHOWN), start=start + 1)),
+        "rows": list(enumerate(comparison.rows(start, start + ROWS_MAX), start=start + 1)),
         "shared": request.build_absolute_uri(f"{page}?{shared}"),
         "caption_query": shared,
-        "by_words": LONG if comparison.chosen["order"] == SHORT else SHORT,
+        "by_words": LONG if comparison.options["order"] == SHORT else SHORT,
     }
 
 
 def compare_csv(comparison: Comparison) -> str:
-    """For spreadsheets: a row per caption, columns for each run, and what all of it hangs on."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
+    """Return a row per caption, with columns for each run and the inputs of the comparison."""
     names = [run.name for run in comparison.inputs.runs]
     kinds = ("original", "labelled") if comparison.inputs.label_set else ("original",)
-    of_runs = [f"{what} {kind}" for kind in kinds for what in ("rank", "right")] + ["sha256"]
+    of_runs = [f"{noun} {kind}" for kind in kinds for noun in ("rank", "right")] + ["sha256"]
     inputs = comparison.provenance
     hashes = inputs["runs"]
-    of_all = [inputs["labels"], inputs["labels_sha256"] or "", int(inputs["labels_only"])]
+    of_all = [inputs["labels"], inputs["labels_sha256"], int(inputs["labels_only"])]
     of_all += [urlencode(comparison.address(), doseq=True), inputs["code_version"]]
-    writer.writerow(
-        ["caption_id", "caption", "words", "new"]
-        + [as_text(f"{name} {what}") for name in names for what in of_runs]
-        + ["labels", "labels_sha256", "labels_only", "chosen", "code"]
+    heads = ["caption_id", "caption", "words", "new"]
+    heads += [plain_text(f"{name} {noun}") for name in names for noun in of_runs]
+    heads += ["labels", "labels_sha256", "labels_only", "chosen", "code"]
+    rows = (
+        [row["caption_id"], row["caption"], row["words"], row["new"]]
+        + [cell for name in names for cell in (*_cells(row["runs"][name], kinds), hashes[name])]
+        + of_all
+        for row in comparison.rows()
     )
-    for row in comparison.rows():
-        writer.writerow(
-            [as_text(row["caption_id"]), as_text(row["caption"]), row["words"], row["new"]]
-            + [cell for name in names for cell in (*_cells(row["runs"][name], kinds), hashes[name])]
-            + of_all
-        )
-    return out.getvalue()
+    return csv_text(heads, rows)
 
 
 def _cells(run: Row, kinds: tuple[str, ...]) -> list[Any]:
-    """A rank that is not there is empty."""
+    """Return ranks and correctness; a missing rank is empty."""
     return [cell for kind in kinds for cell in (run[kind]["rank"] or "", int(run[kind]["right"]))]
 
 
 def compare_json(comparison: Comparison) -> Iterator[str]:
-    """The same as `manage.py compare --json`, a line for each caption as it is told."""
+    """Return the same as `manage.py compare --json`, one caption at a time."""
     count, inputs = len(comparison.queries), json.dumps(comparison.provenance, allow_nan=False)
     yield f'{{"count": {count}, "inputs": {inputs}, "captions": ['
     for number, row in enumerate(comparison.rows()):
@@ -151,7 +147,7 @@ def compare_json(comparison: Comparison) -> Iterator[str]:
 
 
 def caption_json(comparison: Comparison) -> str:
-    found = caption_told(comparison, look_up_caption(comparison))
+    found = caption_as_json(comparison, look_up_caption(comparison))
     return json.dumps(found, allow_nan=False, indent=1) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""How far the annotators of a benchmark agree."""
+"""Compute the agreement of the annotators of a benchmark."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.core.people.agreement_figures import RESAMPLES
 from evaluation.monitor.services import compute_agreement
 from pooling.selectors import get_benchmark
 
-SHOWN = (
+COUNTS = (
     "pairs",
     "labels",
     "resolved",
@@ -23,7 +24,7 @@ SHOWN = (
 # Quote the figures of the first labels.
 PARTS = {
     "first_labels": "First labels of each pair, as planned",
-    "all_labels": "All labels, with those requested because two differed",
+    "all_labels": "All labels, including those requested because two differed",
 }
 NAMES = {
     "labels": "labels",
@@ -39,7 +40,7 @@ NAMES = {
     "ac1_interval": "  95 % interval, pairs resampled",
     "ac2": "Gwet's AC2, ordinal",
     "ac2_interval": "  95 % interval, pairs resampled",
-    "relevance_agreement": "all relevant or all not",
+    "relevance_agreement": "all relevant, or all not relevant",
     "relevance_alpha": "alpha, relevant or not",
 }
 
@@ -50,12 +51,17 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
         parser.add_argument(
-            "--resamples", type=int, default=RESAMPLES, help="bootstrap resamples for the interval"
+            "--resamples",
+            type=int,
+            default=RESAMPLES,
+            metavar="N",
+            help="number of resamples of the intervals",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
         report = compute_agreement(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             resamples=options["resamples"],
             progress=self.progress,
         )
@@ -63,7 +69,7 @@ class Command(HearthCommand):
         return result
 
     def report(self, result: dict[str, Any]) -> None:
-        for name in SHOWN:
+        for name in COUNTS:
             self.stdout.write(f"{name:20} {_text(result[name])}")
         for part, title in PARTS.items():
             figures = result[part]

@@ -1,4 +1,4 @@
-"""Compute an analysis, or find it computed."""
+"""Compute an analysis, or show its stored result."""
 
 from __future__ import annotations
 
@@ -7,72 +7,80 @@ from typing import Any
 from django import forms
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from evaluation.lab.analyses import KINDS, get_kind
-from evaluation.lab.analyses.asked import COMMON, ask, source_line
-from evaluation.lab.analyses.base import Column, Table
+from evaluation.lab.analyses import ANALYSES, get_analysis
+from evaluation.lab.analyses.question import COMMON_FIELDS, build_question, source_line
+from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
-from evaluation.release.services import draft_if_meant
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
-ROWS_SHOWN = 40
+ROWS_MAX = 40
 
 
 def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
-    """The fields of all analyses by name, with the analyses that have them."""
+    """Return the form fields of all analyses by name, with the analyses that have them."""
     found: dict[str, list[tuple[str, forms.Field]]] = {}
-    for kind in KINDS.values():
-        for name, field in kind.form.base_fields.items():
-            if name not in COMMON:
-                found.setdefault(name, []).append((kind.name, field))
+    for analysis in ANALYSES.values():
+        for name, field in analysis.form.base_fields.items():
+            if name not in COMMON_FIELDS:
+                found.setdefault(name, []).append((analysis.name, field))
     return found
 
 
 class Command(HearthCommand):
-    help = "Compute an analysis of a benchmark: " + ", ".join(KINDS) + "."
+    help = "Compute an analysis of a benchmark: " + ", ".join(ANALYSES) + "."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("analysis", help="one of " + ", ".join(KINDS))
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("analysis", help="one of " + ", ".join(ANALYSES))
         parser.add_argument(
-            "--labels", default="", help="latest, draft (made anew), original, or a version"
+            "--labels", default="", help="latest, draft (renewed first), original, or a version"
         )
-        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--labels-only", action="store_true", help="without the original positives"
+        )
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name, owners in own_options().items():
-            said = "; ".join(f"{kind}: {field.label}" for kind, field in owners)
-            # argparse formats help texts with %.
+            help_text = "; ".join(f"{analysis}: {field.label}" for analysis, field in owners)
+            # argparse reads % in help texts as a format.
             flag = f"--{name.replace('_', '-')}"
-            parser.add_argument(flag, dest=name, help=said.replace("%", "%%"))
+            parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
-        self.kind = get_kind(options["analysis"])
-        given = {"labels": options["labels"], "only": options["labels_only"]}
-        given |= {"runs": options["runs"]} if options["runs"] else {}
-        given |= {name: options[name] for name in own_options() if options[name] is not None}
+        self.analysis = get_analysis(options["analysis"])
+        data = {"labels": options["labels"], "only": options["labels_only"]}
+        data |= {"runs": options["runs"]} if options["runs"] else {}
+        data |= {name: options[name] for name in own_options() if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
-        asked = ask(self.kind, benchmark, given)
-        found = analyse(asked=asked, progress=self.progress)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
+        question = build_question(self.analysis, benchmark, data)
+        found = analyse(question=question, progress=self.progress)
         return {**found.result, "inputs": found.inputs}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
         self.stdout.write(source_line(inputs))
-        for warning in self.kind.warnings(result):
+        for warning in self.analysis.warnings(result):
             self.stdout.write(warning)
-        for table in self.kind.tables(result):
+        for table in self.analysis.tables(result):
             self.stdout.write(f"\n{table.title}")
             for line in table_lines(table):
                 self.stdout.write(line)
 
 
 def table_lines(table: Table) -> list[str]:
-    """The table in columns, names to the left and numbers to the right; long ones are cut."""
+    """Return the lines of a table, with texts left-aligned and numbers right-aligned.
+
+    Long tables are cut, and the last line has the number of hidden rows.
+    """
     rows = [[column.title for column in table.columns]]
     rows += [
-        [column.written(row[column.key]) for column in table.columns]
-        for row in table.rows[:ROWS_SHOWN]
+        [column.format(row[column.key]) for column in table.columns]
+        for row in table.rows[:ROWS_MAX]
     ]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [
@@ -82,7 +90,7 @@ def table_lines(table: Table) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    left = len(table.rows) - ROWS_SHOWN
+    left = len(table.rows) - ROWS_MAX
     return lines + ([f"... {left:,} more rows; --json has all"] if left > 0 else [])
 
 

@@ -1,4 +1,4 @@
-"""Compare ranked lists: the captions that a choice selects, or the lists of one caption."""
+"""Compare ranked lists: select captions, or show the lists of one caption."""
 
 from __future__ import annotations
 
@@ -6,46 +6,56 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
-from evaluation.lab.analyses.asked import COMMON, source_line
-from evaluation.lab.analyses.base import UNDEFINED
+from config.shared.numbers import UNDEFINED
+from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
-from evaluation.lab.comparison.lists import caption_told
-from evaluation.release.services import draft_if_meant
+from evaluation.lab.comparison.lists import caption_as_json
+from evaluation.release.services import update_requested_draft
 from pooling.selectors import get_benchmark
 
-ROWS_SHOWN = 40
-TEXT_SHOWN = 60
-OWN = [name for name in CompareForm.base_fields if name not in COMMON]
+ROWS_MAX = 40
+TEXT_MAX = 60
+OWN = [name for name in CompareForm.base_fields if name not in COMMON_FIELDS]
 
 
 class Command(HearthCommand):
-    help = "List the captions on which runs differ as chosen, or show the lists of one caption."
+    help = (
+        "List the captions for which the ranked lists of runs differ, or show the lists of "
+        "one caption."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
-            "--labels", default="", help="latest, draft (made anew), original, or a version"
+            "--labels", default="", help="latest, draft (renewed first), original, or a version"
         )
-        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--labels-only", action="store_true", help="without the original positives"
+        )
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name in OWN:
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
-            said = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(f"--{name}", metavar=name.upper(), help=said.replace("%", "%%"))
+            help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
+            parser.add_argument(
+                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
+            )
 
     def run(self, **options: Any) -> dict[str, Any]:
-        given = {"labels": options["labels"], "only": options["labels_only"]}
-        given |= {"runs": options["runs"]} if options["runs"] else {}
-        given |= {name: options[name] for name in OWN if options[name] is not None}
+        data = {"labels": options["labels"], "only": options["labels_only"]}
+        data |= {"runs": options["runs"]} if options["runs"] else {}
+        data |= {name: options[name] for name in OWN if options[name] is not None}
         benchmark = get_benchmark(options["key"])
-        draft_if_meant(benchmark=benchmark, labels=options["labels"], progress=self.progress)
-        comparison = compare_lists(benchmark, given)
+        update_requested_draft(
+            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
+        )
+        comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
-            return comparison.told()
-        return caption_told(comparison, look_up_caption(comparison))
+            return comparison.as_json()
+        return caption_as_json(comparison, look_up_caption(comparison))
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
@@ -57,18 +67,18 @@ class Command(HearthCommand):
 
 
 def list_lines(result: dict[str, Any]) -> list[str]:
-    """A line for each caption with the rank of each run's first positive, before and after."""
-    shown = result["captions"][:ROWS_SHOWN]
+    """Return a line for each caption with the rank of the first positive of each run."""
+    shown = result["captions"][:ROWS_MAX]
     lines = [f"{result['count']:,} captions; rank of the first positive by run, before → after"]
     for row in shown:
         ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
-        lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_SHOWN]}")
+        lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_MAX]}")
     left = result["count"] - len(shown)
     return lines + ([f"... {left:,} more; --json has all"] if left > 0 else [])
 
 
 def caption_lines(result: dict[str, Any]) -> list[str]:
-    """Each list with its videos, what is known of them, and which of the other lists have them."""
+    """Return the lines of each list: its videos, their labels, and their ranks in other lists."""
     lines = [f"{result['caption_id']}  {result['caption']}"]
     for name, run in result["runs"].items():
         lines += ["", f"{name}   first positive {change(run)}"]
@@ -80,6 +90,6 @@ def caption_lines(result: dict[str, Any]) -> list[str]:
 
 
 def change(run: dict[str, Any]) -> str:
-    """The rank of the first positive by the original positives and, after an arrow, by labels."""
+    """Return the rank of the first positive by the original positives and by the labels."""
     ranks = [run[kind]["rank"] for kind in ("original", "labelled") if run[kind] is not None]
     return " → ".join(UNDEFINED if rank is None else str(rank) for rank in ranks)

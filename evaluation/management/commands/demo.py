@@ -42,8 +42,8 @@ from evaluation.demo.people import (
     make_accounts,
     take_back_careless,
 )
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.management.commands.evaluate import abc
 from evaluation.models import LabelSet
@@ -259,12 +259,14 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
 
 def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
     """Return error rates, and raw, corrected and true scores of each run."""
-    asked = ask(get_kind("label-noise"), benchmark, {"labels": str(label_set.version)})
-    result = analyse(asked=asked).result
+    question = build_question(
+        get_analysis("label-noise"), benchmark, {"labels": str(label_set.version)}
+    )
+    result = analyse(question=question).result
     rates = next((row for row in result["rates"] if row["used"]), None)
     positives, _ = original_judged(benchmark).positives()
     codes = union_codes([label_set_labels(label_set).codes, positives])
-    ranked = {run.name: ranked_matrix(run) for run in asked.inputs.runs}
+    ranked = {run.name: ranked_matrix(run) for run in question.inputs.runs}
     truth = true_scores(make_benchmark(), ranked, codes, COLUMNS)
     runs: dict[str, dict[str, Any]] = {name: {} for name in ranked}
     for row in result["scores"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.release.selectors import LATEST
 from evaluation.scores.services import EvaluatedRuns, evaluate_runs
@@ -14,27 +15,47 @@ from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Score the runs of a benchmark, before and after the labels."
+    help = "Score the runs of a benchmark by the original positives and by a label set."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--labels", default=LATEST, help="latest, original, or a version")
-        parser.add_argument("--labels-only", action="store_true", help="without the originals")
+        parser.add_argument(
+            "--labels", default=LATEST, help="label set: latest, original or a version number"
+        )
+        parser.add_argument(
+            "--labels-only", action="store_true", help="without the original positives"
+        )
         parser.add_argument(
             "--twins",
             nargs="?",
             const=EqualTexts.FOLDED.value,
             default=EqualTexts.OFF.value,
             choices=EqualTexts.values,
-            help="captions with equal texts share their original positives; these scores are not "
+            help="captions with equal texts share their original positives; the scores are not "
             "stored",
         )
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
-        parser.add_argument("--measure", dest="measures", action="append", default=[])
+        parser.add_argument(
+            "--run",
+            dest="runs",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a run to score, repeatable; default: all",
+        )
+        parser.add_argument(
+            "--measure",
+            dest="measures",
+            action="append",
+            default=[],
+            metavar="MEASURE",
+            help="a measure such as C@5, repeatable; the scores are then not stored; default: all "
+            "common measures",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         evaluated = evaluate_runs(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             labels=options["labels"],
             run_names=options["runs"],
             measures=options["measures"],
@@ -71,9 +92,9 @@ def as_json(evaluated: EvaluatedRuns) -> dict[str, Any]:
 
 
 def report_lines(result: dict[str, Any]) -> list[str]:
-    """The table "A (B + C)": by the labels (by the original positives + what the labels add).
+    """Return the lines of the table "A (B + C)", with the judged share for each measure.
 
-    Each score has the judged share of the ranks that the measure reads.
+    A is the score by the labels, B by the original positives only, and C the difference.
     """
     twins = "" if result["twins"] == EqualTexts.OFF else f"   twins: {result['twins']}"
     lines = [f"labels: {result['labels']}{twins}   code: {result['code_version']}"]
@@ -90,7 +111,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
 
 
 def abc(original: float | None, labelled: float | None) -> str:
-    """One cell of the table, `0.596 (0.455 + 0.142)`."""
+    """Return one cell of the table, such as `0.596 (0.455 + 0.142)`."""
     if labelled is None or original is None:
         return _text(original if labelled is None else labelled)
     sign = "+" if labelled >= original else "−"

@@ -1,4 +1,4 @@
-"""Write a label set in a format that others read."""
+"""Write a label set in a format for other programs."""
 
 from __future__ import annotations
 
@@ -20,24 +20,31 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
         parser.add_argument(
-            "--version", dest="label_set", default=LATEST, help="a version number, or latest"
+            "--version",
+            dest="label_set",
+            default=LATEST,
+            help="label set: latest or a version number",
         )
-        parser.add_argument("--format", required=True, choices=tuple(FORMATS))
-        parser.add_argument("--output", type=Path, required=True)
+        parser.add_argument(
+            "--format", required=True, choices=tuple(FORMATS), help="the format of the file"
+        )
+        parser.add_argument(
+            "--output", type=Path, required=True, metavar="FILE", help="the file to write"
+        )
         parser.add_argument(
             "--licence",
             default="",
-            help="licence of the labels, for the format fire; the benchmark's by default",
+            help="licence of the labels, for the format fire; default: that of the benchmark",
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # Django's own --version gives way to that of the label set.
+        # The option --version of Django is replaced.
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
-            raise InvalidInput(f"{ORIGINAL} is not a label set; name a version")
+            raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
         size = write_export(
             label_set, options["format"], options["output"], licence=options["licence"]
         )

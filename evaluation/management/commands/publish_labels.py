@@ -1,4 +1,4 @@
-"""Freeze the labels of a benchmark as its next version."""
+"""Publish the labels of a benchmark as its next label set."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.release.services import publish_label_set
 from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Freeze the labels of a benchmark as a new, numbered label set."
+    help = "Publish the labels of a benchmark as a new, numbered label set, which never changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="the benchmark")
@@ -25,6 +26,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         label_set = publish_label_set(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             allow_pending=options["allow_pending"],
             progress=self.progress,
         )

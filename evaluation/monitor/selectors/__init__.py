@@ -1,20 +1,19 @@
-"""Every question about campaigns and their people."""
+"""Queries about campaigns and their annotators."""
 
 from __future__ import annotations
 
 from evaluation.monitor.selectors.campaigns import (
-    Figures,
-    Measured,
-    answers_given,
+    StoredFigures,
     campaigns_to_measure,
+    count_answers,
+    current_answers,
     escalation_counts,
+    get_figures,
     is_small,
     measure_campaign,
-    measured_campaign,
-    standing_answers,
 )
 from evaluation.monitor.selectors.people import (
-    ANSWERS_SHOWN,
+    ANSWER_FILTERS,
     CampaignPerson,
     answers_of,
     done_withdrawals,
@@ -22,22 +21,41 @@ from evaluation.monitor.selectors.people import (
     measure_person,
     people_of,
 )
+from evaluation.monitor.selectors.results import (
+    CampaignFigures,
+    Counts,
+    Forecast,
+    LabelCount,
+    LabelRound,
+    OwnFigures,
+    Period,
+    PersonFigures,
+    Times,
+)
 
 __all__ = [
-    "ANSWERS_SHOWN",
+    "ANSWER_FILTERS",
+    "CampaignFigures",
     "CampaignPerson",
-    "Figures",
-    "Measured",
-    "answers_given",
+    "Counts",
+    "Forecast",
+    "LabelCount",
+    "LabelRound",
+    "OwnFigures",
+    "Period",
+    "PersonFigures",
+    "StoredFigures",
+    "Times",
     "answers_of",
     "campaigns_to_measure",
+    "count_answers",
+    "current_answers",
     "done_withdrawals",
     "escalation_counts",
     "get_campaign_person",
+    "get_figures",
     "is_small",
     "measure_campaign",
     "measure_person",
-    "measured_campaign",
     "people_of",
-    "standing_answers",
 ]

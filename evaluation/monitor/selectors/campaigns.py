@@ -1,11 +1,11 @@
-"""The figures of one campaign: read as columns, computed by the core, kept while they are true."""
+"""The figures of one campaign, computed from its answers, cached or stored."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,101 +32,105 @@ from evaluation.core.people.pace import (
     timeline_of,
 )
 from evaluation.models import CampaignReport
+from evaluation.monitor.selectors.results import (
+    Agreement,
+    AnnotatorFigures,
+    CampaignFigures,
+    OwnFigures,
+    TaskCounts,
+)
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 IntArray = npt.NDArray[np.int64]
-Figures = dict[str, Any]
 
-# Up to so many pairs and answers the figures take some tenths of a second, and are computed when
-# somebody looks; of larger campaigns a job computes and keeps them.
+# For this number of tasks or answers, computing the figures takes some tenths of a second. Figures
+# of larger campaigns are computed by a job and stored.
 SMALL = 20_000
-SMALL_FOR_SECONDS = 60
+CACHE_SECONDS = 60
 COUNTED, SURPLUS, GOLD = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """The figures of a campaign, when they were computed, and how many answers have come since.
+class StoredFigures:
+    """The figures of a campaign, and when they were computed.
 
-    kept: they are those of a job, and a new job renews them.
+    n_newer_answers: answers since then. is_report: whether a job computed and stored them.
     """
 
-    figures: Figures
-    at: datetime.datetime
-    behind: int
-    kept: bool
+    figures: CampaignFigures
+    computed_at: datetime.datetime
+    n_newer_answers: int
+    is_report: bool
 
 
-def measured_campaign(campaign: Campaign) -> Measured | None:
-    """What a page shows: None where a large campaign has not been measured yet."""
-    answers = answers_given(campaign)
-    if is_small(campaign, answers):
-        return _measured_now(campaign, answers)
-    # Other code may have kept other figures.
+def get_figures(campaign: Campaign) -> StoredFigures | None:
+    """Return the figures of a campaign, or None for a large campaign without stored figures."""
+    n_answers = count_answers(campaign)
+    if is_small(campaign, n_answers):
+        return _cached_figures(campaign, n_answers)
+    # Another version of the code may have stored other figures.
     reports = CampaignReport.objects.filter(code_version=code_version())
     report = reports.filter(campaign=campaign).first()
     if report is None:
         return None
-    behind = max(0, answers - report.answers)
-    return Measured(report.result, report.created_at, behind, kept=True)
+    n_newer = max(0, n_answers - report.answers)
+    return StoredFigures(report.result, report.created_at, n_newer, is_report=True)
 
 
-def _measured_now(campaign: Campaign, answers: int) -> Measured:
-    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{answers}"
-    found: Measured | None = cache.get(key)
-    if found is None:
-        found = Measured(measure_campaign(campaign), timezone.now(), behind=0, kept=False)
-        cache.set(key, found, SMALL_FOR_SECONDS)
-    return found
+def _cached_figures(campaign: Campaign, n_answers: int) -> StoredFigures:
+    key = f"campaign-figures-{campaign.pk}-{campaign.state}-{n_answers}"
+    figures: StoredFigures | None = cache.get(key)
+    if figures is None:
+        figures = StoredFigures(measure_campaign(campaign), timezone.now(), 0, is_report=False)
+        cache.set(key, figures, CACHE_SECONDS)
+    return figures
 
 
-def is_small(campaign: Campaign, answers: int) -> bool:
-    return max(campaign.n_tasks, answers) <= SMALL
+def is_small(campaign: Campaign, n_answers: int) -> bool:
+    """Return whether figures can be computed while a page is loading."""
+    return max(campaign.n_tasks, n_answers) <= SMALL
 
 
-def answers_given(campaign: Campaign) -> int:
-    """By the members' own counters: imported answers, of which there are no more to come, are
-    not among them."""
-    given = Sum(F("judged") + F("gold_judged"), default=0)
-    return int(Membership.objects.filter(campaign=campaign).aggregate(n=given)["n"])
+def count_answers(campaign: Campaign) -> int:
+    """Return the number of answers of the members, without imported answers."""
+    answers = Sum(F("judged") + F("gold_judged"), default=0)
+    return int(Membership.objects.filter(campaign=campaign).aggregate(n=answers)["n"])
 
 
 def campaigns_to_measure() -> list[Campaign]:
-    """Large campaigns of which the kept figures are missing or out of date."""
+    """Return the large campaigns whose stored figures are missing or outdated."""
     sums = Sum(F("judged") + F("gold_judged"))
-    given = dict(Membership.objects.values_list("campaign").annotate(n=sums))
+    answers = dict(Membership.objects.values_list("campaign").annotate(n=sums))
     reports = CampaignReport.objects.filter(code_version=code_version())
-    kept = dict(reports.values_list("campaign", "answers"))
-    large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=_above(given, SMALL)))
-    return [one for one in large if kept.get(one.pk) != given.get(one.pk, 0)]
+    measured = dict(reports.values_list("campaign", "answers"))
+    many = [campaign for campaign, n_answers in answers.items() if n_answers > SMALL]
+    large = Campaign.objects.filter(Q(n_tasks__gt=SMALL) | Q(pk__in=many))
+    return [one for one in large if measured.get(one.pk) != answers.get(one.pk, 0)]
 
 
-def _above(counts: dict[int, int], least: int) -> list[int]:
-    return [key for key, count in counts.items() if count > least]
+def measure_campaign(campaign: Campaign) -> CampaignFigures:
+    """Compute all figures of a campaign, in time linear in its pairs and answers.
 
-
-def measure_campaign(campaign: Campaign) -> Figures:
-    """All figures of a campaign as a JSON object; linear in its pairs and answers.
-
-    What cannot be computed is null, with the reason beside it. Annotators are named by their
-    primary keys, under `people`: that part is for leads.
+    Undefined figures are None, with their reason next to them. `people` contains the primary keys
+    of annotators and is for leads only.
     """
     now = int(timezone.now().timestamp())
-    answers, annotators = standing_answers(campaign)
-    counted = answers.is_counted
+    answers, annotators = current_answers(campaign)
+    is_counted = answers.is_counted
     tasks = _task_counts(campaign)
-    wanted = sum(turn["wanted"] for turn in tasks["turns"])
-    span = timeline_of(answers.at)
-    rows = people_figures(answers, len(annotators), n_labels=len(campaign.labels))
+    needed = sum(label_round["wanted"] for label_round in tasks["turns"])
+    rows = people_figures(answers, len(annotators), n_steps=len(campaign.labels))
     return {
         **tasks,
         "answers": len(answers),
-        "labels": int(counted.sum()),
-        "relevant_labels": int(answers.is_relevant[counted].sum()),
-        "surplus": int((~counted & ~answers.is_gold).sum()),
-        "times": asdict(answer_times(answers.ms)),
-        "span": asdict(span) if span else None,
-        "stretches": [asdict(one) for one in over_time(answers, span)] if span else [],
-        "forecast": asdict(forecast(answers.at[counted], now=now, labels_needed=wanted)),
+        "labels": int(is_counted.sum()),
+        "relevant_labels": int(answers.is_relevant[is_counted].sum()),
+        "surplus": int((~is_counted & ~answers.is_gold).sum()),
+        "times": _as_json(answer_times(answers.ms)),
+        **figures_over_time(answers),
+        "forecast": _as_json(forecast(answers.at[is_counted], now=now, labels_needed=needed)),
         "agreement": _agreement(campaign, answers),
         "gold": int((answers.gold >= 0).sum()),
         "right": int((answers.gold == 1).sum()),
@@ -134,13 +138,29 @@ def measure_campaign(campaign: Campaign) -> Figures:
     }
 
 
-def standing_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
-    """Return the answers that are neither corrected nor taken back, of one person or all, and the
-    primary keys of the annotators, [n_people].
+def figures_over_time(answers: Answers) -> OwnFigures:
+    """Return the periods of the answers; none without answers."""
+    span = timeline_of(answers.at)
+    periods = over_time(answers, span) if span else ()
+    return {
+        "span": _as_json(span) if span else None,
+        "stretches": [_as_json(period) for period in periods],
+    }
 
-    Planned answers are marked only if all people are requested.
+
+def _as_json(figures: DataclassInstance) -> Any:
+    """Return a dataclass of the core as the object that is stored."""
+    return asdict(figures)
+
+
+def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
+    """Return the answers that are neither corrected nor withdrawn, and the primary keys of their
+    annotators, [n_people].
+
+    annotator: a primary key, to return the answers of one annotator. Planned answers are marked
+    only for all annotators.
     """
-    rows = _standing(campaign)
+    rows = _current_answers(campaign)
     if annotator is not None:
         rows = rows.filter(annotator=annotator)
     ids, people, tasks, labels, kind, planned, right, ms, at = read_columns(
@@ -169,9 +189,9 @@ def standing_answers(campaign: Campaign, annotator: int | None = None) -> tuple[
     ), annotators
 
 
-def _standing(campaign: Campaign) -> QuerySet[Judgment]:
+def _current_answers(campaign: Campaign) -> QuerySet[Judgment]:
     states = [JudgmentState.LIVE, JudgmentState.SURPLUS, JudgmentState.GOLD]
-    # An answer to gold that came late is surplus, too, but not to a pair.
+    # A late answer to a control pair is also surplus, but not a label of a pair.
     late_gold = Q(state=JudgmentState.SURPLUS, is_right__isnull=False)
     return (
         Judgment.objects.filter(task__campaign=campaign, state__in=states)
@@ -194,8 +214,8 @@ def _standing(campaign: Campaign) -> QuerySet[Judgment]:
     )
 
 
-def _task_counts(campaign: Campaign) -> Figures:
-    """Pairs and their labels, as the tasks count them."""
+def _task_counts(campaign: Campaign) -> TaskCounts:
+    """Return the numbers of pairs and labels that the tasks store."""
     groups = task_groups([campaign])[campaign.pk]
     progress = progress_of(campaign, groups, surplus=0)
     columns = [
@@ -206,15 +226,15 @@ def _task_counts(campaign: Campaign) -> Figures:
     return {
         "tasks": progress.tasks,
         "pairs": progress.pairs,
-        "outcomes": asdict(progress.outcomes),
+        "outcomes": _as_json(progress.outcomes),
         "unplayable": progress.unplayable,
         "relevant": progress.relevant,
         "labels_required": progress.labels_required,
-        "turns": [asdict(turn) for turn in label_rounds(live, required, is_open == 1, n_tasks)],
+        "turns": [_as_json(one) for one in label_rounds(live, required, is_open == 1, n_tasks)],
     }
 
 
-def _agreement(campaign: Campaign, answers: Answers) -> Figures:
+def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
     """Return the figures of the first labels and of all labels.
 
     Labels are grades, as in label sets: those below the campaign's threshold are equal.
@@ -235,21 +255,28 @@ def _agreement(campaign: Campaign, answers: Answers) -> Figures:
         "all_labels": both["all_labels"],
         "asked_later": every.n_labels - first.n_labels,
         "by_label_count": [
-            {"labels": row.labels, "pairs": row.pairs, **asdict(row.all_equal)}
+            {
+                "labels": row.labels,
+                "pairs": row.pairs,
+                "value": row.all_equal.value,
+                "undefined": row.all_equal.undefined,
+            }
             for row in agreement_by_label_count(every)
         ],
     }
 
 
 def escalation_counts(campaign: Campaign, by: str) -> dict[Any, int]:
-    """By `kind` or by `annotator`."""
+    """Return the numbers of escalations by `kind` or by `annotator`."""
     rows = Escalation.objects.filter(task__campaign=campaign).order_by()
     return dict(rows.values_list(by).annotate(Count("pk")))
 
 
-def _people(campaign: Campaign, annotators: IntArray, rows: Sequence[PersonFigures]) -> Any:
-    stand_out = flags(rows, min_accuracy=float(campaign.gold_bar))
+def _people(
+    campaign: Campaign, annotators: IntArray, rows: Sequence[PersonFigures]
+) -> list[AnnotatorFigures]:
+    all_flags = flags(rows, min_accuracy=float(campaign.gold_bar))
     return [
-        {**asdict(row), "annotator": key, "flags": [str(flag) for flag in flagged]}
-        for key, row, flagged in zip(annotators.tolist(), rows, stand_out, strict=True)
+        _as_json(row) | {"annotator": key, "flags": [str(flag) for flag in row_flags]}
+        for key, row, row_flags in zip(annotators.tolist(), rows, all_flags, strict=True)
     ]

@@ -1,30 +1,35 @@
-"""The people of a campaign: what is stored of each, and their own answers. For leads."""
+"""The annotators of a campaign and their answers. Only leads see them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from django.db.models import F, Q, QuerySet, Sum
 
-from annotation.core.pausing import MEMBER
 from annotation.enums import Joining, JudgmentState, MembershipState
 from annotation.models import (
     Annotator,
     Campaign,
-    CampaignChange,
     Escalation,
     Judgment,
     Membership,
+    MembershipChange,
     Withdrawal,
 )
 from config.accounts.roles import Role, Scopes
 from config.accounts.selectors import active_admins, people_with
 from config.shared.errors import NotFound
-from evaluation.core.people.pace import TOO_FAST_MS, answer_times, over_time, timeline_of
-from evaluation.monitor.selectors.campaigns import Figures, escalation_counts, standing_answers
+from evaluation.core.people.pace import TOO_FAST_MS
+from evaluation.monitor.selectors.campaigns import (
+    current_answers,
+    escalation_counts,
+    figures_over_time,
+)
+from evaluation.monitor.selectors.results import OwnFigures
 
 OUTVOTED, WRONG, FAST = "outvoted", "wrong", "fast"
-ANSWERS_SHOWN = {
+# Names in addresses, and the answers that each lists.
+ANSWER_FILTERS = {
     OUTVOTED: Q(state=JudgmentState.LIVE, task__label__isnull=False) & ~Q(task__label=F("label")),
     WRONG: Q(state=JudgmentState.GOLD, is_right=False),
     FAST: Q(seconds__lt=TOO_FAST_MS / 1000),
@@ -33,8 +38,11 @@ ANSWERS_SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class CampaignPerson:
-    """An annotator with their membership, where they have one, and what was handed on by them and
-    taken back from them."""
+    """An annotator of a campaign.
+
+    membership: None for annotators of imported files. escalations: number of pairs that they
+    escalated. withdrawn: number of their answers that leads have withdrawn.
+    """
 
     annotator: Annotator
     membership: Membership | None
@@ -43,7 +51,10 @@ class CampaignPerson:
 
 
 def members_of(campaign: Campaign) -> QuerySet[Membership]:
-    """Without leads and admins who have opened the room and were handed nothing: they looked."""
+    """Return the members of a campaign.
+
+    Leads and admins who only opened the room, without being assigned a task, are left out.
+    """
     members = Membership.objects.filter(campaign=campaign)
     if campaign.joining == Joining.CHOSEN:
         return members
@@ -58,8 +69,10 @@ def members_of(campaign: Campaign) -> QuerySet[Membership]:
 
 
 def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
-    """The members, and those who answered without being one (primary keys: they were imported), in
-    the order of their pseudonyms. As many queries however many there are."""
+    """Return all annotators of a campaign, sorted by pseudonym, with a constant number of queries.
+
+    answered: primary keys of annotators with answers, who are no members if they were imported.
+    """
     memberships = members_of(campaign).select_related("annotator__user")
     members = {one.annotator_id: one for one in memberships}
     others = Annotator.objects.filter(pk__in=answered - set(members)).select_related("user")
@@ -74,33 +87,30 @@ def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
 
 
 def get_campaign_person(campaign: Campaign, pseudonym: str) -> CampaignPerson:
-    """Raises `NotFound` for who is no member and has not answered here."""
+    """Return one annotator of a campaign.
+
+    Raises `NotFound` for annotators who are no members and have no answers in the campaign.
+    """
     found = Annotator.objects.filter(pseudonym=pseudonym).select_related("user").first()
     if found is None:
         raise NotFound("There is no such annotator.")
     membership = members_of(campaign).filter(annotator=found).first()
     if membership is None and not _answers(campaign, found).exists():
         raise NotFound("There is no such annotator.")
-    handed_on = Escalation.objects.filter(task__campaign=campaign, annotator=found)
+    escalations = Escalation.objects.filter(task__campaign=campaign, annotator=found)
     return CampaignPerson(
-        found, membership, handed_on.count(), _withdrawn(campaign).get(found.pk, 0)
+        found, membership, escalations.count(), _withdrawn(campaign).get(found.pk, 0)
     )
 
 
-def measure_person(campaign: Campaign, annotator: Annotator) -> Figures:
-    """What one person did when: linear in their own answers, of which nobody has many."""
-    answers, _ = standing_answers(campaign, annotator.pk)
-    span = timeline_of(answers.at)
-    return {
-        "times": asdict(answer_times(answers.ms)),
-        "span": asdict(span) if span else None,
-        "stretches": [asdict(one) for one in over_time(answers, span)] if span else [],
-    }
+def measure_person(campaign: Campaign, annotator: Annotator) -> OwnFigures:
+    """Compute the figures over time of one annotator."""
+    answers, _ = current_answers(campaign, annotator.pk)
+    return figures_over_time(answers)
 
 
 def answers_of(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:
-    """A person's answers, newest first, with all that a lead looks at; some of them by
-    `ANSWERS_SHOWN`: those that differ from what came out, are wrong on gold, or came too fast."""
+    """Return an annotator's answers, newest first, with their captions and videos."""
     return (
         _answers(campaign, annotator)
         .select_related(
@@ -111,18 +121,17 @@ def answers_of(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:
 
 
 def done_withdrawals(campaign: Campaign, annotator: Annotator) -> QuerySet[Withdrawal]:
-    """What leads have taken back of a person, newest first."""
+    """Return the withdrawals of an annotator's answers, newest first."""
     found = Withdrawal.objects.filter(campaign=campaign, annotator=annotator)
     return found.filter(done_at__isnull=False).select_related("lead")
 
 
-def pauses_of(campaign: Campaign, annotator: Annotator) -> list[tuple[CampaignChange, str]]:
-    """What leads did about a person's judging, newest first: paused them, or let them go on."""
-    noted = CampaignChange.objects.filter(
-        campaign=campaign, **{f"changes__{MEMBER}__0": annotator.pseudonym}
+def membership_changes(campaign: Campaign, annotator: Annotator) -> QuerySet[MembershipChange]:
+    """Return when leads paused and resumed the annotator in the campaign, newest first."""
+    changes = MembershipChange.objects.filter(
+        membership__campaign=campaign, membership__annotator=annotator
     )
-    newest_first = noted.select_related("lead").order_by("-pk")
-    return [(one, one.changes[MEMBER][1]) for one in newest_first]
+    return changes.select_related("lead")
 
 
 def _answers(campaign: Campaign, annotator: Annotator) -> QuerySet[Judgment]:

@@ -1,9 +1,10 @@
-"""How far annotators agree."""
+"""Computing the agreement of annotators."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from config.accounts.actors import Actor
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.core.arrays import BoolArray
@@ -20,24 +21,26 @@ from evaluation.core.people.agreement_figures import (
     Resampling,
 )
 from evaluation.models import AgreementReport
+from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
 from pooling.models import Benchmark
 
-# The main figures, which also stand at the top of a report.
+# The main figures, which are also at the top level of a report.
 HEADLINE = ("alpha", "alpha_interval", "ac1", "ac1_interval")
 OF_ALL = ("agreement", "pairwise_agreement")
 
 
 def compute_agreement(
-    *, benchmark: Benchmark, resamples: int = RESAMPLES, progress: Progress = no_progress
+    *, benchmark: Benchmark, by: Actor, resamples: int = RESAMPLES, progress: Progress = no_progress
 ) -> AgreementReport:
-    """Agreement and alpha over the live judgments of all the benchmark's campaigns, stored.
+    """Compute and store agreement over the counted judgments of all campaigns of a benchmark.
 
-    `alpha` and its intervals are of the first labels of each pair; `agreement` and
-    `pairwise_agreement` are of all labels, and `first_two_agreement` stands beside them.
-    `first_labels` and `all_labels` hold all figures of either. Figures that cannot be computed are
-    null, and `undefined` holds the reasons.
+    `alpha` and its intervals are of the first labels of each pair. `agreement` and
+    `pairwise_agreement` are of all labels, and `first_two_agreement` is the pairwise agreement of
+    the first labels. `first_labels` and `all_labels` contain all figures of either. Undefined
+    figures are null, and `undefined` contains their reasons. Raises `NotPermitted`.
     """
+    check_can_evaluate(by, benchmark)
     progress(0, 3, "reading judgments")
     judgments, labels = live_labels(benchmark)
     outcomes = labels.outcomes
@@ -45,7 +48,7 @@ def compute_agreement(
     opinions = opinions_of(judgments)
     figures = agreement_figures(judgments, Resampling(resamples))
     result = {
-        # As the label set counts them: a lead may have ruled on a pair that nobody had labelled.
+        # Counted as in label sets. A pair may have a ruling and no label.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
         "resolved": outcomes.settled,

@@ -1,21 +1,26 @@
-"""The figures of large campaigns, kept so that pages need not compute them."""
+"""Stored figures of large campaigns, which pages could not compute in time."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR, Actor
 from config.shared.progress import Progress, no_progress
 from config.shared.version import code_version
 from evaluation.models import CampaignReport
-from evaluation.monitor.selectors import answers_given, campaigns_to_measure, measure_campaign
+from evaluation.monitor.selectors import campaigns_to_measure, count_answers, measure_campaign
+from evaluation.release.policies import check_can_evaluate
 
 
-def compute_figures(*, campaign: Campaign, progress: Progress = no_progress) -> CampaignReport:
-    """Measure a campaign and keep the figures in place of earlier ones."""
+def compute_figures(
+    *, campaign: Campaign, by: Actor, progress: Progress = no_progress
+) -> CampaignReport:
+    """Compute the figures of a campaign and replace its stored figures. Raises `NotPermitted`."""
+    check_can_evaluate(by, campaign.benchmark)
     progress(0, 1, "reading answers")
-    # Before, so that what comes meanwhile makes them out of date.
-    answers = answers_given(campaign)
+    # Counted first, so that answers that arrive meanwhile make the figures outdated.
+    answers = count_answers(campaign)
     result = measure_campaign(campaign)
     report, _ = CampaignReport.objects.update_or_create(
         campaign=campaign,
@@ -31,8 +36,8 @@ def compute_figures(*, campaign: Campaign, progress: Progress = no_progress) -> 
 
 
 def renew_figures() -> int:
-    """Measure each large campaign that has moved since it was measured; returns how many."""
+    """Recompute the outdated figures of large campaigns and return the number of campaigns."""
     campaigns = campaigns_to_measure()
     for campaign in campaigns:
-        compute_figures(campaign=campaign)
+        compute_figures(campaign=campaign, by=OPERATOR)
     return len(campaigns)

@@ -1,10 +1,10 @@
-"""The page of a campaign: how far it is, how fast it goes, how far its annotators agree."""
+"""The page of a campaign: its progress, speed, agreement and policy."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.core.cache import cache
@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.core.consensus import OutcomeCounts
-from annotation.core.pausing import MEMBER
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import can_judge, can_lead
@@ -23,23 +22,47 @@ from annotation.selectors.progress import CampaignProgress, campaign_progress
 from annotation.selectors.training import find_training_queue, training_items
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
+from config.shared.downloads import download_csv
+from config.shared.numbers import Figure, ratio
 from config.shared.pages import only_for
-from evaluation.monitor import figures as words
-from evaluation.monitor.policy_rows import policy_rows, said_changes
-from evaluation.monitor.selectors import Measured, escalation_counts, is_small, measured_campaign
+from config.shared.tables import Order
+from evaluation.monitor.figures import (
+    NamedFigure,
+    agreement_note,
+    agreement_rows,
+    label_count_rows,
+    label_figures,
+    label_round_rows,
+    speed_figures,
+)
+from evaluation.monitor.periods import (
+    PERIOD_COLUMNS,
+    answers_chart,
+    gold_chart,
+    period_rows,
+    period_value,
+    periods_csv,
+)
+from evaluation.monitor.policy_rows import describe_changes, policy_rows
+from evaluation.monitor.selectors import (
+    CampaignFigures,
+    StoredFigures,
+    escalation_counts,
+    get_figures,
+    is_small,
+)
 from evaluation.monitor.selectors.people import members_of
-from evaluation.monitor.sorting import asked_sort, heads, in_order
 from evaluation.release.policies import can_evaluate, can_see_scores
 
-# Several people may watch a campaign: they share one count of its tasks.
-PROGRESS_FOR_SECONDS = {
+# All viewers of a campaign share one count of its tasks.
+PROGRESS_CACHE_SECONDS = {
     CampaignState.OPEN: 3,
     CampaignState.PAUSED: 3,
     CampaignState.CLOSED: 60,
 }
-# A count that took long is kept so many times as long, or it would go on all the time.
-KEPT_TIMES_AS_LONG = 20
-CHANGES_SHOWN = 20
+# A count is cached for this multiple of the time it took, so that counting takes at most 5 %.
+CACHE_COST_FACTOR = 20
+CHANGES_MAX = 20
 
 
 @only_for(can_see_scores)
@@ -49,36 +72,37 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     if found.is_training:
         return redirect("training", found.benchmark.key)
     leads = can_lead(request.user, found.benchmark)
-    measured, desk = measured_campaign(found), _desk(found)
-    progress = _progress_context(found, measured, may_wait=False)
+    stored, desk = get_figures(found), _count_at_desk(found)
+    progress = _progress_context(found, stored, may_wait=False)
     context = {
         "campaign": found,
         "benchmark": found.benchmark,
-        **_as_at_desk(progress, desk),
-        **_figures_context(request, found, measured),
+        **_without_excluded(progress, desk),
+        **_figures_context(request, found, stored),
         "can_judge": can_judge(request.user, found),
         "can_lead": leads,
         "at_desk": desk["all"],
-        "waiting": _waiting(progress["progress"], desk),
+        "lead_figures": _lead_figures(progress["progress"], desk),
         "policy": policy_rows(found),
-        "changes": said_changes(_last_changes(found)),
+        "changes": describe_changes(_last_changes(found)),
     }
     if leads:
-        context |= _people_context(found, measured)
+        context |= _people_context(found, stored)
     return render(request, "evaluation/monitor/campaign.html", context)
 
 
 @only_for(can_see_scores)
 @require_safe
 def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
-    """The part of the page that htmx asks for while the campaign is open."""
+    """Return the progress, which htmx requests repeatedly while the campaign is open."""
     found = _get_campaign(request, pk)
-    progress = _progress_context(found, None, may_wait=True)
-    context = {"campaign": found, **_as_at_desk(progress, _desk(found))}
-    context["announce"] = request.GET.get("seen") != str(context["progress"].percent)
+    current = _progress_context(found, None, may_wait=True)
+    shown = _without_excluded(current, _count_at_desk(found))
+    percent = shown["progress"].percent if shown["progress"] else None
+    context = {"campaign": found, **shown, "announce": request.GET.get("seen") != str(percent)}
     response = render(request, "evaluation/monitor/_campaign_progress.html", context)
     if found.state != CampaignState.OPEN and "seen" in request.GET:
-        # Paused or closed since: the buttons of the page are others now.
+        # The campaign was paused or closed meanwhile, so the page needs other buttons.
         response["HX-Refresh"] = "true"
     return response
 
@@ -86,24 +110,21 @@ def campaign_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
 @only_for(can_see_scores)
 @require_safe
 def campaign_csv(request: HttpRequest, pk: int) -> HttpResponse:
-    """What happened when, for spreadsheets."""
+    """Return the answers over time as a CSV file."""
     found = _get_campaign(request, pk)
-    measured = measured_campaign(found)
-    body = words.stretches_csv(measured.figures if measured else {"stretches": []})
-    response = HttpResponse(body, content_type="text/csv; charset=utf-8")
-    name = f"{found.benchmark.key}-campaign-{found.pk}-over-time.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    stored = get_figures(found)
+    body = periods_csv(stored.figures if stored else None)
+    return download_csv(body, f"{found.benchmark.key}-campaign-{found.pk}-over-time")
 
 
 @only_for(can_evaluate)
 @require_POST
 def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
-    """Renew the kept figures; those of a small campaign are never older than a minute."""
+    """Recompute the stored figures. Figures of a small campaign are at most one minute old."""
     found = _get_campaign(request, pk)
-    measured = measured_campaign(found)
-    if measured is not None and not measured.kept:
-        messages.info(request, "The figures are of this minute.")
+    stored = get_figures(found)
+    if stored is not None and not stored.is_report:
+        messages.info(request, "The figures are less than one minute old.")
         return redirect("campaign", found.pk)
     return start_job(
         request,
@@ -115,110 +136,136 @@ def campaign_compute(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
-    """A campaign of another's benchmark is answered like one that is not there."""
+    """Return a campaign, or 404 if the person cannot see its benchmark."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = Campaign.objects.select_related("benchmark", "guideline")
     return get_object_or_404(seen.limit(campaigns, "benchmark__key"), pk=pk)
 
 
 def _last_changes(found: Campaign) -> list[CampaignChange]:
-    """Not those of single people, whom researchers do not know; they are on the person's page."""
-    changes = found.changes.exclude(changes__has_key=MEMBER)
-    return list(changes.select_related("lead")[:CHANGES_SHOWN])
+    return list(found.changes.select_related("lead")[:CHANGES_MAX])
 
 
-def _desk(found: Campaign) -> dict[str, int]:
-    """How many tasks wait for a lead: all, and the pairs of two states."""
+def _count_at_desk(found: Campaign) -> dict[str, int]:
+    """Return the number of tasks at the desk, and of pairs there by two states."""
     states = (TaskState.ESCALATED, TaskState.UNPLAYABLE)
     pairs = {state.value: Count("pk", filter=Q(state=state, gold=None)) for state in states}
     counts: dict[str, int] = tasks_at_desk(found).aggregate(all=Count("pk"), **pairs)
     return counts
 
 
-def _as_at_desk(context: dict[str, Any], desk: dict[str, int]) -> dict[str, Any]:
-    """What a lead has left out waits for nobody, though it stays unplayable."""
+class ProgressContext(TypedDict):
+    """`is_live`: whether the progress is current. Otherwise the page requests it when loaded."""
+
+    progress: CampaignProgress | None
+    is_live: bool
+
+
+def _without_excluded(context: ProgressContext, desk: dict[str, int]) -> ProgressContext:
+    """Return the progress with only those unplayable pairs that no lead has excluded."""
     progress = context["progress"]
-    shown = progress and replace(progress, unplayable=desk[TaskState.UNPLAYABLE])
-    return context | {"progress": shown}
+    if progress is None:
+        return context
+    playable = replace(progress, unplayable=desk[TaskState.UNPLAYABLE])
+    return {"progress": playable, "is_live": context["is_live"]}
 
 
-def _waiting(progress: CampaignProgress | None, desk: dict[str, int]) -> list[words.Figure]:
-    """What no count of labels shows: pairs that only a lead can move, or has left out."""
-    escalated = desk[TaskState.ESCALATED]
-    left_out = progress.unplayable - desk[TaskState.UNPLAYABLE] if progress else 0
+def _lead_figures(progress: CampaignProgress | None, desk: dict[str, int]) -> list[NamedFigure]:
+    """Return the numbers of pairs that only a lead can settle, or has excluded."""
+    excluded = progress.unplayable - desk[TaskState.UNPLAYABLE] if progress else 0
     rows = [
-        (escalated, words.Figure("Handed on, undecided", f"{escalated:,}", "wait at the desk")),
-        (left_out, words.Figure("Left out", f"{left_out:,}", "the video cannot play")),
+        ("Escalated", desk[TaskState.ESCALATED], "a lead rules on them at the desk"),
+        ("Excluded", excluded, "the video cannot play"),
     ]
-    return [figure for count, figure in rows if count > 0]
+    return [(name, Figure(number, "count", note)) for name, number, note in rows if number > 0]
 
 
 def _progress_context(
-    found: Campaign, measured: Measured | None, *, may_wait: bool
-) -> dict[str, Any]:
-    """The progress of this moment; for a page that may not wait, of a large campaign that nobody
-    watches, as it was when it was measured: the moment's is fetched later."""
+    found: Campaign, stored: StoredFigures | None, *, may_wait: bool
+) -> ProgressContext:
+    """Return the progress.
+
+    may_wait: count now. Otherwise a large campaign without a cached count has the progress of its
+    stored figures.
+    """
     key = f"campaign-progress-{found.pk}-{found.state}"
     progress: CampaignProgress | None = cache.get(key)
     if progress is not None:
         return {"progress": progress, "is_live": True}
     if not may_wait and not is_small(found, 0):
-        return {"progress": measured and _progress_then(measured), "is_live": False}
+        return {"progress": _stored_progress(stored) if stored else None, "is_live": False}
     begin = time.monotonic()
     progress = campaign_progress(found)
-    took = KEPT_TIMES_AS_LONG * (time.monotonic() - begin)
-    cache.set(key, progress, max(took, PROGRESS_FOR_SECONDS[CampaignState(found.state)]))
+    seconds = CACHE_COST_FACTOR * (time.monotonic() - begin)
+    cache.set(key, progress, max(seconds, PROGRESS_CACHE_SECONDS[CampaignState(found.state)]))
     return {"progress": progress, "is_live": True}
 
 
-def _progress_then(measured: Measured) -> CampaignProgress:
-    names = ("tasks", "pairs", "unplayable", "relevant", "labels", "labels_required", "surplus")
-    counts = {name: measured.figures[name] for name in names}
-    return CampaignProgress(outcomes=OutcomeCounts(**measured.figures["outcomes"]), **counts)
+def _stored_progress(stored: StoredFigures) -> CampaignProgress:
+    figures = stored.figures
+    return CampaignProgress(
+        tasks=figures["tasks"],
+        pairs=figures["pairs"],
+        outcomes=OutcomeCounts(**figures["outcomes"]),
+        unplayable=figures["unplayable"],
+        relevant=figures["relevant"],
+        labels=figures["labels"],
+        labels_required=figures["labels_required"],
+        surplus=figures["surplus"],
+    )
 
 
 def _figures_context(
-    request: HttpRequest, found: Campaign, measured: Measured | None
+    request: HttpRequest, found: Campaign, stored: StoredFigures | None
 ) -> dict[str, Any]:
-    """All figures but those of single people."""
-    if measured is None:
-        return {"measured": None}
-    figures = measured.figures
-    sort = asked_sort(request.GET.get("sort", ""), words.STRETCH_COLUMNS, "start")
-    happened = [one for one in figures["stretches"] if one["answers"]]
-    ordered = in_order(happened, sort, words.stretch_value)
-    width = figures["span"]["width"] if figures["span"] else 0
+    """Return all figures except those of single annotators."""
+    if stored is None:
+        return {"stored": None}
+    figures = stored.figures
+    agreement = figures["agreement"]
+    state = CampaignState(found.state)
     return {
-        "measured": measured,
-        "pace": words.pace_figures(figures, CampaignState(found.state)),
-        "labels": words.label_figures(figures, escalation_counts(found, "kind")),
-        "turns": words.turn_rows(figures),
-        "agreement_rows": words.agreement_rows(figures["agreement"]),
-        "agreement_note": words.agreement_note(figures["agreement"]),
-        "by_count": words.count_rows(figures["agreement"]),
-        "is_graded": figures["agreement"]["first_labels"]["alpha_level"] == "ordinal",
-        "gold": words.share_text(figures["right"], figures["gold"]) if figures["gold"] else "",
+        "stored": stored,
+        "speed": speed_figures(figures["forecast"], figures["times"], state),
+        "labels": label_figures(figures, escalation_counts(found, "kind")),
+        "label_rounds": label_round_rows(figures["turns"]),
+        "agreement_rows": agreement_rows(agreement),
+        "agreement_note": agreement_note(agreement),
+        "by_count": label_count_rows(agreement["by_label_count"]),
+        "is_graded": agreement["first_labels"]["alpha_level"] == "ordinal",
+        "gold": ratio(figures["right"], figures["gold"]),
         "gold_right": figures["right"],
         "gold_answered": figures["gold"],
-        "answers_chart": words.answers_chart(figures),
-        "gold_chart": words.gold_chart(figures),
-        "columns": heads(words.STRETCH_COLUMNS, sort, texts={"start"}),
-        "stretches": words.stretch_rows(ordered, width),
+        "answers_chart": answers_chart(figures),
+        "gold_chart": gold_chart(figures),
+        **_periods_context(request, figures),
+    }
+
+
+def _periods_context(request: HttpRequest, figures: CampaignFigures) -> dict[str, Any]:
+    """Return the table over time, without periods that have no answers."""
+    order = Order.requested(request.GET.get("sort", ""), PERIOD_COLUMNS, "start")
+    periods = [period for period in figures["stretches"] if period["answers"]]
+    width = figures["span"]["width"] if figures["span"] else 0
+    return {
+        "heads": order.heads,
+        "periods": period_rows(order.sort(periods, period_value), width),
+        "n_empty_periods": len(figures["stretches"]) - len(periods),
         "is_sorted": "sort" in request.GET,
     }
 
 
-def _people_context(found: Campaign, measured: Measured | None) -> dict[str, Any]:
-    people = measured.figures["people"] if measured else []
+def _people_context(found: Campaign, stored: StoredFigures | None) -> dict[str, Any]:
+    people = stored.figures["people"] if stored else []
     return {
         "people": max(members_of(found).count(), len(people)),
         "flagged": sum(bool(one["flags"]) for one in people),
-        "gate_items": _items_short_of_gate(found),
+        "training_items": _too_few_training_items(found),
     }
 
 
-def _items_short_of_gate(found: Campaign) -> int | None:
-    """How many training items are open, where the gate asks for more right answers than that."""
+def _too_few_training_items(found: Campaign) -> int | None:
+    """Return the number of training items if they are too few for the entry requirement."""
     if not found.has_gate or found.state == CampaignState.CLOSED:
         return None
     queue = find_training_queue(found.benchmark)

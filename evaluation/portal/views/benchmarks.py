@@ -1,73 +1,238 @@
-"""The page of a benchmark: what there is, how far it is, what comes next."""
+"""The tabs of a benchmark, except for the analyses: a page each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignState
+from annotation.enums import CampaignKind, CampaignState, GoldUse
 from annotation.models import Campaign
-from annotation.policies import can_judge, can_lead
+from annotation.policies import benchmarks_led_by, can_judge, can_lead
 from annotation.selectors.campaigns import campaigns_of
+from annotation.selectors.gold import gold_counts
+from annotation.selectors.guidelines import latest_guideline
+from annotation.selectors.people import judged_pairs
 from annotation.selectors.progress import CampaignProgress, progress_of, task_groups
+from annotation.selectors.tasks import count_new_tasks
+from annotation.selectors.training import find_training_queue
+from config.accounts.policies import can_see_people, people_seen_by
+from config.accounts.roles import Scopes
+from config.accounts.selectors import roles_shown
 from config.jobs.models import Job
+from config.shared.numbers import percent
 from config.shared.pages import only_for
+from config.shared.tables import page_of
 from evaluation.models import AgreementReport, LabelSet
 from evaluation.monitor.figures import agreement_note, agreement_rows
-from evaluation.portal.cards import JOBS_SHOWN, BenchmarkCard
+from evaluation.portal.cards import JOBS_MAX
 from evaluation.portal.originals import find_originals
-from evaluation.release.selectors import draft_state, latest_agreement, recent_outcomes
+from evaluation.portal.selectors import (
+    captions_of,
+    desk_counts,
+    judged_share,
+    newest_label_sets,
+    paused_memberships,
+    people_of,
+    video_states,
+)
+from evaluation.portal.steps import Progress, next_step, steps_of
+from evaluation.release.selectors import (
+    BenchmarkOutcomes,
+    draft_state,
+    latest_agreement,
+    latest_draft,
+    recent_outcomes,
+)
 from evaluation.scores.selectors import stored_scores
-from evaluation.scores.tables import ResultRow, result_rows
-from pooling.models import Benchmark, Run
+from evaluation.scores.tables import result_rows
+from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors import find_runs, tags_of, train_splits_of
+
+SEARCH_LENGTH = 100
 
 
 @only_for(can_see_benchmarks)
 @require_safe
-def benchmark(request: HttpRequest, key: str) -> HttpResponse:
-    found = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    label_sets = list(LabelSet.objects.filter(benchmark=found).select_related("created_by"))
-    rows = _run_rows(found, label_sets[0] if label_sets else None)
-    pools = list(found.pools.select_related("created_by").prefetch_related("runs"))
-    campaigns = _campaign_rows(request.user, found)
-    agreement = latest_agreement(found)
-    card = BenchmarkCard(
-        found,
-        runs=len(rows),
-        pairs=sum(pool.n_new_pairs for pool in pools),
-        label_set=None,
-        outcomes=recent_outcomes([found])[found.pk],
-    )
-    latest, drafted = label_sets[0] if label_sets else None, draft_state(found)
+def overview(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the key figures, the next step for this person, and the latest jobs."""
+    benchmark = _get_benchmark(request, key)
+    figures = _key_figures(benchmark)
+    newest = figures["label_set"]
+    campaigns = list(campaigns_of(benchmark))
+    jobs = Job.objects.filter(benchmark_key=benchmark.key).select_related("created_by")
     context = {
-        "benchmark": found,
-        "can_lead": can_lead(request.user, found),
-        "card": card,
+        "benchmark": benchmark,
+        **figures,
+        "to_judge": [one for one in campaigns if can_judge(request.user, one)],
+        "originals": find_originals(benchmark, newest or latest_draft(benchmark)),
+        "jobs": jobs[:JOBS_MAX],
+    }
+    if can_lead(request.user, benchmark):
+        steps = steps_of(benchmark, _progress(benchmark, figures, len(campaigns)))
+        context |= {"steps": steps, "next_step": next_step(steps)}
+    return render(request, "evaluation/portal/overview.html", context)
+
+
+def _key_figures(benchmark: Benchmark) -> dict[str, Any]:
+    newest = newest_label_sets([benchmark]).get(benchmark.pk)
+    evaluations = stored_scores(benchmark, newest)
+    runs = list(benchmark.runs.values_list("pk", flat=True))
+    shares = [judged_share(evaluations.get(pk)) for pk in runs]
+    judged = [share for share in shares if share is not None]
+    outcomes = recent_outcomes([benchmark])[benchmark.pk]
+    return {
+        "runs": len(runs),
+        "unscored": sum(pk not in evaluations for pk in runs),
+        "most_unjudged": percent(1 - min(judged)) if judged and min(judged) < 1 else "",
+        "pairs": sum(benchmark.pools.values_list("n_new_pairs", flat=True)),
+        "outcomes": outcomes,
+        "not_settled": outcomes.pairs - outcomes.counts.settled,
+        "label_set": newest,
+    }
+
+
+def _progress(benchmark: Benchmark, figures: dict[str, Any], n_campaigns: int) -> Progress:
+    """Return the counts that decide the next step of a lead. figures: as `_key_figures` returns."""
+    outcomes, newest = figures["outcomes"], figures["label_set"]
+    at_desk, desk_url = _desk_work(benchmark)
+    return Progress(
+        runs=figures["runs"],
+        pairs=figures["pairs"],
+        campaigns=n_campaigns,
+        new_pairs=count_new_tasks(benchmark).pairs,
+        settled=outcomes.counts.settled,
+        unsettled=outcomes.counts.unsettled,
+        at_desk=at_desk,
+        desk_url=desk_url,
+        version=newest.version if newest else None,
+        newly_settled=_newly_settled(outcomes, newest),
+        unscored=figures["unscored"],
+    )
+
+
+def _desk_work(benchmark: Benchmark) -> tuple[int, str]:
+    """Return the number of tasks at all desks, and the address of the desk with most of them."""
+    by_campaign: dict[int, int] = {}
+    for counts in desk_counts([benchmark]).values():
+        for one in counts:
+            pk = one.campaign.pk
+            by_campaign[pk] = by_campaign.get(pk, 0) + one.count
+    if not by_campaign:
+        return 0, ""
+    fullest = max(by_campaign, key=lambda pk: by_campaign[pk])
+    return sum(by_campaign.values()), reverse("desk", args=[fullest])
+
+
+def _newly_settled(outcomes: BenchmarkOutcomes, newest: LabelSet | None) -> int:
+    """Return how many more pairs are settled than in the newest label set."""
+    if newest is None:
+        return 0
+    published = newest.n_pairs - newest.n_conflicted - newest.n_pending
+    return max(0, outcomes.counts.settled - published)
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def captions(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the captions, the number of videos in each state, train captions and tags."""
+    benchmark = _get_benchmark(request, key)
+    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
+    context = {
+        "benchmark": benchmark,
+        "can_lead": can_lead(request.user, benchmark),
+        "search": search,
+        "page": page_of(captions_of(benchmark, search), request.GET.get("page")),
+        "video_states": [(state, n) for state, n in video_states(benchmark).items() if n],
+        "splits": list(train_splits_of(benchmark)),
+        "tags": list(tags_of(benchmark)),
+    }
+    return render(request, "evaluation/portal/captions.html", context)
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def runs(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the runs with their first score."""
+    benchmark = _get_benchmark(request, key)
+    newest = newest_label_sets([benchmark]).get(benchmark.pk)
+    rows = result_rows(
+        find_runs(benchmark),
+        stored_scores(benchmark, None),
+        {} if newest is None else stored_scores(benchmark, newest),
+        by_labels=newest is not None,
+    )
+    context = {
+        "benchmark": benchmark,
         "rows": rows,
         "unscored": any(not row.is_scored for row in rows),
-        "pools": pools,
-        "campaigns": campaigns,
+        "label_set": newest,
+    }
+    return render(request, "evaluation/portal/runs.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRow:
+    """A campaign in the list. `progress` is None for a closed one, which is not counted again."""
+
+    campaign: Campaign
+    can_judge: bool
+    progress: CampaignProgress | None
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def campaigns(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the pools, and the campaigns with their progress."""
+    benchmark = _get_benchmark(request, key)
+    leads = can_lead(request.user, benchmark)
+    context = {
+        "benchmark": benchmark,
+        "can_lead": leads,
+        "has_runs": benchmark.runs.exists(),
+        "pools": list(benchmark.pools.select_related("created_by").prefetch_related("runs")),
+        "new_pairs": count_new_tasks(benchmark).pairs if leads else 0,
+        "campaigns": _campaign_rows(request.user, benchmark),
+    }
+    return render(request, "evaluation/portal/campaigns.html", context)
+
+
+def _campaign_rows(user: Any, benchmark: Benchmark) -> list[CampaignRow]:
+    found = list(campaigns_of(benchmark))
+    groups = task_groups(one for one in found if one.state != CampaignState.CLOSED)
+    progress = {
+        one.pk: progress_of(one, groups[one.pk], surplus=0) for one in found if one.pk in groups
+    }
+    return [CampaignRow(one, can_judge(user, one), progress.get(one.pk)) for one in found]
+
+
+@only_for(can_see_benchmarks)
+@require_safe
+def labels(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the label sets, the draft and the agreement."""
+    benchmark = _get_benchmark(request, key)
+    label_sets = list(LabelSet.objects.filter(benchmark=benchmark).select_related("created_by"))
+    outcomes = recent_outcomes([benchmark])[benchmark.pk]
+    judging = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
+    agreement = latest_agreement(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "can_lead": can_lead(request.user, benchmark),
+        "has_campaigns": judging.exists(),
         "label_sets": label_sets,
-        "latest": latest,
-        "drafted": drafted,
-        "splits": list(train_splits_of(found)),
-        "tags": list(tags_of(found)),
-        "originals": find_originals(found, latest or drafted.draft),
+        "latest": label_sets[0] if label_sets else None,
+        "outcomes": outcomes,
+        "has_labels": outcomes.has_labels,
+        "drafted": draft_state(benchmark),
         "agreement": agreement,
         **_agreement_context(agreement),
-        "jobs": Job.objects.filter(benchmark_key=found.key).select_related("created_by")[
-            :JOBS_SHOWN
-        ],
-        "next_step": _next_step(card, campaigns, bool(label_sets)),
     }
-    return render(request, "evaluation/portal/benchmark.html", context)
+    return render(request, "evaluation/portal/labels.html", context)
 
 
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
@@ -80,38 +245,49 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignRow:
-    """A campaign in the list. `progress` is None for a closed one, which is not counted again."""
-
-    campaign: Campaign
-    can_judge: bool
-    progress: CampaignProgress | None
-
-
-def _run_rows(found: Benchmark, latest: LabelSet | None) -> list[ResultRow]:
-    labelled = {} if latest is None else stored_scores(found, latest)
-    runs: Iterable[Run] = find_runs(found)
-    return result_rows(runs, stored_scores(found, None), labelled, by_labels=latest is not None)
-
-
-def _campaign_rows(user: Any, found: Benchmark) -> list[CampaignRow]:
-    campaigns = list(campaigns_of(found))
-    groups = task_groups(one for one in campaigns if one.state != CampaignState.CLOSED)
-    progress = {
-        one.pk: progress_of(one, groups[one.pk], surplus=0) for one in campaigns if one.pk in groups
+@only_for(can_see_people)
+@require_safe
+def people(request: HttpRequest, key: str) -> HttpResponse:
+    """Show leads who holds a role here, what they have judged, and where they are paused."""
+    benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
+    here = Scopes(keys=frozenset({benchmark.key}))
+    found = people_of(people_seen_by(request.user), benchmark)
+    rows = found.annotate(judged=judged_pairs(here)).select_related("annotator")
+    page = page_of(
+        rows.prefetch_related("groups", "grants").order_by("-judged", "username"),
+        request.GET.get("page"),
+    )
+    paused = paused_memberships(benchmark, list(page))
+    context = {
+        "benchmark": benchmark,
+        "page": page,
+        "rows": [(person, roles_shown(person, here), paused.get(person.pk, [])) for person in page],
+        "campaigns": [one for one in campaigns_of(benchmark) if not one.is_imported],
+        "queue": find_training_queue(benchmark),
     }
-    return [CampaignRow(one, can_judge(user, one), progress.get(one.pk)) for one in campaigns]
+    return render(request, "evaluation/portal/people.html", context)
 
 
-def _next_step(card: BenchmarkCard, campaigns: list[CampaignRow], has_labels: bool) -> str:
-    """The name of what is missing next on the way from runs to scores."""
-    if not card.runs:
-        return "run"
-    if not card.pairs:
-        return "pool"
-    if not campaigns:
-        return "campaign"
-    if not card.outcomes.counts.settled and not has_labels:
-        return "judge"
-    return "results" if has_labels else "publish"
+@only_for(can_see_benchmarks)
+@require_safe
+def settings(request: HttpRequest, key: str) -> HttpResponse:
+    """Show what is fixed for the whole benchmark, with links to the pages that change it."""
+    benchmark = _get_benchmark(request, key)
+    leads = can_lead(request.user, benchmark)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "can_lead": leads,
+        "guideline": latest_guideline(benchmark),
+    }
+    if leads:
+        counts = gold_counts(benchmark)
+        context |= {
+            "training_items": counts.get((GoldUse.TRAINING.value, False), 0),
+            "control_pairs": counts.get((GoldUse.CONTROL.value, False), 0),
+            "queue": find_training_queue(benchmark),
+        }
+    return render(request, "evaluation/portal/settings.html", context)
+
+
+def _get_benchmark(request: HttpRequest, key: str) -> Benchmark:
+    return get_object_or_404(benchmarks_seen_by(request.user), key=key)

@@ -1,53 +1,90 @@
-"""The start page: what a person judges, and the benchmarks that they see."""
+"""Home: what waits for a person, by role. Visitors see what Hearth is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from annotation.enums import CampaignKind, CampaignState, JudgmentState
-from annotation.models import Annotator, Campaign, Judgment, Membership
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Annotator, Campaign, Membership
+from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import open_campaigns
-from annotation.selectors.me import unread_comments
+from annotation.selectors.me import item_counts, midnight_now, own_work, unread_comments
 from annotation.selectors.members import Door, doors_for
-from annotation.selectors.training import answered_items, training_items
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
 from config.jobs.policies import jobs_seen_by
+from config.shared.language import translated
 from config.shared.pages import only_for
-from evaluation.portal.cards import JOBS_SHOWN, benchmark_cards
-from pooling.policies import can_see_benchmarks
+from evaluation.portal.cards import JOBS_MAX, benchmark_cards
+from evaluation.portal.selectors import newest_label_sets, recent_label_sets, recent_runs
+from evaluation.portal.todo import find_todos
+from pooling.policies import benchmarks_seen_by, can_see_benchmarks
+
+RUNS_MAX = 5
+LABEL_SETS_MAX = 5
 
 
-def _is_anybody(user: Any) -> bool:
+def _only_annotates(request: HttpRequest) -> bool:
+    return annotates_somewhere(request.user) and not can_see_benchmarks(request.user)
+
+
+@partial(translated, when=_only_annotates)
+@require_safe
+def home(request: HttpRequest) -> HttpResponseBase:
+    if request.user.is_authenticated:
+        return _own_home(request)
+    response = render(request, "evaluation/portal/welcome.html")
+    # After signing in, the same address shows another page.
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def _is_active(user: Any) -> bool:
     return bool(user.is_active)
 
 
-@only_for(_is_anybody)
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    context: dict[str, Any] = {"judges": annotates_somewhere(request.user)}
+@only_for(_is_active)
+def _own_home(request: HttpRequest) -> HttpResponse:
+    context: dict[str, Any] = {
+        "judges": annotates_somewhere(request.user),
+        "leads": can_lead_somewhere(request.user),
+    }
+    if can_see_benchmarks(request.user):
+        context |= _research(request.user)
     if context["judges"]:
         context |= _own_judging(request.user)
-    if can_see_benchmarks(request.user):
-        context |= {
-            "benchmarks": benchmark_cards(request.user),
-            "jobs": jobs_seen_by(request.user)
-            .filter(state__in=UNFINISHED)
-            .select_related("created_by")[:JOBS_SHOWN],
-        }
     return render(request, "evaluation/portal/home.html", context)
+
+
+def _research(user: Any) -> dict[str, Any]:
+    """Return the benchmarks of a researcher or lead, with what waits for leads."""
+    benchmarks = list(benchmarks_seen_by(user))
+    newest = newest_label_sets(benchmarks)
+    jobs = jobs_seen_by(user).filter(state__in=UNFINISHED).select_related("created_by")
+    context = {
+        "benchmarks": benchmark_cards(benchmarks, newest),
+        "runs": recent_runs(benchmarks, newest, RUNS_MAX, by=user),
+        "label_sets": recent_label_sets(benchmarks, LABEL_SETS_MAX),
+        "jobs": jobs[:JOBS_MAX],
+    }
+    if can_lead_somewhere(user):
+        led = scopes_of(user, Role.LEAD)
+        context["todos"] = find_todos([one for one in benchmarks if one.key in led], newest)
+    return context
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingCard:
-    """A training queue as one person sees it, with the campaigns that it opens."""
+    """A training queue as one person sees it, with the campaigns that require it."""
 
     campaign: Campaign
     items: int
@@ -60,28 +97,21 @@ class TrainingCard:
 
     @property
     def is_needed(self) -> bool:
-        """Some campaign waits for it."""
+        """Whether a campaign requires this training before the person may judge."""
         return any(door.is_behind_gate for door in self.doors)
 
 
 def _own_judging(user: Any) -> dict[str, Any]:
-    """What a person judges and has judged: own counts only, never another's."""
+    """Return what a person can judge and has judged. All counts are their own."""
     annotator = Annotator.objects.filter(user=user).first()
     found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
     doors = doors_for(annotator, [one for one in found if not one.is_training])
-    trainings = [_training_card(one, annotator, doors) for one in found if one.is_training]
+    trainings = _training_cards([one for one in found if one.is_training], annotator, doors)
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Judgment.objects.filter(
-        annotator=annotator,
-        created_at__gte=midnight,
-        task__campaign__kind=CampaignKind.JUDGING,
-    ).exclude(state=JudgmentState.SUPERSEDED)
     return {
         "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
-        # What others wait for comes first.
         "trainings_needed": [card for card in trainings if card.is_needed],
         "trainings": [card for card in trainings if not card.is_needed],
         "past_campaigns": [
@@ -89,22 +119,24 @@ def _own_judging(user: Any) -> dict[str, Any]:
             for one in memberships
             if one.answered and one.campaign.state != CampaignState.OPEN
         ],
-        "judged_ever": sum(one.answered for one in memberships),
-        "judged_today": today.count(),
+        "work": own_work(annotator, midnight_now()) if annotator else None,
         "unread": unread_comments(annotator) if annotator else 0,
     }
 
 
-def _training_card(
-    campaign: Campaign, annotator: Annotator | None, doors: list[Door]
-) -> TrainingCard:
-    return TrainingCard(
-        campaign,
-        items=training_items(campaign),
-        answered=answered_items(campaign, annotator) if annotator else 0,
-        doors=[
-            door
-            for door in doors
-            if door.campaign.has_gate and door.campaign.benchmark_id == campaign.benchmark_id
-        ],
-    )
+def _training_cards(
+    campaigns: list[Campaign], annotator: Annotator | None, doors: list[Door]
+) -> list[TrainingCard]:
+    counts = item_counts(annotator, campaigns)
+    return [
+        TrainingCard(
+            campaign,
+            *counts.get(campaign.pk, (0, 0)),
+            doors=[
+                door
+                for door in doors
+                if door.campaign.has_gate and door.campaign.benchmark_id == campaign.benchmark_id
+            ],
+        )
+        for campaign in campaigns
+    ]

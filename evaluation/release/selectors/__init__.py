@@ -1,4 +1,4 @@
-"""Every question to the tables of labels."""
+"""Queries about labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from evaluation.release.selectors.agreement import (
     opinions_of,
     stored_agreement,
 )
-from evaluation.release.selectors.deciding import CUTOFFS, deciding_counts, deciding_pairs
 from evaluation.release.selectors.labels import (
     LATEST,
     ORIGINAL,
@@ -22,12 +21,17 @@ from evaluation.release.selectors.labels import (
     live_labels,
     original_grade,
     original_judged,
-    original_with_twins,
+    originals_with_equal_captions,
 )
 from evaluation.release.selectors.outcomes import (
     BenchmarkOutcomes,
     benchmark_outcomes,
     recent_outcomes,
+)
+from evaluation.release.selectors.sole_positives import (
+    CUTOFFS,
+    sole_positive_counts,
+    unconfirmed_sole_positives,
 )
 
 __all__ = [
@@ -37,8 +41,6 @@ __all__ = [
     "BenchmarkOutcomes",
     "agreement_figures",
     "benchmark_outcomes",
-    "deciding_counts",
-    "deciding_pairs",
     "draft_state",
     "find_label_set",
     "highest_grade",
@@ -51,7 +53,9 @@ __all__ = [
     "opinions_of",
     "original_grade",
     "original_judged",
-    "original_with_twins",
+    "originals_with_equal_captions",
     "recent_outcomes",
+    "sole_positive_counts",
     "stored_agreement",
+    "unconfirmed_sole_positives",
 ]

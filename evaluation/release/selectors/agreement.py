@@ -1,4 +1,4 @@
-"""Figures of agreement of the labels that were read."""
+"""Agreement figures of judgments."""
 
 from __future__ import annotations
 

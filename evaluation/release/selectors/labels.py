@@ -1,4 +1,4 @@
-"""Reading label sets, labels as arrays, and stored scores."""
+"""Label sets, drafts and current labels, as arrays."""
 
 from __future__ import annotations
 
@@ -42,14 +42,18 @@ from pooling.selectors import (
 Int64Array = npt.NDArray[np.int64]
 
 LATEST, ORIGINAL = "latest", "original"
-# All columns of `JudgmentArrays`, which are one value for each judgment.
+# The columns of `JudgmentArrays` that have one value per judgment.
 JUDGMENT_COLUMNS = ("annotators", "labels", "ids", "campaigns", "is_first", "waits", "units")
-# No benchmark has more releases, and Python reads no number of some thousand digits.
+# Python raises an error for numbers of several thousand digits.
 _VERSION = re.compile(r"[0-9]{1,18}")
 
 
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
-    """`latest`, a version number, or `original` (None: no label set, the original positives)."""
+    """Return a label set, or None for the original positives.
+
+    which: `latest`, a version number, or `original`. Raises `InvalidInput` for any other text, and
+    if the label set does not exist.
+    """
     if which == ORIGINAL:
         return None
     sets = LabelSet.objects.filter(benchmark=benchmark)
@@ -57,21 +61,28 @@ def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
         found = sets.first()
         if found is None:
             raise InvalidInput(
-                f"{benchmark.key} has no label set yet; publish_labels makes one, "
-                "and --labels original scores by the original positives"
+                f"The benchmark {benchmark.key} has no label set yet. Publish one with "
+                "publish_labels, or choose the original positives with --labels original."
             )
         return found
     if not _VERSION.fullmatch(which):
-        raise InvalidInput(f"labels are latest, original or a version number, not {which!r}")
+        raise InvalidInput(
+            f"The labels must be latest, original or a version number, not {which!r}."
+        )
     found = sets.filter(version=int(which)).first()
     if found is None:
         known = ", ".join(str(v) for v in sets.values_list("version", flat=True)) or "none"
-        raise InvalidInput(f"{benchmark.key} has no label set {which}; there are: {known}")
+        raise InvalidInput(
+            f"The benchmark {benchmark.key} has no label set {which}. Its label sets: {known}."
+        )
     return found
 
 
 def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
-    """The live judgments of all campaigns and the outcome of each pair, read in one snapshot."""
+    """Return the counted judgments of all campaigns and the outcome of each pair.
+
+    Both are read in one snapshot.
+    """
     with snapshot():
         judgments, rulings = judgment_arrays(benchmark), adjudicated(benchmark)
     first_equal = first_equal_captions(benchmark)
@@ -80,7 +91,7 @@ def live_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels]:
 
 
 def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> JudgmentArrays:
-    """The judgments, repeated for each caption for which they hold."""
+    """Return the judgments, repeated for each caption to which they apply."""
     first_equal, rulings = first_equal_captions(benchmark), adjudicated(benchmark)
     return for_equal_captions(judgments, rulings, first_equal, benchmark.pair_space)[0]
 
@@ -88,79 +99,78 @@ def judgments_of_captions(benchmark: Benchmark, judgments: JudgmentArrays) -> Ju
 def for_equal_captions(
     judgments: JudgmentArrays, rulings: Rulings, first_equal: Int64Array, space: PairSpace
 ) -> tuple[JudgmentArrays, Rulings]:
-    """Repeat what was said of a text and a video for each caption with that text.
+    """Repeat the judgments and rulings of each text pair for all captions with that text.
 
-    A pair that was judged for its own caption alone keeps its own judgments and rulings; it gets
-    those of a shared task only if the task shows this very pair. first_equal: int64 [n_queries], as
-    `first_equal_captions` returns it.
+    A pair with judgments or rulings of its own, from a task that equal captions do not share, gets
+    those of a shared task only if the task shows this pair. first_equal: int64 [n_queries], as
+    returned by `first_equal_captions`.
     """
-    alone = judgments.units == OWN_CAPTION
-    alone_ruled = rulings.units == OWN_CAPTION
-    if alone.all() and alone_ruled.all():
+    is_own = judgments.units == OWN_CAPTION
+    is_own_ruling = rulings.units == OWN_CAPTION
+    if is_own.all() and is_own_ruling.all():
         return judgments, rulings
     codes = judgments.codes[judgments.pair_of]
-    own = union_codes([codes[alone], rulings.codes[alone_ruled]])
-    codes, rows = _repeated(codes, judgments.units, own, first_equal, space)
+    own = union_codes([codes[is_own], rulings.codes[is_own_ruling]])
+    codes, rows = _repeat(codes, judgments.units, own, first_equal, space)
     columns = {name: getattr(judgments, name)[rows] for name in JUDGMENT_COLUMNS}
-    ruled_codes, ruled = _repeated(rulings.codes, rulings.units, own, first_equal, space)
+    ruled_codes, ruled = _repeat(rulings.codes, rulings.units, own, first_equal, space)
     return (
         by_pair(codes, n_grades=judgments.n_grades, **columns),
         Rulings(ruled_codes, rulings.labels[ruled], rulings.units[ruled]),
     )
 
 
-def _repeated(
+def _repeat(
     codes: Int64Array, units: Int64Array, own: Int64Array, first_equal: Int64Array, space: PairSpace
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the codes of the pairs that rows hold for, in order, and the number of each row.
+    """Return the pair codes to which the rows apply, in order, and the number of each row.
 
-    own: codes of pairs that have rows of their own and take no others.
+    own: codes of pairs that have rows of their own, to which no other rows apply.
     """
     shared = np.flatnonzero(units != OWN_CAPTION)
     place, pairs = expand_text_pairs(units[shared], first_equal, space)
     is_free = ~np.isin(pairs, own) | (pairs == codes[shared[place]])
-    alone = np.flatnonzero(units == OWN_CAPTION)
-    rows = np.concatenate([alone, shared[place[is_free]]])
+    single = np.flatnonzero(units == OWN_CAPTION)
+    rows = np.concatenate([single, shared[place[is_free]]])
     order = np.argsort(rows, kind="stable")
-    return np.concatenate([codes[alone], pairs[is_free]])[order], rows[order]
+    return np.concatenate([codes[single], pairs[is_free]])[order], rows[order]
 
 
 def _resolve(judgments: JudgmentArrays, rulings: Rulings) -> Labels:
-    """The outcome of each pair by the labels of all campaigns, and by a lead's last ruling on it.
+    """Return the outcome of each pair by the labels of all campaigns and the last ruling.
 
-    A pair is pending while one of its tasks waits for a further label or for a lead.
+    A pair is pending while one of its tasks needs a label or a ruling.
     """
     codes = union_codes([judgments.codes, rulings.codes])
     n_pairs = len(codes)
     pair_of = np.searchsorted(codes, judgments.codes)[judgments.pair_of]
     width = int(judgments.labels.max(initial=1)) + 1
     counts = count_values(pair_of, judgments.labels, n_pairs, width)
-    given = counts.sum(axis=1)
-    awaited = np.bincount(pair_of[judgments.waits], minlength=n_pairs) > 0
+    n_labels = counts.sum(axis=1)
+    is_awaited = np.bincount(pair_of[judgments.waits], minlength=n_pairs) > 0
     ruled = np.full(n_pairs, NO_LABEL, np.int64)
     ruled[np.searchsorted(codes, rulings.codes)] = rulings.labels
-    found = resolve(counts, given + awaited, ruled, labels_max=given)
+    outcomes = resolve(counts, n_labels + is_awaited, ruled, labels_max=n_labels)
     return Labels(
         codes=codes,
-        labels=found.labels.astype(np.int64),
-        states=found.states,
-        judgments=given,
+        labels=outcomes.labels.astype(np.int64),
+        states=outcomes.states,
+        judgments=n_labels,
         relevant=counts[:, 1:].sum(axis=1),
     )
 
 
 def original_grade(benchmark: Benchmark, campaigns: Int64Array) -> int:
-    """Return the grade of an original positive beside the labels of these campaigns.
+    """Return the grade of an original positive together with the labels of these campaigns.
 
-    It is the highest grade that one of them gives. campaigns: primary keys, which may repeat.
+    It is the highest grade in their policies. campaigns: primary keys, which may repeat.
     """
-    of_labels = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
-    return max((campaign.grade_of_originals for campaign in of_labels), default=1)
+    labelled = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
+    return max((campaign.grade_of_originals for campaign in labelled), default=1)
 
 
 def original_judged(benchmark: Benchmark, source: LabelSource | None = None) -> Judged:
-    """Return the original positives alone, with the grade that they have beside the labels of
-    `source`."""
+    """Return only the original positives, with the grade that they have in `source`."""
     queries, videos = original_positives(benchmark)
     grade = 1 if source is None else source.original_grade
     return Judged.from_pairs(
@@ -172,14 +182,13 @@ def original_judged(benchmark: Benchmark, source: LabelSource | None = None) -> 
     )
 
 
-def original_with_twins(
+def originals_with_equal_captions(
     benchmark: Benchmark, rule: str, source: LabelSource | None = None
 ) -> Judged:
     """Return the original positives, shared by captions with equal texts.
 
-    source: as in `original_judged`.
-
-    rule: when texts are equal, as in `pooling.core.equal_texts`; with `OFF` nothing is shared.
+    rule: a rule of `pooling.core.equal_texts`; `OFF` shares nothing. source: as in
+    `original_judged`.
     """
     original = original_judged(benchmark, source)
     if rule == OFF:
@@ -188,27 +197,30 @@ def original_with_twins(
 
 
 def latest_draft(benchmark: Benchmark) -> Draft | None:
-    """Without its text, which few ask for."""
+    """Return the latest draft. Its text is loaded only if it is used."""
     return Draft.objects.filter(benchmark=benchmark).defer("text").first()
 
 
 @dataclass(frozen=True, slots=True)
 class DraftState:
-    """The latest draft, if there is one, beside the labels of now; and the newest label set, if it
-    holds the same."""
+    """The latest draft and the current labels.
+
+    fingerprint: of the current labels. published: the newest label set if its labels are those of
+    the draft.
+    """
 
     draft: Draft | None
-    moment: list[int]
+    fingerprint: list[int]
     published: LabelSet | None
 
     @property
     def has_labels(self) -> bool:
-        last_label, rulings = self.moment[:2]
+        last_label, rulings = self.fingerprint[:2]
         return last_label > 0 or rulings > 0
 
     @property
     def is_current(self) -> bool:
-        return self.draft is not None and self.draft.moment == self.moment
+        return self.draft is not None and self.draft.moment == self.fingerprint
 
 
 def draft_state(benchmark: Benchmark) -> DraftState:
@@ -218,7 +230,7 @@ def draft_state(benchmark: Benchmark) -> DraftState:
 
 
 def label_text(source: LabelSource) -> bytes:
-    """What `evaluation.core.files.label_file` wrote."""
+    """Return the uncompressed text of `evaluation.core.files.label_file`."""
     if isinstance(source, Draft):
         return gzip.decompress(source.text)
     with source.file.open("rb") as stream:
@@ -226,30 +238,32 @@ def label_text(source: LabelSource) -> bytes:
 
 
 def label_set_judged(source: LabelSource) -> Judged:
-    """The labels of a label set or draft alone.
+    """Return the labels of a label set or draft, without original positives.
 
     A pair that is pending or in conflict counts as unjudged.
     """
-    found = label_set_labels(source)
-    kept = found.labels != NO_LABEL
+    labels = label_set_labels(source)
+    is_labelled = labels.labels != NO_LABEL
     benchmark = source.benchmark
     return Judged(
-        found.codes[kept],
-        found.labels[kept].astype(np.int8),
+        labels.codes[is_labelled],
+        labels.labels[is_labelled].astype(np.int8),
         benchmark.n_queries,
         benchmark.n_videos,
     )
 
 
 def label_set_labels(source: LabelSource) -> Labels:
-    """The outcome of each of its pairs, and of how many judgments."""
+    """Return the outcome and the number of judgments of each pair of a label set or draft."""
     return _labels_of(source, source.sha256)
 
 
 @lru_cache(maxsize=4)
 def _labels_of(source: LabelSource, sha256: str) -> Labels:
-    """Kept for the process: neither ever changes. By the hash, too, because a key that was rolled
-    back is given again."""
+    """Cache the labels in the process, because label sets and drafts do not change.
+
+    The hash is part of the key, because the primary key of a rolled-back row is used again.
+    """
     benchmark = source.benchmark
     return parse_labels(label_text(source), query_numbers(benchmark), video_numbers(benchmark))
 

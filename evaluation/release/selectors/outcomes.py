@@ -21,21 +21,25 @@ from pooling.models import Benchmark
 from pooling.selectors import pair_arrays
 
 # Counting the pairs of MSVD takes a third of a second, so counts may be half a minute old.
-KEPT_FOR_SECONDS = 30
-KEPT_TIMES_AS_LONG = 20
-KEPT_AS = "outcomes-{}"
+CACHE_SECONDS = 30
+CACHE_COST_FACTOR = 20
+CACHE_KEY = "outcomes-{}"
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOutcomes:
-    """Pairs with a label by outcome. `pairs` are all that are pooled or share a pooled text."""
+    """Numbers of labelled pairs by outcome. `pairs`: all pairs in pools, or equal to one."""
 
     counts: OutcomeCounts
     pairs: int
 
     @property
+    def has_labels(self) -> bool:
+        return self.counts.settled + self.counts.unsettled > 0
+
+    @property
     def settled_percent(self) -> str:
-        """Return %, rounded down, so that only all pairs are 100; below 1 % with one more digit."""
+        """Return the settled share in %, rounded down, so that 100 means all pairs."""
         if not self.pairs:
             return "0"
         share = 100 * self.counts.settled / self.pairs
@@ -48,42 +52,43 @@ def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
 
 
 def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
-    """The counts of benchmarks by primary key, at most half a minute old, or twenty times as old as
-    it takes to count them.
+    """Return counts by the primary key of the benchmark.
 
-    The first labels of a benchmark are counted at once.
+    They are at most half a minute old, or twenty times as old as the time that counting takes. The
+    first labels of a benchmark are counted immediately.
     """
-    keys = {one: KEPT_AS.format(one.pk) for one in benchmarks}
-    kept: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
-    missing = [one for one, key in keys.items() if key not in kept or not kept[key].counts.settled]
+    keys = {one: CACHE_KEY.format(one.pk) for one in benchmarks}
+    cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
+    missing = [
+        one for one, key in keys.items() if key not in cached or not cached[key].counts.settled
+    ]
     if missing:
         began = time.monotonic()
         counted = _count(missing)
-        seconds = max(KEPT_FOR_SECONDS, KEPT_TIMES_AS_LONG * (time.monotonic() - began))
+        seconds = max(CACHE_SECONDS, CACHE_COST_FACTOR * (time.monotonic() - began))
         fresh = {keys[one]: counted[one.pk] for one in missing}
         cache.set_many(fresh, seconds)
-        kept |= fresh
-    return {one.pk: kept[key] for one, key in keys.items()}
+        cached |= fresh
+    return {one.pk: cached[key] for one, key in keys.items()}
 
 
 def _count(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
-    """Most campaigns cannot share a pair, so their tasks are counted. If they can, the labels of
-    each pair decide."""
-    shared = _that_may_share_pairs(benchmarks)
-    found = {one.pk: _count_pairs(one) for one in benchmarks if one.pk in shared}
+    """Count tasks, or pairs if campaigns of the benchmark can share pairs."""
+    shared = _benchmarks_with_shared_pairs(benchmarks)
+    counts = {one.pk: _count_pairs(one) for one in benchmarks if one.pk in shared}
     others = [one for one in benchmarks if one.pk not in shared]
-    return found | (_count_tasks(others) if others else {})
+    return counts | (_count_tasks(others) if others else {})
 
 
-def _that_may_share_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
-    """Benchmarks with several campaigns, of which one may hold pairs of another.
+def _benchmarks_with_shared_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
+    """Return the primary keys of benchmarks in which two campaigns may contain the same pair.
 
-    That is an imported file, a confirmation, or a campaign that judges each caption by itself
-    beside one in which equal captions share tasks.
+    This is possible with imported files, with confirmations, and if equal captions share tasks in
+    some campaigns only.
     """
     campaigns = Campaign.objects.filter(benchmark__in=benchmarks, kind=CampaignKind.JUDGING)
-    has_units = JudgmentTask.objects.filter(campaign=OuterRef("pk"), unit__isnull=False)
-    rows = campaigns.order_by().annotate(shares=Exists(has_units))
+    shares_text_pairs = JudgmentTask.objects.filter(campaign=OuterRef("pk"), unit__isnull=False)
+    rows = campaigns.order_by().annotate(shares=Exists(shares_text_pairs))
     several: dict[int, list[tuple[bool, bool]]] = {}
     for benchmark, source, confirms, shares in rows.values_list(
         "benchmark_id", "source_sha256", "confirms", "shares"

@@ -1,4 +1,4 @@
-"""The button that requests second labels of the positives that decide a score alone."""
+"""The button that requests second labels for sole positives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.forms import ConfirmForm
 from evaluation.release.policies import can_see_scores
-from evaluation.release.selectors import deciding_pairs
+from evaluation.release.selectors import unconfirmed_sole_positives
 from pooling.models import Run
 from pooling.policies import benchmarks_seen_by
 
@@ -21,7 +21,7 @@ from pooling.policies import benchmarks_seen_by
 @only_for(can_see_scores)
 @require_POST
 def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Open a campaign that requests second labels of the positives that decide a C@k alone."""
+    """Queue a campaign that requests second labels for the sole positives of a C@k."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_lead(request.user, benchmark)
     found = get_object_or_404(Run, benchmark=benchmark, pk=pk)
@@ -30,12 +30,12 @@ def run_confirm(request: HttpRequest, key: str, pk: int) -> HttpResponse:
     if label_set is None or not form.is_valid() or form.cleaned_data["cutoff"] > found.depth:
         raise InvalidInput("Choose one of the measures C@1, C@5 and C@10.")
     cutoff = form.cleaned_data["cutoff"]
-    _, codes = deciding_pairs(found, label_set, cutoff)
+    _, codes = unconfirmed_sole_positives(found, label_set, cutoff)
     return start_job(
         request,
         kind="open_confirmation",
         title=f"Confirm C@{cutoff} of {found.name}",
-        # Annotators read the campaign's name, so that it must not name the run.
+        # Annotators see the name of the campaign, so it must not name the run.
         params={"benchmark": benchmark.key, "codes": codes.tolist(), "seed": 0, "name": ""},
         benchmark_key=benchmark.key,
     )

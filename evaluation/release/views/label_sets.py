@@ -1,4 +1,4 @@
-"""The buttons that publish and draft labels, and the label sets to take away."""
+"""The buttons that publish and draft labels, and the downloads of label sets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
 from config.jobs.views import show_job, start_job
+from config.shared.downloads import attachment
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export
@@ -45,14 +46,14 @@ def labels_publish(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 def draft_make(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    job = begin_draft(benchmark=benchmark, created_by=cast(User, request.user))
+    job = begin_draft(benchmark=benchmark, by=cast(User, request.user))
     return show_job(request, job)
 
 
 @only_for(can_see_scores)
 @require_safe
 def label_set_export(request: HttpRequest, key: str, version: int, format: str) -> HttpResponseBase:
-    """A frozen label set as a file; permission is asked for at each download."""
+    """Return a label set as a file. Permission is checked at each download."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     label_set = get_object_or_404(
         LabelSet.objects.select_related("benchmark"), benchmark=benchmark, version=version
@@ -64,6 +65,5 @@ def label_set_export(request: HttpRequest, key: str, version: int, format: str) 
     is_head = request.method == "HEAD"
     response: HttpResponseBase = HttpResponse() if is_head else StreamingHttpResponse(pieces)
     response["Content-Type"] = kind.content_type
-    # Keys are letters, digits, dot, dash and underscore: nothing to quote.
-    response["Content-Disposition"] = f'attachment; filename="{file_stem(label_set)}{kind.suffix}"'
+    response["Content-Disposition"] = attachment(f"{file_stem(label_set)}{kind.suffix}")
     return response

@@ -1,5 +1,4 @@
-"""One run: its scores and its place, what its unjudged pairs leave open, and how to have them
-judged."""
+"""The page of a run: its scores, its rank, and its unjudged pairs."""
 
 from __future__ import annotations
 
@@ -13,14 +12,15 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.policies import can_lead
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.views import start_job
+from config.shared.numbers import Figure
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS
 from evaluation.release.policies import can_evaluate, can_see_scores
-from evaluation.release.selectors import deciding_counts
+from evaluation.release.selectors import sole_positive_counts
 from evaluation.scores.forms import TABLE_MEASURES
 from evaluation.scores.selectors import stored_scores
-from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, Value, mark_ranks, result_rows
+from evaluation.scores.tables import NOT_COMPUTED, Cell, ResultRow, mark_ranks, result_rows
 from pooling.models import Benchmark, Pool, Run
 from pooling.policies import POOLED_DEPTH, benchmarks_seen_by
 from pooling.selectors import find_runs
@@ -28,10 +28,10 @@ from pooling.selectors import find_runs
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measure of the run: its score, its bounds, and its rank among the scored runs."""
+    """One measure of the run: its score, bounds, and rank among the scored runs."""
 
     cell: Cell
-    bounds: tuple[Value, Value] | None
+    bounds: Figure
     rank_before: int | None
     rank: int | None
     n_ranked: int
@@ -40,7 +40,7 @@ class Line:
 @only_for(can_see_scores)
 @require_safe
 def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """By the newest label set, or before there is one by the original positives alone."""
+    """Show a run, by the newest label set or, without one, by the original positives."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()
@@ -66,7 +66,7 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
         "is_pooled": _is_pooled(found, min(POOLED_DEPTH, found.depth)),
         "can_lead": can_lead(request.user, benchmark),
         "scoring": _scoring(found),
-        "deciding": deciding_counts(found, label_set) if label_set else [],
+        "sole_positives": sole_positive_counts(found, label_set) if label_set else [],
         "export_formats": FORMATS,
         "code_versions": sorted(row.code_versions),
     }
@@ -76,8 +76,10 @@ def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Send the top of a run to the pool: whoever may upload it may. It costs nobody anything until
-    a lead opens a campaign."""
+    """Pool the top of a run. Anyone who may import the run may pool it.
+
+    No annotator judges the pairs before a lead opens a campaign.
+    """
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     depth = min(POOLED_DEPTH, found.depth)
@@ -97,7 +99,7 @@ def run_pool(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 
 def _is_pooled(found: Run, depth: int) -> bool:
-    """Whether a pool of all captions holds the top of the run."""
+    """Return whether a pool of all captions contains the top of the run."""
     pools = Pool.objects.filter(runs=found, depth__gte=depth, sample_size=None)
     return pools.exists()
 
@@ -111,21 +113,21 @@ def _line(row: ResultRow, rows: list[ResultRow], measure: str) -> Line:
     bounds = row.evaluation.bounds.get(measure) if row.evaluation else None
     return Line(
         row.cell(measure),
-        (Value(bounds[0]), Value(bounds[1])) if bounds else None,
+        Figure(list(bounds) if bounds else None, "percent"),
         row.rank_before,
         row.rank,
         row.n_ranked,
     )
 
 
-def _shares(row: ResultRow) -> list[tuple[str, Value]]:
-    """By depth, which share of the top is judged."""
+def _shares(row: ResultRow) -> list[tuple[str, Figure]]:
+    """Return the judged share of the top ranks, by depth."""
     judged = row.evaluation.judged if row.evaluation else {}
-    return [(depth, Value(share)) for depth, share in judged.items()]
+    return [(depth, Figure(share, "percent sign")) for depth, share in judged.items()]
 
 
 def _scoring(found: Run) -> Job | None:
-    """The job that scores it just now."""
+    """Return the unfinished job that scores the run."""
     jobs = Job.objects.filter(
         kind="evaluate", benchmark_key=found.benchmark.key, state__in=UNFINISHED
     )

@@ -44,7 +44,7 @@ def test_a_key_is_understood_as_it_is_written(typed: str, key: str) -> None:
 
 @pytest.mark.parametrize("key", ["j", "ö", "ж", "?", "[", "+", "€", "ß", "Space", "ArrowUp"])
 def test_a_key_that_can_be_chosen(key: str) -> None:
-    assert key_problem(key) == ""
+    assert key_problem(key) is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_key_that_can_be_chosen(key: str) -> None:
     ],
 )
 def test_a_key_that_cannot_be_chosen(key: str) -> None:
-    assert key_problem(key) != ""
+    assert key_problem(key) is not None
 
 
 def test_no_key_does_two_things() -> None:
@@ -78,7 +78,8 @@ def test_no_key_does_two_things() -> None:
         "low": "J is chosen twice.",
         "undo": "J is chosen twice.",
     }
-    assert keys_problems({"undo": ("z", "z")}) == {"undo": "Z is chosen twice."}
+    twice = keys_problems({"undo": ("z", "z")})
+    assert {name: str(problem) for name, problem in twice.items()} == {"undo": "Z is chosen twice."}
     assert list(keys_problems({**USUAL, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
 
 

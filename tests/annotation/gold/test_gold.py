@@ -193,7 +193,7 @@ def test_training_needs_items_and_is_one_at_a_time(
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_training(benchmark=benchmark, by=lead)
-    assert str(refused.value) == "tiny has no training items; bring some first"
+    assert str(refused.value) == "tiny has no training items. Import some first."
     assert Campaign.objects.count() == 0
     bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     with pytest.raises(NotPermitted):

@@ -29,6 +29,7 @@ from annotation.services import (
     set_campaign_state,
     submit_judgment,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput
 from evaluation.monitor.selectors.campaigns import measure_campaign
@@ -395,9 +396,9 @@ def test_gold_is_in_no_label_set_and_no_agreement(campaign: Campaign) -> None:
     assert len(arrays.labels) == len(arrays.codes) == 20
     assert set(arrays.annotators.tolist()) == {anna.pk}
     assert len(adjudicated(campaign.benchmark).codes) == 0
-    label_set = publish_label_set(benchmark=campaign.benchmark)
+    label_set = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert (label_set.n_pairs, label_set.n_judgments, label_set.n_relevant) == (20, 20, 20)
-    report = compute_agreement(benchmark=campaign.benchmark)
+    report = compute_agreement(benchmark=campaign.benchmark, by=OPERATOR)
     assert (report.result["pairs"], report.result["labels"]) == (20, 20)
     assert [row["labels"] for row in report.result["annotators"]] == [20]
     assert len(handed) > 20
@@ -407,7 +408,7 @@ def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
     judge_all(campaign, make_annotator("anna"))
     client = Client()
     client.force_login(make_user("rosa", Role.RESEARCHER))
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/campaigns/").content.decode()
     assert '<span class="nowrap">20 of 20</span>' in page
 
 

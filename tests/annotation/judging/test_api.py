@@ -155,7 +155,7 @@ def test_the_same_key_with_another_label_is_409(anna: Browser, campaign: Campaig
     other = anna.post(JUDGMENTS, {**sent, "label": 0})
 
     assert other.status_code == 409
-    assert other.json() == {"detail": "This answer was stored before, with another label."}
+    assert other.json() == {"detail": "This answer was stored before with another label."}
     assert [(row.label, row.state) for row in Judgment.objects.all()] == [(1, "live")]
 
 
@@ -326,10 +326,15 @@ def test_what_is_not_yours_is_as_what_is_not_there(
 def test_a_campaign_that_is_not_open_hands_out_nothing(
     anna: Browser, campaign: Campaign, state: CampaignState
 ) -> None:
+    reason = f"This campaign is {state}."
     set_campaign_state(campaign=campaign, state=state, by=make_user("lena", Role.LEAD))
     answer = anna.post(claim_url(campaign), {"count": 1})
     assert answer.status_code == 409
-    assert answer.json() == {"detail": "The campaign is not open for judging."}
+    assert answer.json() == {"detail": reason}
+    room = anna.get(f"/campaigns/{campaign.pk}/judge/")
+    assert room.status_code == 409
+    assert f"<h1>{reason}</h1>" in room.content.decode()
+    assert '<a class="btn btn-primary" href="/">Home</a>' in room.content.decode()
     assert Assignment.objects.count() == 0
     assert anna.get("/api/v1/campaigns/").json() == []
 
@@ -456,7 +461,7 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
 
     second = anna.post(JUDGMENTS, an_answer(item, 0))
     assert second.status_code == 409
-    assert second.json() == {"detail": "You have answered this pair before; that answer stands."}
+    assert second.json() == {"detail": "You have answered this pair before. That answer counts."}
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "live")]
 
     assert anna.post(JUDGMENTS, an_answer(item, 0, corrects=True)).status_code == 201
@@ -486,6 +491,6 @@ def test_the_room_of_one_person_is_not_the_session_of_another(
         ben.get(f"/api/v1/campaigns/{campaign.pk}/history/", headers=owner),
     ]
     assert [answer.status_code for answer in answers] == [401] * 4
-    assert answers[0].json() == {"detail": "Somebody else is signed in by now."}
+    assert answers[0].json() == {"detail": "Another person is signed in."}
     assert row_counts() == before
     assert anna.post(JUDGMENTS, sent, headers=owner).status_code == 201

@@ -10,6 +10,7 @@ import pytest
 from annotation.enums import EscalationKind
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import adjudicate_task, escalate_task
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import NotFound
 from evaluation.release.exports import open_export
@@ -102,7 +103,7 @@ def test_a_ruling_on_a_pair_without_labels_is_published_for_that_pair_alone(tmp_
     escalate_task(assignment_id=held["v1"].pk, annotator=anna, kind=EscalationKind.UNSURE)
     adjudicate_task(task=held["v1"].task, label=1, by=make_user("lea", Role.LEAD))
 
-    label_set = publish_label_set(benchmark=benchmark)
+    label_set = publish_label_set(benchmark=benchmark, by=OPERATOR)
 
     lines = b"".join(open_export(label_set, "csv")).decode().splitlines()
     assert lines[1:] == ["c0,v1,1,adjudicated,0,0", "c0,v2,0,majority,1,0"]

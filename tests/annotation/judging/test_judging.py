@@ -30,7 +30,7 @@ from annotation.services import (
     write_guideline,
 )
 from annotation.services.claims import _lease, _next_tasks
-from annotation.services.seats import LEASE
+from annotation.services.slots import LEASE
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests.factories import (

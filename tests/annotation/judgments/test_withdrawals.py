@@ -37,7 +37,7 @@ from annotation.services import (
     reopen_judgments,
     set_campaign_state,
 )
-from annotation.services.seats import Seats, settle_task
+from annotation.services.slots import TaskSlots, update_task_state
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -271,7 +271,7 @@ def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
     before = row_counts()
     with pytest.raises(Conflict) as refused:
         reopen_judgments(campaign=campaign, annotator=ben, by=lead)
-    assert str(refused.value) == "Nothing that this person judged counts here."
+    assert str(refused.value) == "None of this annotator's judgments count here."
     assert row_counts() == before
 
 
@@ -375,7 +375,7 @@ def test_equal_to_settling_one_by_one(
 
 
 def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """The tasks as `settle_task` leaves them; then all is as it was."""
+    """The tasks as `update_task_state` leaves them; then all is as it was."""
     with transaction.atomic():
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
         for judgment in list(live):
@@ -384,7 +384,7 @@ def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
                 state="released", slot=None
             )
             task = JudgmentTask.objects.select_related("campaign").get(pk=judgment.task_id)
-            settle_task(task, Seats(task))
+            update_task_state(task, TaskSlots(task))
         found = tasks(campaign)
         transaction.set_rollback(True)
     return found

@@ -1,4 +1,4 @@
-"""The lead's pages of training, and training on an annotator's start page."""
+"""The lead's pages of training, and training on an annotator's home page."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def lead(db: None) -> Client:
 def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -> None:
     training = make_training(tmp_path, items=2)
     benchmark = "/benchmarks/tiny/training/"
-    assert "Nobody has begun to train." in read(lead, benchmark)
+    assert "No annotator has started training." in read(lead, benchmark)
     lead.post(f"{benchmark}close/")
     training.refresh_from_db()
     assert training.state == CampaignState.CLOSED
     page = read(lead, benchmark)
-    assert "2 items wait for training to be opened." in page
+    assert "2 training items are available. Open training to use them." in page
     assert "Close training" not in page
 
     lead.post(f"{benchmark}open/")
@@ -72,10 +72,10 @@ def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -
 def test_without_gold_there_is_nothing_to_open(tmp_path: Path, db: None, lead: Client) -> None:
     make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)
     page = read(lead, "/benchmarks/tiny/training/")
-    assert "There is nothing to train with yet: bring in gold for training" in page
+    assert "There are no training items yet. Import training items" in page
     assert "Open training" not in page
     lead.post("/benchmarks/tiny/training/open/")
-    assert "tiny has no training items; bring some first" in read(lead, "/")
+    assert "tiny has no training items. Import some first." in read(lead, "/")
     lead.post("/benchmarks/tiny/training/close/")
     assert "No training is open." in read(lead, "/")
 
@@ -90,7 +90,7 @@ def test_people_in_training(
     train(training, make_annotator("ben"), "w")
     page = read(lead, "/benchmarks/tiny/training/")
     assert "The queue has 6 items." in page
-    assert "Round 1 opens with 2 right among the last 3 answers." in page
+    assert "To enter Round 1, 2 of the last 3 answers must be correct." in page
     assert re.search(
         r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 67 % 2 of 3 Round 1 now 1 of anna 0", page
     )
@@ -214,13 +214,13 @@ def test_letting_in_pausing_resuming(
     train(training, anna, "www")
     address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
     words = read(lead, person_page(anna))
-    assert "Round 1 Not let in 0 of the last 3 right; 2 of 3 open it · 0 judged" in words
+    assert "Round 1 Not admitted 0 of the last 3 correct; 2 of 3 required · 0 judged" in words
     assert "Pause" not in words
     # There is nothing to pause yet.
     assert lead.post(address, {"action": "pause", "reason": "x"}).status_code == 404
 
     assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
-    assert "Round 1 Open to them let in by lena now · 0 judged" in read(lead, person_page(anna))
+    assert "Round 1 Can judge admitted by lena now · 0 judged" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": " "})
     assert "Nothing was changed: the person is told why" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
@@ -268,7 +268,7 @@ def test_gold_of_a_campaign_on_a_persons_page(
     )
 
 
-# --- On the start page ----------------------------------------------------------------------
+# --- On the home page ----------------------------------------------------------------------
 
 
 def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annotator) -> None:
@@ -277,20 +277,21 @@ def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annota
     training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
     assert training_at < campaign_at
     assert (
-        "0 of 6 Round 1 opens with 2 right among your last 3 answers. Train tiny training" in page
+        "0 of 6 To enter Round 1, 2 of your last 3 answers must be correct. Start training tiny "
+        "training" in page
     )
-    assert "Train first: it opens with 2 right among your last 3 answers." in page
+    assert "Train first: 2 of your last 3 answers in training must be correct." in page
     assert "Start judging" not in page
 
     train(training, anna, "rw")
     page = read(client, "/")
-    assert "2 of 6 Round 1 opens with 2 right among your last 3 answers; so far 1 of 2." in page
-    assert "Go on training tiny training" in page
+    assert "2 of your last 3 answers must be correct. So far: 1 of 2" in page
+    assert "Continue training tiny training" in page
 
     train(training, anna, "r")
     page = read(client, "/")
     assert page.index("Start judging Round 1") < page.index("tiny training tiny · training")
-    assert "3 of 6 Round 1 is open to you. Go on training" in page
+    assert "3 of 6 Round 1 is open to you. Continue training" in page
     # Training is not judging.
     assert "You have judged" not in page
 
@@ -300,8 +301,8 @@ def test_who_has_answered_all_of_it_waits_for_a_lead(
 ) -> None:
     train(training, anna, "rrwwww")
     page = read(client_of(anna.user), "/")
-    assert "You have answered all of it. A lead looks at your answers" in page
-    assert "Go on training" not in page
+    assert "You have answered all items. A lead can review your answers" in page
+    assert "Continue training" not in page
 
 
 def test_a_gate_without_training_and_a_pause_are_told(
@@ -309,7 +310,7 @@ def test_a_gate_without_training_and_a_pause_are_told(
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")
     page = read(client_of(anna.user), "/")
-    assert "It opens after training, which a lead has not opened." in page
+    assert "It opens after training, which a lead has not opened yet." in page
     address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
     lead.post(address, {"action": "let-in"})
     lead.post(address, {"action": "pause", "reason": "Let us <i>talk</i>."})

@@ -108,7 +108,7 @@ def test_training_is_no_campaign_like_others(training: Campaign, gated: Campaign
     assert list(campaigns_of(training.benchmark)) == [gated]
     client = Client()
     client.force_login(make_user("lea", Role.LEAD))
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/campaigns/").content.decode()
     assert training.name not in page
     assert client.get(f"/campaigns/{training.pk}/")["Location"] == "/benchmarks/tiny/training/"
     assert "1 open campaign\n" in client.get("/").content.decode()
@@ -142,13 +142,13 @@ def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
     refused = browser.post("/api/v1/judgments/", changed, format="json")
     assert (refused.status_code, refused.json()) == (
         409,
-        {"detail": "You have answered this pair before; that answer stands."},
+        {"detail": "You have answered this pair before. That answer counts."},
     )
     handed_on = {"assignment": first["assignment"], "kind": "unsure", "reason": "hm"}
     refused = browser.post("/api/v1/escalations/", handed_on, format="json")
     assert (refused.status_code, refused.json()) == (
         409,
-        {"detail": "You have answered this pair, and its answer has been told."},
+        {"detail": "You have answered this pair, and its correct answer has been shown."},
     )
     assert list(Judgment.objects.values_list("state", "is_right")) == [("gold", gold.is_relevant)]
     assert second["assignment"] != first["assignment"]
@@ -232,7 +232,7 @@ def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lea
     campaign = open_campaign(benchmark=training.benchmark, policy=policy)
     with pytest.raises(NotPermitted) as refused:
         claim(campaign, anna)
-    assert str(refused.value) == "A lead chooses who judges here, and has not chosen you yet."
+    assert str(refused.value) == "Only annotators that a lead adds can judge here."
     assert doors_for(anna, [campaign]) == doors_for(None, [campaign]) == []
     assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 1
     assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 0
@@ -273,8 +273,8 @@ def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[
 
 
 REASON = (
-    "You are paused: of your last 4 control pairs, whose answer is known, you had 2 right; this "
-    "campaign asks for 3. A lead sees this and will get in touch with you."
+    "You are paused because 2 of your last 4 control pairs were correct. This campaign requires 3. "
+    "A lead can see this and will contact you."
 )
 
 
@@ -289,7 +289,8 @@ def test_who_is_below_the_bar_is_paused(
     membership = Membership.objects.get()
     assert membership.state == ("paused" if paused else "active")
     if paused:
-        assert membership.reason == REASON
+        assert membership.pause_message == REASON
+        assert (membership.pause_cause, membership.reason) == ("accuracy", "")
         with pytest.raises(NotPermitted) as refused:
             claim(watched, anna)
         assert str(refused.value) == REASON

@@ -1,4 +1,4 @@
-"""The analyses of a benchmark that is worked by hand, by command, page and API."""
+"""The analyses on a benchmark worked by hand, by command, page and API."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from rest_framework.test import APIClient
 
 from annotation.enums import Priority
 from annotation.selectors.labels import labels_moment
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.version import code_version
 from evaluation.core.statistics.halves import split_in_half
-from evaluation.lab.analyses import KINDS, get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.analyses.base import Column
+from evaluation.lab.analyses import ANALYSES, get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.analyses.saturation import saturation_warnings
+from evaluation.lab.analyses.tables import Column
 from evaluation.lab.selectors import measured_rates
-from evaluation.lab.services import KEPT, analyse, begin_analysis, renew_analyses
-from evaluation.models import Analysis, LabelSet
+from evaluation.lab.services import RESULTS_MAX, analyse, begin_analysis, renew_analyses
+from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_set
 from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
@@ -61,7 +62,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
-    found = analyse(asked=ask(get_kind(kind), benchmark, given))
+    found = analyse(question=build_question(get_analysis(kind), benchmark, given))
     found.refresh_from_db()
     result: dict[str, Any] = found.result
     return result
@@ -99,7 +100,7 @@ def test_ranks(benchmark: Benchmark) -> None:
         "A": {"original": [1, 2, 0], "new": [2, 1, 0]},
         "B": {"original": [1, 0, 2], "new": [2, 1, 1]},
     }
-    assert KINDS["ranks"].tables(result)[0].rows == [
+    assert ANALYSES["ranks"].tables(result)[0].rows == [
         {"run": "A", "original": 3, "new": 3, "share": 1 / 2},
         {"run": "B", "original": 3, "new": 4, "share": 4 / 7},
     ]
@@ -140,10 +141,10 @@ def test_leave_one_out(benchmark: Benchmark) -> None:
         ("A", 1, 1),
         ("B", 1, 1),
     ]
-    warnings = get_kind("leave-one-out").warnings
+    warnings = get_analysis("leave-one-out").warnings
     assert (a["judged"], warnings(result)) == (1, [])
     (warning,) = warnings(result | {"runs": {"A": a, "B": b | {"judged": 0.654}}})
-    assert warning.startswith("Only 65.4 % of the top 2 of B is judged.")
+    assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
 
 
 def test_coverage(benchmark: Benchmark) -> None:
@@ -166,7 +167,7 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
     # 16 labels, 9 of them relevant; the two that differ count in both directions.
@@ -174,7 +175,7 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     assert result["first_labels"]["alpha"] == result["alpha"]
     # A set of an older version has the counts of its file alone.
     LabelSet.objects.update(agreement=None)
-    Analysis.objects.all().delete()
+    AnalysisResult.objects.all().delete()
     older = result_of(benchmark, "labels")
     assert (older["first_labels"], older["first_two_agreement"]) == (None, None)
     assert older["alpha"] == older["all_labels"]["alpha"] == pytest.approx(result["alpha"])
@@ -197,7 +198,7 @@ def test_scores(benchmark: Benchmark) -> None:
     assert (a["labelled_method"], a["difference_method"]) == ("wilson", "paired")
     assert rows["A", "AP"]["labelled_method"] == "t"
     assert (result["unit"], result["units"]) == ("captions", 3)
-    assert get_kind("scores").warnings(result)[0] == (
+    assert get_analysis("scores").warnings(result)[0] == (
         "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
         "and depend on each single caption."
     )
@@ -218,7 +219,7 @@ def test_significance(benchmark: Benchmark) -> None:
 
 
 def test_bounds(benchmark: Benchmark) -> None:
-    """By the original positives alone, nearly all is unjudged."""
+    """By the original positives only, nearly all pairs are unjudged."""
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 P@2")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
     assert (rows["A", "C@1"]["score"], rows["A", "C@1"]["bounds"]) == (
@@ -247,34 +248,38 @@ def test_slices_by_tag(benchmark: Benchmark) -> None:
     ]
     assert result["correlations"] == []
     # One run has no other to be compared with.
-    assert [table.name for table in get_kind("slices").tables(result)] == ["slices"]
+    assert [table.name for table in get_analysis("slices").tables(result)] == ["slices"]
 
 
 def test_tags_that_are_too_many_are_left_out(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.lab.analyses.slices.TAGS_MAX", 2)
+    for module in ("slices", "layouts.slices"):
+        monkeypatch.setattr(f"evaluation.lab.analyses.{module}.TAGS_MAX", 2)
     result = result_of(benchmark, "slices", by="tags", resamples="100")
     assert (result["slices"], result["left_out"]) == (["dogs", "running", "no tag"], 1)
-    table = get_kind("slices").tables(result)[0]
-    assert table.note == "The 2 tags of most captions; 1 more are left out."
+    table = get_analysis("slices").tables(result)[0]
+    assert table.note == "Only the 2 tags with the most captions are used; 1 are left out."
 
 
 def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
     def keys() -> list[str]:
-        return [ask(get_kind("slices"), benchmark, {"by": by}).key for by in ("tags", "length")]
+        return [
+            build_question(get_analysis("slices"), benchmark, {"by": by}).key
+            for by in ("tags", "length")
+        ]
 
     before = keys()
     bring_tags(tmp_path, benchmark, ("c2", "dogs"))
     assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
-    asked = ask(get_kind("slices"), benchmark, {"by": "tags"})
+    question = build_question(get_analysis("slices"), benchmark, {"by": "tags"})
     bring_tags(tmp_path, benchmark, ("c1", "dogs"))
-    with pytest.raises(Conflict, match="the tags were replaced at this moment"):
-        analyse(asked=asked)
-    assert not Analysis.objects.exists()
+    with pytest.raises(Conflict, match="The tags have been replaced"):
+        analyse(question=question)
+    assert not AnalysisResult.objects.exists()
     Tag.objects.all().delete()
-    with pytest.raises(InvalidInput, match="tiny has no tags yet; a lead brings them"):
-        ask(get_kind("slices"), benchmark, {"by": "tags"})
+    with pytest.raises(InvalidInput, match="tiny has no tags"):
+        build_question(get_analysis("slices"), benchmark, {"by": "tags"})
 
 
 def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -282,7 +287,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
     bring_judgments(tmp_path, benchmark, again)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **given)
     assert [(row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
@@ -291,8 +296,8 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
         ("labels differ on some pair", 1, 0),
         ("no pair labelled several times", 1, 1),
     ]
-    with pytest.raises(InvalidInput, match="agreement is that of a label set"):
-        ask(get_kind("slices"), benchmark, {**given, "labels": "original"})
+    with pytest.raises(InvalidInput, match="Agreement needs a label set"):
+        build_question(get_analysis("slices"), benchmark, {**given, "labels": "original"})
 
 
 def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
@@ -333,19 +338,19 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
 
 
 def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
-    kind = get_kind("train-overlap")
-    before = ask(kind, benchmark, {})
-    assert before.chosen["split"] == "train"
+    kind = get_analysis("train-overlap")
+    before = build_question(kind, benchmark, {})
+    assert before.options["split"] == "train"
     split = bring_train_captions(tmp_path, benchmark, "a cat").split
     # The newest unless another is named.
-    after = ask(kind, benchmark, {})
-    assert (after.chosen["split"], after.chosen["split_sha256"]) == ("train@2", split.sha256)
-    assert ask(kind, benchmark, {"split": "train"}).key == before.key != after.key
+    after = build_question(kind, benchmark, {})
+    assert (after.options["split"], after.options["split_sha256"]) == ("train@2", split.sha256)
+    assert build_question(kind, benchmark, {"split": "train"}).key == before.key != after.key
     with pytest.raises(InvalidInput, match="split: Select a valid choice"):
-        ask(kind, benchmark, {"split": "7k"})
+        build_question(kind, benchmark, {"split": "7k"})
     TrainSplit.objects.all().delete()
-    with pytest.raises(InvalidInput, match="tiny has no train captions yet; a lead brings them"):
-        ask(kind, benchmark, {})
+    with pytest.raises(InvalidInput, match="tiny has no train captions"):
+        build_question(kind, benchmark, {})
 
 
 def test_wording(benchmark: Benchmark) -> None:
@@ -361,10 +366,10 @@ def test_wording(benchmark: Benchmark) -> None:
 
 
 def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
-    asked = ask(get_kind("plan"), benchmark, {"seconds": "7.2", "money": "10"})
+    question = build_question(get_analysis("plan"), benchmark, {"seconds": "7.2", "money": "10"})
     # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
-    assert (asked.chosen["pairs"], asked.chosen["disagreement"]) == (4, 0.05)
-    assert asked.chosen["sources"] == {
+    assert (question.options["pairs"], question.options["disagreement"]) == (4, 0.05)
+    assert question.options["sources"] == {
         "pairs": "measured",
         "disagreement": "assumed",
         "seconds": "chosen",
@@ -385,7 +390,7 @@ def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
 
 @pytest.fixture
 def two_each(tmp_path: Path) -> Benchmark:
-    """Two captions of each of four videos. A is right on those of v0 and v1, B on those of v2."""
+    """Two captions of each of four videos. A is correct for v0 and v1, B for v2."""
     benchmark = make_benchmark(tmp_path, captions=8, videos=4)
     first, second = ["v0", "v1", "v3", "v0"], ["v2", "v2", "v2", "v1"]
     make_run(tmp_path, benchmark, {f"c{n}": [first[n % 4]] for n in range(8)})
@@ -394,7 +399,7 @@ def two_each(tmp_path: Path) -> Benchmark:
 
 
 def test_plan_by_video(two_each: Benchmark) -> None:
-    kind = get_kind("plan")
+    kind = get_analysis("plan")
     wish = {"measure": "C@1", "difference": "25", "unit": "videos"}
     result = result_of(two_each, "plan", **wish)
     assert (result["unit"], result["sources"]["design_effect"]) == ("videos", "measured")
@@ -430,7 +435,7 @@ def test_plan_by_video(two_each: Benchmark) -> None:
 
 
 def test_plan_by_caption(two_each: Benchmark) -> None:
-    kind = get_kind("plan")
+    kind = get_analysis("plan")
     result = result_of(two_each, "plan", measure="C@1", difference="25", unit="captions")
     assert (result["unit"], result["sources"]["design_effect"]) == ("captions", "assumed")
     row = next(row for row in result["rows"] if row["difference"] == 1 / 4)
@@ -448,8 +453,8 @@ def test_plan_by_caption(two_each: Benchmark) -> None:
 
 
 def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
-    """Nothing can be planned if no score varies; the page gives the reason."""
-    kind = get_kind("plan")
+    """No plan is possible if no score varies. The page shows the reason."""
+    kind = get_analysis("plan")
     for system, other in (("C", "v1"), ("D", "v2")):
         wrong = {f"c{n}": ["v0" if n % 4 else other] for n in range(8)}
         make_run(tmp_path, two_each, wrong, system=system)
@@ -461,7 +466,7 @@ def test_plan_of_equal_runs(two_each: Benchmark, tmp_path: Path) -> None:
 
 
 def test_sub_samples_by_video(two_each: Benchmark) -> None:
-    kind = get_kind("bootstrap")
+    kind = get_analysis("bootstrap")
     chosen = {"measure": "C@1", "sizes": "1 4", "resamples": "50000", "unit": "videos"}
     result = result_of(two_each, "bootstrap", **chosen)
     assert (result["unit"], result["captions_per_video"]) == ("videos", 2)
@@ -481,7 +486,7 @@ def test_sub_samples_by_video(two_each: Benchmark) -> None:
     assert pair["smallest"] == pytest.approx(1.96 * math.sqrt(3 / 4 / 2), abs=0.01)
     assert kind.warnings(result) == [
         "The spread of the samples is uncertain: it is measured on only 4 videos.",
-        "1 caption: no sample is as small, since each holds whole videos of 2.0 captions on "
+        "1 caption: no sample is as small, because each holds whole videos of 2.0 captions on "
         "average.",
     ]
     assert "whole videos with 2.0 captions each" in kind.tables(result)[0].note
@@ -491,11 +496,11 @@ def test_the_plan_is_computed_as_it_was_asked(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.1})
-    asked = ask(get_kind("plan"), benchmark, {})
-    job = begin_analysis(asked=asked, given={}, created_by=None)
+    question = build_question(get_analysis("plan"), benchmark, {})
+    job = begin_analysis(question=question, data={}, created_by=None)
     monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.2})
     run_job(job.pk)
-    assert asked.stored() is not None
+    assert question.stored_result() is not None
 
 
 def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) -> None:
@@ -509,12 +514,15 @@ def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) ->
 # --- Of all analyses ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANALYSES)
 def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Client) -> None:
-    """Its result is JSON; tables hold what their columns name; the page shows all of it."""
-    found = analyse(asked=ask(get_kind(kind), benchmark, {}))
+    """The result is JSON, rows have all columns, and the page shows all tables and charts."""
+    found = analyse(question=build_question(get_analysis(kind), benchmark, {}))
     json.dumps(found.result, allow_nan=False)
-    tables, charts = get_kind(kind).tables(found.result), get_kind(kind).charts(found.result)
+    tables, charts = (
+        get_analysis(kind).tables(found.result),
+        get_analysis(kind).charts(found.result),
+    )
     names = [part.name for part in (*tables, *charts)]
     assert len({table.name for table in tables}) == len(tables) > 0
     assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
@@ -538,8 +546,11 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Cl
 
 
 def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
-    first = analyse(asked=ask(get_kind("ranks"), benchmark, {}))
-    assert analyse(asked=ask(get_kind("ranks"), benchmark, {"labels": "latest"})) == first
+    first = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    assert (
+        analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "latest"}))
+        == first
+    )
     assert first.inputs == {
         "analysis": "ranks",
         "benchmark": "tiny",
@@ -552,27 +563,27 @@ def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
         "code_version": code_version(),
     }
     # Another choice, another label set and another run are other questions.
-    analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": "2"}))
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": "2"}))
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="C")
-    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
-    assert Analysis.objects.count() == 4
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    assert AnalysisResult.objects.count() == 4
 
 
 def test_old_results_make_room(benchmark: Benchmark) -> None:
-    for depth in range(1, KEPT + 3):
-        analyse(asked=ask(get_kind("ranks"), benchmark, {"depth": str(depth)}))
-    kept = Analysis.objects.filter(kind="ranks").order_by("pk")
-    assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, KEPT + 3))
+    for depth in range(1, RESULTS_MAX + 3):
+        analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": str(depth)}))
+    kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
+    assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, RESULTS_MAX + 3))
 
 
 def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> None:
-    analyse(asked=ask(get_kind("ranks"), benchmark, {}))
-    analyse(asked=ask(get_kind("overlap"), benchmark, {"depth": "2"}))
+    analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    analyse(question=build_question(get_analysis("overlap"), benchmark, {"depth": "2"}))
 
     def age() -> None:
-        """Nothing has come for a while."""
+        """Make all inputs old."""
         long_ago = timezone.now() - SETTLED_FOR
         Run.objects.update(created_at=long_ago)
         LabelSet.objects.update(created_at=long_ago)
@@ -591,7 +602,7 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     # Out of date, the first job is done all the same, and finds the new run.
     for job in Job.objects.all():
         run_job(job.pk)
-    runs = Analysis.objects.filter(kind="overlap").first()
+    runs = AnalysisResult.objects.filter(kind="overlap").first()
     assert runs is not None
     assert list(runs.inputs["runs"]) == ["A", "B", "C"]
 
@@ -599,13 +610,13 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
 def test_a_worker_with_other_code_says_so(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ask(get_kind("ranks"), benchmark, {})
-    job = begin_analysis(asked=asked, given={}, created_by=None)
+    question = build_question(get_analysis("ranks"), benchmark, {})
+    job = begin_analysis(question=question, data={}, created_by=None)
     monkeypatch.setattr("evaluation.lab.services.code_version", lambda: "0.0.1")
     run_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, Analysis.objects.count()) == (JobState.FAILED, 0)
-    assert "and the worker runs 0.0.1; the one that is older must be started anew" in job.error
+    assert (job.state, AnalysisResult.objects.count()) == (JobState.FAILED, 0)
+    assert "but the worker runs 0.0.1. Restart the older of the two." in job.error
 
 
 def test_saturation_is_warned_of(
@@ -614,7 +625,7 @@ def test_saturation_is_warned_of(
     client.force_login(make_user("rita", Role.RESEARCHER))
     # Every run is right on every caption within five: nothing is left to gain.
     given = {"measures": "C@5", "runs": ["A"]}
-    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
     assert [(row["gap"], row["saturated_by"]) for row in result["rows"]] == [(0, "interval")]
     page = client.get("/benchmarks/tiny/analyses/scores/?measures=C@5&runs=A").content.decode()
     said = (
@@ -631,9 +642,9 @@ def test_saturation_is_warned_of(
         for video, label in labels.items()
     ]
     bring_judgments(tmp_path, benchmark, other)
-    make_draft(benchmark=benchmark)
+    make_draft(benchmark=benchmark, by=OPERATOR)
     given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
-    result = analyse(asked=ask(get_kind("scores"), benchmark, given)).result
+    result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
     # All is in conflict, so that the originals alone count: one of three is right.
     assert result["disagreement"] == 1
     # Two labels that always differ show no error rates.
@@ -653,7 +664,7 @@ def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
     assert [row["measure"] for row in result["comparisons"]] == ["C@1", "P@2", "AP"]
     # 1, 1/2 and 1, times three at most.
     assert [row["p_holm"] for row in result["comparisons"]] == [1, 1, 1]
-    table, ranks = get_kind("significance").tables(result)
+    table, ranks = get_analysis("significance").tables(result)
     assert table.note == (
         "Holm’s correction covers the 3 tests of this table: 1 pair of systems by 3 measures "
         "(C@1, P@2, AP)."
@@ -667,7 +678,7 @@ def test_the_cap_of_rank_resamples_is_on_the_page(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="P@2", resamples="2000")
     assert result["ranking"]["resamples"] == 1000
     assert (
-        get_kind("significance")
+        get_analysis("significance")
         .tables(result)[1]
         .note.endswith("Ranks use 1,000 resamples; the maximum for ranks is 1,000.")
     )
@@ -679,7 +690,7 @@ def test_slices_are_compared_and_corrected_together(benchmark: Benchmark, tmp_pa
     (row,) = result["differences"]
     assert (row["slice"], row["first"], row["second"]) == ("up to 2", "A", "B")
     assert (row["difference"], row["p_randomisation"], row["p_holm"]) == (1 / 2, 1 / 2, 1 / 2)
-    table = get_kind("slices").tables(result)[1]
+    table = get_analysis("slices").tables(result)[1]
     assert table.note == (
         "Holm’s correction covers the 1 test of this table: 1 slice by 1 pair of systems."
     )
@@ -702,15 +713,15 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
         ("within 1 point", 12),
         ("same order", 6),
     ]
-    before = ask(get_kind("history"), benchmark, {})
+    before = build_question(get_analysis("history"), benchmark, {})
     key = before.key
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
-    now = ask(get_kind("history"), benchmark, {})
+    now = build_question(get_analysis("history"), benchmark, {})
     assert now.key != key
     # A label that came after the question is in the result, and so in what the result names.
-    found = analyse(asked=before)
+    found = analyse(question=before)
     assert found.result["agreement"][-1]["labels"] == 13
-    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.moment)
+    assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.fingerprint)
 
 
 def test_labels_that_keep_coming_are_not_computed_each(
@@ -720,32 +731,32 @@ def test_labels_that_keep_coming_are_not_computed_each(
         return client.get("/benchmarks/tiny/analyses/history/").content.decode()
 
     client.force_login(make_user("rita", Role.RESEARCHER))
-    asked = ask(get_kind("history"), benchmark, {})
-    job = begin_analysis(asked=asked, given={}, created_by=None)
+    question = build_question(get_analysis("history"), benchmark, {})
+    job = begin_analysis(question=question, data={}, created_by=None)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
-    later = ask(get_kind("history"), benchmark, {})
-    assert later.key != asked.key
-    assert begin_analysis(asked=later, given={}, created_by=None) == job
+    later = build_question(get_analysis("history"), benchmark, {})
+    assert later.key != question.key
+    assert begin_analysis(question=later, data={}, created_by=None) == job
     assert 'id="job-progress"' in page()
     run_job(job.pk)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
-    assert "Labels have come in since" in page()
+    assert "New labels have arrived since." in page()
     assert 'hx-trigger="load"' not in page()
-    Analysis.objects.update(created_at=timezone.now() - SETTLED_FOR)
+    AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
     assert 'hx-trigger="load"' in page()
 
 
 def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    asked = ask(get_kind("history"), benchmark, {})
+    question = build_question(get_analysis("history"), benchmark, {})
 
     def judge_meanwhile(done: int, total: int | None, phase: str = "") -> None:
         if (phase, done) == ("looking back", 0):
             bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
 
     before = labels_moment(benchmark)
-    found = analyse(asked=asked, progress=judge_meanwhile)
+    found = analyse(question=question, progress=judge_meanwhile)
     assert found.result["agreement"][-1]["labels"] == 12
     assert found.inputs["moment"] == before != labels_moment(benchmark)
 
@@ -764,8 +775,8 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
 def test_too_few_pairs_to_choose_a_similarity(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", measures="C@1")
     assert (result["threshold"], result["choosing"], result["reporting"]) == (1, None, None)
-    (warning,) = KINDS["matching"].warnings(result)
-    assert "The halves of the videos have too few judged pairs." in warning
+    (warning,) = ANALYSES["matching"].warnings(result)
+    assert "The halves of the videos have too few judged pairs" in warning
 
 
 WORDS = ["red car", "blue boat", "dog runs", "cat sleeps", "man sings", "girl reads"]
@@ -792,7 +803,7 @@ def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
         for alike in [own // 2 == other // 2]
     ]
     bring_judgments(tmp_path, benchmark, labels)
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
@@ -828,7 +839,7 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     (row,) = result["scores"]
     assert row["labelled"] == pytest.approx(2 * (~chosen)[:2].sum() / 12)
     assert row["original"] == pytest.approx(2 * (~chosen)[0] / 12)
-    halves, scores, _ = get_kind("matching").tables(result)
+    halves, scores, _ = get_analysis("matching").tables(result)
     assert [row["used"] for row in halves.rows] == [
         "Similarity chosen on this half",
         "Figures and scores of this half",
@@ -838,11 +849,11 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     assert result_of(twelve_videos, "matching", seed="2") != result
     entered = result_of(twelve_videos, "matching", threshold="0.5")
     assert (entered["choosing"], entered["pairs"]) == (None, 24 * 11)
-    assert get_kind("matching").warnings(entered) == []
+    assert get_analysis("matching").warnings(entered) == []
 
 
 def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path) -> None:
-    """Three captions leave no room to stop early; the bounds end at the scores."""
+    """With three captions, judging cannot stop early. The intervals end at the scores."""
     result = result_of(benchmark, "history", measure="C@1", resamples="100", unit="captions")
     stopping = result["stopping"]
     assert (stopping["unit"], stopping["order"], stopping["doubts"]) == (
@@ -859,31 +870,31 @@ def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path)
     # Equal scores: no stop, and no label saved.
     assert (difference["run"], difference["other"], difference["units"]) == ("A", "B", None)
     assert (difference["labels"], difference["final"]) == (None, 0)
-    kind = get_kind("history")
+    kind = get_analysis("history")
     imported = "Imported judgments have the order of their file, which may not be random."
     warning, consequence, _few_captions = kind.warnings(result)
     assert warning == imported
     assert "a random order that is drawn with the seed" in consequence
     judged = result_of(benchmark, "history", measure="C@1", resamples="100", order="judged")
     assert judged["stopping"]["order"] == "judged"
-    assert kind.warnings(judged)[1].endswith("may therefore fail more often than stated.")
+    assert kind.warnings(judged)[1].endswith("may therefore be wrong more often than stated.")
     titles = [table.title for table in kind.tables(result)]
-    assert titles[0] == "When scores had settled, by hindsight"
-    assert titles[1] == "Without hindsight: stop when C@1 is known to ± 2 points"
+    assert titles[0] == "Labels until scores stopped changing, by hindsight"
+    assert titles[1] == "Without hindsight: labels until C@1 has an interval of ± 2 points"
     assert "error rate of 5 %" in kind.tables(result)[1].note
 
 
 def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Path) -> None:
-    """Its order is random: no warning. Captions that wait for labels do not count yet."""
+    """A random order gives no warning. Captions that need labels do not count yet."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
-    make_draft(benchmark=campaign.benchmark)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     given = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
     result = result_of(campaign.benchmark, "history", **given)
     stopping = result["stopping"]
     assert (stopping["order"], stopping["doubts"]) == ("judged", [])
-    (warning,) = get_kind("history").warnings(result)
+    (warning,) = get_analysis("history").warnings(result)
     assert warning.startswith("Only 6 captions can be resampled.")
     # Two pairs for each caption, one caption after another: two are complete after four labels.
     assert (stopping["units"], stopping["seen"], stopping["labels"]) == (6, 2, 5)
@@ -898,7 +909,7 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
     for assignment in claim(campaign, make_annotator("ann"), 4):
         submit(assignment, 1)
-    make_draft(benchmark=campaign.benchmark)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     result = result_of(campaign.benchmark, "history", labels="draft", measure="C@1")
     assert result["stopping"]["doubts"] == ["prioritised"]
     assert result["stopping"]["order"] == "drawn"
@@ -909,11 +920,11 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
     [
         ("overlap", {"p": "1"}, "p: Ensure this value is less than or equal to 0.999."),
         ("overlap", {"depth": "0"}, "depth: Ensure this value is greater than or equal to 1."),
-        ("overlap", {"runs": ["A"]}, "it needs 2 runs or more"),
+        ("overlap", {"runs": ["A"]}, "This analysis needs at least two runs."),
         ("overlap", {"runs": ["Z"]}, "runs: Select a valid choice. Z is not one of"),
-        ("overlap", {"cutoff": "1"}, "overlap knows no cutoff"),
+        ("overlap", {"cutoff": "1"}, "Unknown option: cutoff"),
         ("ranks", {"labels": "9"}, "labels: Select a valid choice. 9 is not one of"),
-        ("ranks", {"labels": "original"}, "it needs labels, not the original positives"),
+        ("ranks", {"labels": "original"}, "This analysis needs labels."),
         ("leave-one-out", {"measures": "C@1 C@x"}, "measures: unknown measure 'C@x'; known are"),
         # The API takes lists, and they may hold anything.
         ("leave-one-out", {"measures": ["C@1", {}]}, "measures: unknown measure '{}'; known are"),
@@ -922,10 +933,10 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
 )
 def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        ask(get_kind(kind), benchmark, given)
+        build_question(get_analysis(kind), benchmark, given)
     assert str(refused.value).startswith(reason)
     with pytest.raises(InvalidInput, match="unknown analysis 'nothing'; known are leaderboard"):
-        get_kind("nothing")
+        get_analysis("nothing")
 
 
 # --- By command, page and API -------------------------------------------------------------------
@@ -942,14 +953,14 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     assert lines[0] == f"labels: 1, sha256 {sha256}   code: {code_version()}"
     assert lines[2:9] == [
         "Positives within the depth",
-        "Run  Original positives  From the labels  Of these from the labels, %",
-        "B                     3                4                         57.1",
+        "Run  Original positives  From the labels  From the labels, %",
+        "B                     3                4                57.1",
         "",
         "Positives at each rank",
         "Run  Rank  Original positives  From the labels",
         "B       1                   1                2",
     ]
-    with pytest.raises(CommandError, match="ranks knows no cutoff") as refused:
+    with pytest.raises(CommandError, match="Unknown option: cutoff") as refused:
         call_command("analyse", "tiny", "ranks", "--cutoff", "3")
     assert refused.value.returncode == 2
 
@@ -973,7 +984,7 @@ def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> Non
     page = client.get(address, {"depth": "2"}).content.decode()
     assert 'id="table-ranks"' in page
     exact = client.get(f"{address}tables/ranks/", {"depth": "2"}).content.decode().splitlines()
-    found = Analysis.objects.get()
+    found = AnalysisResult.objects.get()
     runs = "; ".join(f"{run.name} {run.sha256}" for run in Run.objects.order_by("name"))
     source = f"1,{found.inputs['labels_sha256']},0,{runs},{code_version()},{found.key}"
     assert exact[0] == (
@@ -1001,7 +1012,7 @@ def test_the_api(benchmark: Benchmark) -> None:
     client.force_authenticate(make_user("rita", Role.RESEARCHER))
     address = "/api/v1/benchmarks/tiny/analyses/"
     listed = client.get(address).json()
-    assert [one["name"] for one in listed] == list(KINDS)
+    assert [one["name"] for one in listed] == list(ANALYSES)
     assert listed[0]["fields"]["confidence"]["initial"] == 0.95
     assert client.get(f"{address}ranks/", {"depth": 2}).status_code == 404
     accepted = client.post(f"{address}ranks/", {"depth": 2}, format="json")
@@ -1016,7 +1027,10 @@ def test_the_api(benchmark: Benchmark) -> None:
     assert client.get(f"{address}other/").status_code == 400
     for odd in ('{"\\ud800": 1}', '{"runs": ["\\ud800"]}', '{"only": "\\u0000"}', '{"only": [[]]}'):
         refused = client.post(f"{address}ranks/", odd, content_type="application/json")
-        assert (refused.status_code, "can be written" in refused.content.decode()) == (400, True)
+        assert (refused.status_code, "An option must be a text" in refused.content.decode()) == (
+            400,
+            True,
+        )
     assert Job.objects.count() == 1
 
 
@@ -1029,13 +1043,13 @@ def test_the_api(benchmark: Benchmark) -> None:
         ("number", 1 - 2**-53, "1"),
         ("number", -1234.5, "−1,234"),
         ("points", -0.0025, "− 0.2"),
-        # What somebody chose must not be rounded: steps of a quarter of a point are told apart.
-        ("asked", 0.0025, "0.25"),
-        ("asked", 0.03, "3"),
+        # Exact, so that steps of a quarter of a point are distinguished.
+        ("exact percent", 0.0025, "0.25"),
+        ("exact percent", 0.03, "3"),
     ],
 )
 def test_numbers_as_they_are_written(kind: str, value: float, text: str) -> None:
-    assert Column("key", "Head", kind).written(value) == text
+    assert Column("key", "Head", kind).format(value) == text
 
 
 def test_matching_has_no_precision_of_nothing() -> None:
@@ -1043,7 +1057,7 @@ def test_matching_has_no_precision_of_nothing() -> None:
     curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
     result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
     result |= {"choosing": None, "reporting": None}
-    kind = get_kind("matching")
+    kind = get_analysis("matching")
     assert kind.tables(result)[1].rows == [{**curve[0], "precision": None}]
     values = kind.charts(result)[0].spec["data"]["values"]
     assert [row["share"] for row in values] == [None, 0.0, 0.0]
@@ -1051,11 +1065,11 @@ def test_matching_has_no_precision_of_nothing() -> None:
 
 # --- Resampling by video ------------------------------------------------------------------------
 
-RESAMPLED = [name for name, kind in KINDS.items() if "unit" in kind.form.base_fields]
+RESAMPLED = [name for name, kind in ANALYSES.items() if "unit" in kind.form.base_fields]
 
 
 def test_the_default_is_by_caption_if_each_video_has_one(benchmark: Benchmark) -> None:
-    assert ask(get_kind("scores"), benchmark, {}).chosen["unit"] == "captions"
+    assert build_question(get_analysis("scores"), benchmark, {}).options["unit"] == "captions"
 
 
 @pytest.mark.parametrize("name", RESAMPLED)
@@ -1064,18 +1078,18 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     lists = {f"c{caption}": ["v0", "v1"] for caption in range(5)}
     make_run(tmp_path, captions, lists, system="A")
     make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
-    if get_kind(name).needs_labels:
+    if get_analysis(name).needs_labels:
         bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
-        publish_label_set(benchmark=captions)
+        publish_label_set(benchmark=captions, by=OPERATOR)
     bring_train_captions(tmp_path, captions, "a dog")
-    kind = get_kind(name)
-    by_default = ask(kind, captions, {})
+    kind = get_analysis(name)
+    by_default = build_question(kind, captions, {})
     # The result names the unit, so that both ways of asking find the same stored one.
-    assert by_default.chosen["unit"] == "videos"
-    assert by_default.key == ask(kind, captions, {"unit": "videos"}).key
+    assert by_default.options["unit"] == "videos"
+    assert by_default.key == build_question(kind, captions, {"unit": "videos"}).key
     assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]
-    chosen = ask(kind, captions, {"unit": "captions"})
-    assert chosen.chosen["unit"] == "captions"
+    chosen = build_question(kind, captions, {"unit": "captions"})
+    assert chosen.options["unit"] == "captions"
     assert chosen.inputs.clusters("captions") is None
 
 
@@ -1085,15 +1099,15 @@ def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None
     make_run(tmp_path, captions, lists, system="A")
     result = result_of(captions, "scores", measures="C@1")
     assert (result["unit"], result["units"]) == ("videos", 22)
-    assert get_kind("scores").warnings(result) == []
+    assert get_analysis("scores").warnings(result) == []
     # Each caption has two words, so that there is one slice.
     sliced = result_of(captions, "slices", measure="C@1")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
-    assert get_kind("slices").warnings(sliced) == []
+    assert get_analysis("slices").warnings(sliced) == []
     bring_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
     sliced = result_of(captions, "slices", measure="C@1", by="tags")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
-    assert get_kind("slices").warnings(sliced) == [
+    assert get_analysis("slices").warnings(sliced) == [
         "1 slice has fewer than 20 videos. The intervals are corrected for this, but they depend "
         "on each single video."
     ]
@@ -1101,7 +1115,7 @@ def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None
     make_run(tmp_path, small, {f"c{one}": ["v0"] for one in range(20)}, system="A")
     for name in ("scores", "significance", "leaderboard", "slices", "wording", "bounds", "twins"):
         found = result_of(small, name)
-        assert get_kind(name).warnings(found)[0] == (
+        assert get_analysis(name).warnings(found)[0] == (
             "Only 10 videos can be resampled. The intervals are corrected for this, but they are "
             "wide and depend on each single video."
         )

@@ -1,4 +1,4 @@
-"""The analysis of bounds: over the listed pairs, over all unjudged pairs, and at which depth."""
+"""Bounds over the listed pairs and over all unjudged pairs, at several depths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from annotation.enums import Scale
 from annotation.models import Campaign
-from evaluation.lab.analyses import get_kind
+from config.accounts.actors import OPERATOR
+from evaluation.lab.analyses import get_analysis
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
@@ -70,19 +71,19 @@ def test_judged_at_the_depth_that_the_measure_reads(benchmark: Benchmark) -> Non
 
 
 def test_bounds_are_over_all_grades_of_the_benchmark(benchmark: Benchmark) -> None:
-    asked = {"labels": "original", "depth": "2", "measures": "nDCG"}
-    result = result_of(benchmark, "bounds", **asked)
+    question = {"labels": "original", "depth": "2", "measures": "nDCG"}
+    result = result_of(benchmark, "bounds", **question)
     assert result["highest_grade"] == 1
     assert rows_of(result, "A")["nDCG"]["bounds"][0] == near((1 + 2 / log2(3)) / 3)
     Campaign.objects.update(scale=Scale.GRADED)
-    result = result_of(benchmark, "bounds", **asked)
+    result = result_of(benchmark, "bounds", **question)
     assert result["highest_grade"] == 3
     # c0's original v0 at rank 1, gain 1, is worth less if v1 below it has grade 3. The others have
     # their original at rank 2: nothing above it makes that worse.
     half = 1 / log2(3)
     lowest = ((1 + 3 * half) / (3 + half) + 2 * half) / 3
     assert rows_of(result, "A")["nDCG"]["bounds"] == near([lowest, 1])
-    (table, *_) = get_kind("bounds").tables(result)
+    (table, *_) = get_analysis("bounds").tables(result)
     assert "get any grade from 0 to 3" in table.note
 
 
@@ -95,7 +96,7 @@ def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: B
             "judged": [{**row, "unlisted_per_caption": unlisted} for row in result["judged"]],
             "rows": [row for row in result["rows"] if row["measure"] in measures],
         }
-        return get_kind("bounds").tables(shown)[0].note
+        return get_analysis("bounds").tables(shown)[0].note
 
     assert "close to 0 here: they count all 640 unjudged" in note(640.2, "C@1", "AP")
     assert "close to 0" not in note(640.2, "C@1")
@@ -103,7 +104,7 @@ def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: B
 
 
 def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
-    """All captions are of one video, which alone does not vary."""
+    """All captions are of one video, so resampling videos gives no variation."""
     captions = [(f"c{number}", f"caption {number}", "v0") for number in range(4)]
     videos = tmp_path / "videos.csv"
     videos.write_text("video_id\nv0\nv1\nv2\nv3\n")
@@ -113,10 +114,10 @@ def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
     make_run(tmp_path, made, {f"c{q}": ["v2", "v3"] for q in range(4)}, system="B")
     labels = [("c0", "v1", "anna", 1), ("c1", "v1", "anna", 0), ("c2", "v2", "anna", 1)]
     bring_judgments(tmp_path, made, labels)
-    publish_label_set(benchmark=made)
-    asked = {"depth": "2", "measures": "P@2"}
-    by_captions = rows_of(result_of(made, "bounds", unit="captions", **asked), "A")["P@2"]
-    by_videos = rows_of(result_of(made, "bounds", unit="videos", **asked), "A")["P@2"]
+    publish_label_set(benchmark=made, by=OPERATOR)
+    question = {"depth": "2", "measures": "P@2"}
+    by_captions = rows_of(result_of(made, "bounds", unit="captions", **question), "A")["P@2"]
+    by_videos = rows_of(result_of(made, "bounds", unit="videos", **question), "A")["P@2"]
     assert by_captions["expected"] == by_videos["expected"]
     low, high = by_captions["expected_interval"]
     assert low < by_captions["expected"] < high

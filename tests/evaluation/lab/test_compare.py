@@ -1,4 +1,4 @@
-"""Ranked lists side by side: by page, files, API and command, on the benchmark worked by hand."""
+"""The comparison by page, files, API and command, on the benchmark worked by hand."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.version import code_version
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.comparison.captions import Comparison, compare_lists
 from evaluation.lab.comparison.form import RUNS_MAX
 from evaluation.lab.services import analyse
@@ -65,16 +66,16 @@ def rita(client: Client) -> Client:
 
 
 def chosen(client: Client, **query: Any) -> list[str]:
-    """The ids of the captions chosen."""
+    """Return the ids of the selected captions."""
     found = client.get(f"{PAGE}json/", query).json()
     assert found["count"] == len(found["captions"])
     return [row["caption_id"] for row in found["captions"]]
 
 
 def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, str]]]]:
-    """The caption, how many there are, and the lists as video and kind."""
+    """Return the caption, the number of captions, and the lists as pairs of video and kind."""
     context = client.get(PAGE, query).context
-    lists = [[(one.video.key, one.kind) for one in listed.found] for listed in context["lists"]]
+    lists = [[(one.video.key, one.kind) for one in listed.videos] for listed in context["lists"]]
     return context["row"]["caption"], context["total"], lists
 
 
@@ -132,10 +133,10 @@ def test_page_files_api_and_command_choose_the_same(benchmark: Benchmark, rita: 
     assert [row["caption_id"] for row in by_json["captions"]] == expected
 
 
-def test_a_download_is_told_row_by_row(
+def test_a_download_is_written_row_by_row(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 27,763 captions and 24 runs all rows at once would take a gigabyte."""
+    """All rows of 27,763 captions and 24 runs would need a gigabyte of memory."""
     told: list[int] = []
     monkeypatch.setattr(Comparison, "row", lambda _, query: told.append(query) or {})
     lines = compare_json(compare_lists(benchmark, {}))
@@ -149,7 +150,7 @@ def commanded(*words: str) -> dict[str, Any]:
     return found
 
 
-def test_what_is_told_of_a_caption(benchmark: Benchmark, rita: Client) -> None:
+def test_a_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     found = rita.get(f"{PAGE}json/", {"text": "runs", "most": "3", "cutoff": "2"}).json()
     (row,) = found["captions"]
     assert row == {
@@ -221,7 +222,7 @@ def test_labels_in_conflict_are_not_no_labels(
     tmp_path: Path, benchmark: Benchmark, rita: Client
 ) -> None:
     bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
     told = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
@@ -238,7 +239,7 @@ def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     # Also one that is not among those chosen.
     page = rita.get(PAGE, {"caption": "c1", "text": "black"})
     assert (page.context["row"]["caption_id"], page.context["place"]) == ("c1", None)
-    assert "This caption is not among the 1 that are chosen." in page.content.decode()
+    assert "This caption is not one of the 1 selected captions." in page.content.decode()
     unknown = rita.get(PAGE, {"caption": "c9"})
     assert unknown.status_code == 422
     assert unknown.context["form"].errors == {"caption": ["tiny has no caption 'c9'"]}
@@ -304,7 +305,7 @@ def test_the_link_leads_back_whatever_comes_later(
     )
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="0")
     bring_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     after = rita.get(before["shared"]).context
     assert (after["row"], after["place"]) == (before["row"], before["place"])
     assert after["inputs"] == before["inputs"]
@@ -321,7 +322,7 @@ def test_many_runs(tmp_path: Path, rita: Client) -> None:
         assert run.name == name
     page = rita.get(PAGE)
     assert [one.run.name for one in page.context["lists"]] == names[:RUNS_MAX]
-    assert "2 more runs than fit side by side" in page.content.decode()
+    assert "2 runs not shown." in page.content.decode()
     late = rita.get(PAGE, {"second": names[-1]}).context["lists"]
     assert [one.run.name for one in late] == [names[0], names[-1], *names[1 : RUNS_MAX - 1]]
     assert rita.get(PAGE, {"runs": names}).status_code == 422
@@ -330,7 +331,7 @@ def test_many_runs(tmp_path: Path, rita: Client) -> None:
 def test_pages_ask_as_often_whatever_there_is_to_show(
     benchmark: Benchmark, rita: Client, tmp_path: Path
 ) -> None:
-    def asked(**query: Any) -> int:
+    def question(**query: Any) -> int:
         rita.get(PAGE, query)
         with CaptureQueriesContext(
             connection,
@@ -338,12 +339,12 @@ def test_pages_ask_as_often_whatever_there_is_to_show(
             assert rita.get(PAGE, query).status_code == 200
         return len(queries)
 
-    little = asked(runs="A", depth="1", text="black")
+    little = question(runs="A", depth="1", text="black")
     make_run(
         tmp_path, benchmark, {f"c{q}": list(v) for q, v in enumerate([["v2"]] * 3)}, system="C"
     )
     make_run(tmp_path, benchmark, all_pairs(3, 4), system="D")
-    assert asked(depth="50", effect="new", order="apart") == little
+    assert question(depth="50", effect="new", order="apart") == little
 
 
 # --- Links to it ----------------------------------------------------------------------------------
@@ -361,8 +362,8 @@ def test_pages_ask_as_often_whatever_there_is_to_show(
 def test_a_count_leads_to_the_captions_that_it_counts(
     benchmark: Benchmark, rita: Client, analysis: str, given: dict[str, str], keys: list[str]
 ) -> None:
-    found = analyse(asked=ask(get_kind(analysis), benchmark, given))
-    table = get_kind(analysis).tables(found.result)[0]
+    found = analyse(question=build_question(get_analysis(analysis), benchmark, given))
+    table = get_analysis(analysis).tables(found.result)[0]
     linked = [column for column in table.columns if column.compared]
     assert [column.key for column in linked] == keys
     for column in linked:
@@ -376,7 +377,7 @@ def test_a_count_leads_to_the_captions_that_it_counts(
 
 
 def test_results_and_examples_lead_here(benchmark: Benchmark, rita: Client) -> None:
-    analyse(asked=ask(get_kind("positives"), benchmark, {"examples": "1"}))
+    analyse(question=build_question(get_analysis("positives"), benchmark, {"examples": "1"}))
     page = rita.get("/benchmarks/tiny/analyses/positives/", {"examples": "1"}).content.decode()
     assert [part.split('"')[0] for part in page.split(f'href="{PAGE}')[1:]] == [
         f"?labels=1&amp;caption=c{number}" for number in range(3)
@@ -399,10 +400,10 @@ def test_annotators_see_none_of_it(benchmark: Benchmark, client: Client, address
 @pytest.mark.parametrize(
     ("query", "field", "reason"),
     [
-        ({"show": "first", "runs": "A"}, "show", "This takes two runs."),
-        ({"order": "apart", "runs": "A"}, "order", "This takes two runs."),
-        ({"first": "A", "second": "A"}, "second", "A and B are one run."),
-        ({"least": "5", "most": "4"}, "most", "Less than the least."),
+        ({"show": "first", "runs": "A"}, "show", "Select runs A and B to use this option."),
+        ({"order": "apart", "runs": "A"}, "order", "Select runs A and B to use this option."),
+        ({"first": "A", "second": "A"}, "second", "Select two different runs as A and B."),
+        ({"least": "5", "most": "4"}, "most", "The maximum must not be below the minimum."),
         ({"cutoff": "0"}, "cutoff", "Ensure this value is greater than or equal to 1."),
     ],
 )
@@ -425,14 +426,14 @@ def test_what_is_refused(
 def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
     assert rita.get(f"{PAGE}xml/").status_code == 404
     assert rita.get(f"{PAGE}caption/", {"text": "cat"}).status_code == 404
-    assert "No caption is like that." in rita.get(PAGE, {"text": "cat"}).content.decode()
+    assert "No caption matches." in rita.get(PAGE, {"text": "cat"}).content.decode()
     api = APIClient()
     api.force_authenticate(make_user("ruth", Role.RESEARCHER))
     assert api.get(f"{API}caption/", {"text": "cat"}).status_code == 404
     assert api.get(f"{API}caption/", {"caption": "c9"}).status_code == 400
-    assert api.get(API, {"cutof": "1"}).json()["detail"] == "the comparison knows no cutof"
+    assert api.get(API, {"cutof": "1"}).json()["detail"] == "Unknown option: cutof."
     Run.objects.all().delete()
-    assert "There is no run yet." in rita.get(PAGE).content.decode()
+    assert "This benchmark has no runs." in rita.get(PAGE).content.decode()
     assert rita.get(f"{PAGE}json/").json()["captions"] == []
 
 

@@ -1,6 +1,6 @@
-"""Every table of a small realistic benchmark, held against what other implementations say of it.
+"""Every table of a small realistic benchmark, compared with other implementations.
 
-What is expected stands in golden/expected.json; golden/make.py wrote it, with the peers alone.
+golden/make.py wrote golden/expected.json with other implementations only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from evaluation.lab.analyses import KINDS
+from evaluation.lab.analyses import ANALYSES
 from tests.evaluation.lab.golden.make import EXPECTED, KEY, input_hashes
 from tests.evaluation.lab.golden.world import INPUT, RUNS
 
@@ -29,7 +29,7 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 WITHOUT_PEER = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
 
 
-def said_by(*command: str) -> Any:
+def output_of(*command: str) -> Any:
     out = io.StringIO()
     call_command(*command, "--json", stdout=out)
     return json.loads(out.getvalue())
@@ -37,8 +37,8 @@ def said_by(*command: str) -> Any:
 
 def test_expected_is_of_this_input() -> None:
     assert GOLDEN["inputs"] == input_hashes()
-    asked = {one["command"][2] for one in GOLDEN["commands"] if one["command"][0] == "analyse"}
-    assert asked == set(KINDS) - WITHOUT_PEER
+    question = {one["command"][2] for one in GOLDEN["commands"] if one["command"][0] == "analyse"}
+    assert question == set(ANALYSES) - WITHOUT_PEER
 
 
 @pytest.mark.django_db
@@ -51,12 +51,12 @@ def test_every_table_is_as_expected(tmp_path: Path) -> None:
     call_command("import_judgments", KEY, str(INPUT / "judgments.csv"))
     call_command("publish_labels", KEY, "--allow-pending")
     for one in GOLDEN["commands"]:
-        faults = list(differences(said_by(*one["command"]), one["answer"]))
+        faults = list(differences(output_of(*one["command"]), one["answer"]))
         assert not faults, f"{' '.join(one['command'])}: {faults[:10]}"
 
 
 def differences(said: Any, expected: Any, place: str = "") -> Iterator[str]:
-    """Where the answer differs. Keys that are not expected are free, lists are of one length."""
+    """Yield each difference. Keys that are not expected are ignored; lists have equal lengths."""
     if isinstance(expected, dict) and "about" not in expected:
         for key, value in expected.items():
             yield from differences(said[key], value, f"{place}/{key}")
@@ -68,7 +68,7 @@ def differences(said: Any, expected: Any, place: str = "") -> Iterator[str]:
 
 
 def equals(said: Any, expected: Any) -> bool:
-    """Numbers to `EXACT`, or as near as {about, within} says; all else to the letter."""
+    """Compare numbers within `EXACT` or {about, within}, and everything else exactly."""
     within = EXACT
     if isinstance(expected, dict):
         expected, within = expected["about"], expected["within"]

@@ -1,4 +1,4 @@
-"""The analysis of wrong labels: by hand, on simulated people, and what it refuses."""
+"""The analysis of wrong labels: by hand, with simulated annotators, and its refusals."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Campaign, GoldItem, Judgment
 from annotation.selectors.judgments import judgment_arrays
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.selectors import gold_answers, noisy_labels
 from evaluation.lab.services import analyse
 from evaluation.models import LabelSet
@@ -32,7 +33,7 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-KIND = get_kind("label-noise")
+KIND = get_analysis("label-noise")
 TYPED = {"rates": "typed", "false_alarms": "10", "misses": "20"}
 
 
@@ -42,7 +43,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 
 def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
-    found = analyse(asked=ask(KIND, benchmark, given))
+    found = analyse(question=build_question(KIND, benchmark, given))
     found.refresh_from_db()
     result: dict[str, Any] = found.result
     return result
@@ -70,7 +71,7 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     # A raw C@1 of 1 rests on one label for c1 and c2.
     deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
-    assert "The error rates are assumed." in KIND.warnings(result)[0]
+    assert "The error rates were entered." in KIND.warnings(result)[0]
     assert "One annotator gave all labels." in KIND.warnings(result)[1]
 
 
@@ -99,17 +100,17 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"measures": "MedR"}, "MedR is a rank and no share."),
+        ({"measures": "MedR"}, "MedR is a rank, not a share."),
         ({"measures": "Judged@10"}, "Judged@10 cannot be corrected for label noise."),
         ({"rates": "typed"}, "Enter both false alarms and misses for “Typed in”."),
         ({"rates": "typed", "misses": "3"}, "Enter both false alarms and misses for “Typed in”."),
         ({"misses": "3"}, "Choose “Typed in” to use the rates that you entered."),
-        ({"labels": "original"}, "it needs labels, not the original positives alone"),
+        ({"labels": "original"}, "This analysis needs labels."),
     ],
 )
 def test_refusals(benchmark: Benchmark, given: dict[str, str], reason: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        ask(KIND, benchmark, given)
+        build_question(KIND, benchmark, given)
     assert reason in str(caught.value)
 
 
@@ -144,7 +145,7 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
             for person, label in zip(people[:n], labels[:n], strict=True)
         ]
     bring_judgments(folder, benchmark, rows)
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark, truth
 
 
@@ -156,13 +157,19 @@ def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
             (row["run"], row["measure"]): abs(row["change"])
             for row in result_of(benchmark, **given, **only)["scores"]
         }
-        scores = analyse(asked=ask(get_kind("scores"), benchmark, given | only)).result
+        scores = analyse(
+            question=build_question(get_analysis("scores"), benchmark, given | only)
+        ).result
         noise = {(row["run"], row["measure"]): row["noise"] for row in scores["rows"]}
         assert noise == pytest.approx(changes, abs=1e-12)
         assert min(noise.values()) > 1e-4
-    asked = ask(get_kind("significance"), benchmark, {"measure": "P@5", "resamples": "100"})
-    (row,) = analyse(asked=asked).result["ranks"]
-    plain = analyse(asked=ask(get_kind("scores"), benchmark, given)).result["rows"]
+    question = build_question(
+        get_analysis("significance"), benchmark, {"measure": "P@5", "resamples": "100"}
+    )
+    (row,) = analyse(question=question).result["ranks"]
+    plain = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result[
+        "rows"
+    ]
     assert [row["noise"]] == [one["noise"] for one in plain if one["measure"] == "P@5"]
 
 
@@ -179,7 +186,7 @@ def test_rates_and_scores_are_near_the_truth(tmp_path: Path) -> None:
         assert used["miss"] == pytest.approx(0.1, abs=0.05)
         low, high = used["false_alarm_interval"]
         assert low < 0.05 < high
-        ranked = ask(KIND, benchmark, {}).inputs.ranked["A"]
+        ranked = build_question(KIND, benchmark, {}).inputs.ranked["A"]
         true = np.take_along_axis(truth, ranked, axis=1).mean()
         row = score(result, "A", "P@10")
         assert row["interval"][0] < true < row["interval"][1]
@@ -216,7 +223,7 @@ def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
 
 def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     labels = label_set_labels(LabelSet.objects.latest("version"))
     judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
     both = noisy_labels(labels, judgments, known)

@@ -1,4 +1,4 @@
-"""Original positives that people reject: the analysis, and the finding on the benchmark's page."""
+"""Rejected original positives: the analysis, and its result on the benchmark's page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import enqueue_job, run_job
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
-from evaluation.lab.services import analyse, analyse_front, renew_analyses
-from evaluation.models import Analysis, LabelSet
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse, compute_overview_analysis, renew_analyses
+from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
@@ -40,19 +40,21 @@ def rita(client: Client) -> Client:
 
 
 def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
-    result: dict[str, Any] = analyse(asked=ask(get_kind("originals"), benchmark, given)).result
+    result: dict[str, Any] = analyse(
+        question=build_question(get_analysis("originals"), benchmark, given)
+    ).result
     return result
 
 
 def front(client: Client, key: str = "tiny") -> str:
-    """The text of the section on the benchmark's page; empty without one."""
+    """Return the text of the section on the benchmark's page, or an empty text."""
     page = client.get(f"/benchmarks/{key}/").content.decode()
     found = re.search(r'<section aria-labelledby="originals">.*?</section>', page, re.DOTALL)
     return unescape(" ".join(re.sub(r"<[^>]+>", " ", found[0]).split())) if found else ""
 
 
 def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
-    """Of three original positives c1's is rejected; c1 has other positives, v0 and v2."""
+    """One of three original positives is rejected: that of c1, which also has v0 and v2."""
     result = result_of(benchmark, measures="C@1 AP", resamples="200", unit="captions")
     assert [result[name] for name in ("known", "judged", "settled", "relevant", "irrelevant")] == [
         3,
@@ -84,7 +86,7 @@ def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
 
 def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, measures="C@1", resamples="100")
     assert (result["judged"], result["settled"], result["irrelevant"]) == (3, 2, 0)
     assert result["share"] == 0
@@ -93,9 +95,9 @@ def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -
 
 
 def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
-    """Without a rejected original positive nothing changes, whatever grade originals have."""
+    """Without rejected original positives no score changes, for any grade of the originals."""
     bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     LabelSet.objects.update(original_grade=3)
     result = result_of(benchmark, measures="nDCG@3", resamples="100")
     assert [row["kept"] for row in result["rows"]] == [row["dropped"] for row in result["rows"]]
@@ -105,24 +107,24 @@ def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> N
 def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark)
     assert (result["without"], result["rows"], result["interval"]) == (1, [], None)
-    assert get_kind("originals").charts(result) == []
+    assert get_analysis("originals").charts(result) == []
 
 
 def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
-    with pytest.raises(InvalidInput, match="it needs labels"):
-        ask(get_kind("originals"), benchmark, {"labels": "original"})
-    with pytest.raises(InvalidInput, match="it begins with the original positives"):
-        ask(get_kind("originals"), benchmark, {"only": "on"})
+    with pytest.raises(InvalidInput, match="This analysis needs labels"):
+        build_question(get_analysis("originals"), benchmark, {"labels": "original"})
+    with pytest.raises(InvalidInput, match="needs the original positives"):
+        build_question(get_analysis("originals"), benchmark, {"only": "on"})
 
 
 # --- On the benchmark's page ----------------------------------------------------------------------
 
 
 def test_the_page_says_what_people_reject(benchmark: Benchmark, rita: Client) -> None:
-    found = analyse_front(benchmark=benchmark)
+    found = compute_overview_analysis(benchmark=benchmark)
     assert found is not None
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
     text = front(rita)
@@ -141,25 +143,25 @@ def test_the_page_says_what_people_reject(benchmark: Benchmark, rita: Client) ->
 
 def test_the_page_computes_nothing(benchmark: Benchmark, rita: Client) -> None:
     assert "Not computed for these labels yet." in front(rita)
-    assert not Analysis.objects.exists()
+    assert not AnalysisResult.objects.exists()
     assert not Job.objects.exists()
 
 
 def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
     assert front(rita) == ""
-    assert analyse_front(benchmark=benchmark) is None
+    assert compute_overview_analysis(benchmark=benchmark) is None
 
 
 def test_nothing_rejected_needs_no_table(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    analyse_front(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    compute_overview_analysis(benchmark=benchmark)
     assert front(rita).endswith("No original positive is judged and settled yet.")
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    analyse_front(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    compute_overview_analysis(benchmark=benchmark)
     text = front(rita)
     assert "By label set 2, 2 of the 3 original positives are judged and settled." in text
     assert "People call 0 of them not relevant: 0.0 % (95 % interval 0.0 to " in text
@@ -169,12 +171,12 @@ def test_nothing_rejected_needs_no_table(tmp_path: Path, rita: Client) -> None:
 def test_earlier_labels_are_named_until_the_newest_are_counted(
     benchmark: Benchmark, tmp_path: Path, rita: Client
 ) -> None:
-    analyse_front(benchmark=benchmark)
+    compute_overview_analysis(benchmark=benchmark)
     # A result with other options is not shown in place of it.
-    analyse(asked=ask(get_kind("originals"), benchmark, {"measures": "RR"}))
+    analyse(question=build_question(get_analysis("originals"), benchmark, {"measures": "RR"}))
     assert "Newer labels are not counted yet." not in front(rita)
     bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     text = front(rita)
     assert "By label set 1, 3 of the 3" in text
     assert "Newer labels are not counted yet." in text
@@ -191,7 +193,7 @@ def test_publishing_computes_it(benchmark: Benchmark) -> None:
     )
     Job.objects.filter(pk=job.pk).update(params={"benchmark": "tiny", "job": str(job.pk)})
     run_job(job.pk)
-    found = Analysis.objects.get()
+    found = AnalysisResult.objects.get()
     assert (found.kind, found.inputs["labels"]) == ("originals", 2)
 
 

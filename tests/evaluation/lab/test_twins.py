@@ -10,12 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
-from evaluation.release.selectors import original_with_twins
+from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
@@ -39,17 +40,19 @@ def benchmark(tmp_path: Path) -> Benchmark:
     # People judge one of the six pairs that twins add relevant, and one not relevant.
     judged = [("c0", "v2", "anna", 1), ("c1", "v0", "anna", 0), ("c2", "v3", "anna", 0)]
     bring_judgments(tmp_path, found, judged)
-    publish_label_set(benchmark=found)
+    publish_label_set(benchmark=found, by=OPERATOR)
     return found
 
 
 def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
-    result: dict[str, Any] = analyse(asked=ask(get_kind(kind), benchmark, given)).result
+    result: dict[str, Any] = analyse(
+        question=build_question(get_analysis(kind), benchmark, given)
+    ).result
     return result
 
 
 def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
-    found = original_with_twins(benchmark, rule).codes
+    found = originals_with_equal_captions(benchmark, rule).codes
     return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 
@@ -97,7 +100,7 @@ FEW = (
 
 
 def test_a_text_that_adds_many_positives_is_warned_of(benchmark: Benchmark) -> None:
-    warnings = get_kind("twins").warnings
+    warnings = get_analysis("twins").warnings
     assert warnings(result_of(benchmark, "twins")) == [
         "The text “a dog” was written for 3 videos and adds 6 of the 6 positives. Check that it "
         "describes them.",
@@ -107,8 +110,8 @@ def test_a_text_that_adds_many_positives_is_warned_of(benchmark: Benchmark) -> N
 
 
 def test_labels_cannot_stand_alone(benchmark: Benchmark) -> None:
-    with pytest.raises(InvalidInput, match="it begins with the original positives"):
-        ask(get_kind("twins"), benchmark, {"only": "on"})
+    with pytest.raises(InvalidInput, match="needs the original positives"):
+        build_question(get_analysis("twins"), benchmark, {"only": "on"})
 
 
 def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
@@ -124,8 +127,8 @@ def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
 
 
 def test_scores_with_twins_are_named(benchmark: Benchmark) -> None:
-    warnings = get_kind("scores").warnings
-    said = "A and B also count the positives of twins."
+    warnings = get_analysis("scores").warnings
+    said = "A and B also count the positives of equal captions."
     assert said in warnings(result_of(benchmark, "scores", twins="exact"))
     assert said not in warnings(result_of(benchmark, "scores"))
 

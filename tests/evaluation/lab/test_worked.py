@@ -1,4 +1,4 @@
-"""More tables of the worked benchmark by hand, beside those in `test_analyses`.
+"""More tables of the worked benchmark by hand, in addition to `test_analyses`.
 
 A ranks v0 v1 v2 | v0 v1 v3 | v3 v2 v0 and B v1 v3 v0 | v1 v2 v0 | v3 v1 v2 for c0, c1, c2; relevant
 are v0 v1 | v0 v1 v2 | v2 v3, and of these v0 | v1 | v2 are original.
@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import binom
 
 from config.shared.errors import InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
@@ -88,8 +88,8 @@ def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -
     assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
     replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
     assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
-    with pytest.raises(InvalidInput, match="they cannot be left out"):
-        ask(get_kind("matching"), benchmark, {"only": "on"})
+    with pytest.raises(InvalidInput, match="needs the original positives"):
+        build_question(get_analysis("matching"), benchmark, {"only": "on"})
 
 
 def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_sub_samples(benchmark: Benchmark) -> None:
 
 
 def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
-    """Scores halfway between two parts all go to the same one."""
+    """Scores halfway between two bins are all in the same bin."""
     drawn = 100_000
     chosen = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
     rows = result_of(benchmark, "bootstrap", **chosen)["rows"]

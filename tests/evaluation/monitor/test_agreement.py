@@ -1,4 +1,4 @@
-"""Agreement of benchmarks small enough to work by hand."""
+"""Tests of agreement in benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotator, Judgment
+from config.accounts.actors import OPERATOR
 from config.shared.version import code_version
 from evaluation.monitor.services import compute_agreement
 from tests.factories import (
@@ -27,10 +28,10 @@ def agreement_of(folder: Path, rows: list[JudgmentRow], **options: Any) -> dict[
     benchmark = make_benchmark(folder, captions=3, videos=3)
     if rows:
         bring_judgments(folder, benchmark, rows, **options)
-    report = compute_agreement(benchmark=benchmark, resamples=50)
+    report = compute_agreement(benchmark=benchmark, resamples=50, by=OPERATOR)
     report.refresh_from_db()
     assert report.code_version == code_version()
-    # What is stored is JSON as everybody reads it: no NaN, no Infinity.
+    # The stored result is standard JSON, without NaN and Infinity.
     json.dumps(report.result, allow_nan=False)
     result: dict[str, Any] = report.result
     return result
@@ -107,7 +108,7 @@ ALONE = "no pair has two labels"
     ],
     ids=["nothing", "one annotator", "no overlap", "one class", "one item"],
 )
-def test_agreement_that_is_undefined_says_why(
+def test_undefined_agreement_has_a_reason(
     tmp_path: Path,
     rows: list[JudgmentRow],
     figures: tuple[float | None, ...],
@@ -131,7 +132,7 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
         state="surplus", slot=None
     )
     bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
-    result = compute_agreement(benchmark=campaign.benchmark, resamples=10).result
+    result = compute_agreement(benchmark=campaign.benchmark, resamples=10, by=OPERATOR).result
 
     # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
     assert (result["pairs"], result["labels"]) == (2, 5)
@@ -141,11 +142,11 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
     assert result["pairwise_agreement"] == pytest.approx((1 / 3 + 0) / 2)
 
 
-def test_a_person_of_two_campaigns_does_not_agree_with_themself(tmp_path: Path) -> None:
+def test_an_annotator_of_two_campaigns_is_not_compared_with_themself(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])
-    result = compute_agreement(benchmark=benchmark, resamples=10).result
+    result = compute_agreement(benchmark=benchmark, resamples=10, by=OPERATOR).result
 
     assert (result["pairs"], result["labels"], result["relevant"]) == (2, 4, 1)
     names = dict(Annotator.objects.values_list("pk", "key"))

@@ -1,4 +1,4 @@
-"""The desk of a campaign: its figures, its people and each of them, and what leads take away."""
+"""Tests of a campaign's pages for leads: figures, annotators, and files."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from annotation.services import (
     reopen_judgments,
     retire_gold,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
@@ -63,7 +64,7 @@ def desk(client: Client, lead: User) -> Client:
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    """Two people agree about v0 and differ about v1, a third decides; v2 has one label."""
+    """Make a campaign: two labels of v0 agree, those of v1 differ and get a third, v2 has one."""
     made = make_campaign(tmp_path, videos=4, double_share=1, name="First")
     label(made, "anna", {"v0": 1, "v1": 1, "v2": 0})
     label(made, "ben", {"v0": 1, "v1": 0})
@@ -181,7 +182,7 @@ def test_all_figures(campaign: Campaign) -> None:
         (2, 1, 1.0),
         (3, 1, 0.0),
     ]
-    # The third label, for which cara was asked because two differed, is not a first label.
+    # The third label, for which cara was assigned because two differed, is not a first label.
     assert (first["pairwise_agreement"], first["multiply_labelled"], first["labels"]) == (0.5, 2, 5)
     assert (agreement["asked_later"], first["most"]) == (1, 2)
     # Labels 1 1 and 1 0: observed 2 of expected 2 * 3 * 1 / 3.
@@ -199,7 +200,7 @@ def test_all_figures(campaign: Campaign) -> None:
     assert (cara["counted"], cara["compared"]) == (1, 0)
 
 
-def test_nothing_judged_is_told_and_no_error(tmp_path: Path) -> None:
+def test_figures_without_answers(tmp_path: Path) -> None:
     figures = measure_campaign(make_campaign(tmp_path))
     assert (figures["span"], figures["stretches"], figures["people"]) == (None, [], [])
     assert figures["times"]["quantiles"] is None
@@ -208,8 +209,8 @@ def test_nothing_judged_is_told_and_no_error(tmp_path: Path) -> None:
     assert (first["alpha"], first["undefined"]["alpha"]) == (None, "no pair has two labels")
 
 
-def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> None:
-    """Corrections and answers taken back; a surplus answer stands, and is no label."""
+def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lead: User) -> None:
+    """A surplus answer is current, but it is no label."""
     before = measure_campaign(campaign)
     dora = make_annotator("dora")
     (held,) = [one for one in claim(campaign, dora) if one.task.pair.video.key == "v2"]
@@ -219,7 +220,7 @@ def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> N
     reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     after = measure_campaign(campaign)
     assert (before["answers"], before["labels"]) == (6, 6)
-    # Dora's correction; of ben nothing is left.
+    # Dora's corrected answer counts once, and Ben's answers are withdrawn.
     assert (after["answers"], after["labels"]) == (5, 5)
     assert {row["annotator"] for row in after["people"]} == {
         person(name).pk for name in ("anna", "cara", "dora")
@@ -238,7 +239,7 @@ def test_gold_is_right_or_wrong_or_retired(tmp_path: Path, lead: User) -> None:
     assert gold.count() == 4
     found = measure_campaign(campaign)
     assert (found["answers"], found["labels"]) == (12, 8)
-    # Of even numbers a match, of odd none.
+    # Gold items with even numbers are relevant.
     assert (found["gold"], found["right"]) == (4, 2)
     wrong = gold.filter(is_right=False).select_related("task__gold__benchmark").first()
     assert wrong is not None
@@ -256,12 +257,12 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
     page = desk.get(f"/campaigns/{campaign.pk}/").content
     text = text_of(page)
     for part in (
-        "Labels given 6 of 9",
+        "Labels 6 of 9",
         "Answers per hour 4 2 0",
         "Time of an answer 3.0 s median",
-        "Half of them take 1.6 to 4.5 s",
-        "Nine in ten take up to 5.4 s",
-        "Breaks 1 above 2 minutes, left out of times",
+        "Middle half 1.6 to 4.5 s",
+        "Fastest 90 % up to 5.4 s",
+        "Breaks 1 over 2 minutes, not in the times",
         "Too fast 1 under 0.7 s: 20.0 %",
         "Without a time 1",
         "Relevant pairs 50.0 % 1 of 2 settled",
@@ -271,7 +272,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
         "label was given.",
         "Meaning of the figures",
-        "One label more 100 %, 4 tasks",
+        "Extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
     ):
         assert part in text, part
@@ -294,7 +295,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         ("-answers", [10, 11, 12]),
         ("answers", [11, 12, 10]),
         ("relevant", [11, 12, 10]),
-        # What has no median comes last both ways.
+        # Periods without a median come last in both directions.
         ("seconds", [10, 12, 11]),
         ("-seconds", [12, 10, 11]),
     ],
@@ -306,7 +307,7 @@ def test_table_over_time(sort: str, order: list[int], campaign: Campaign, desk: 
     assert found == [f"21 Nov, {hour}:00" for hour in order]
 
 
-def test_order_that_there_is_not(campaign: Campaign, desk: Client) -> None:
+def test_an_unknown_order_is_refused(campaign: Campaign, desk: Client) -> None:
     for address in ("", "people/"):
         answer = desk.get(f"/campaigns/{campaign.pk}/{address}?sort=annotator__user__password")
         assert answer.status_code == 400
@@ -324,18 +325,18 @@ def test_over_time_as_csv(campaign: Campaign, desk: Client) -> None:
     )
 
 
-def test_researchers_see_the_figures_and_nobody(campaign: Campaign, client: Client) -> None:
+def test_researchers_see_the_figures_and_no_annotator(campaign: Campaign, client: Client) -> None:
     client.force_login(factories.make_user("rosa", Role.RESEARCHER))
     page = client.get(f"/campaigns/{campaign.pk}/").content.decode()
     assert "Time of an answer" in page
-    for word in ("anna", "cara", person("anna").pseudonym, "people/", "stand out"):
+    for word in ("anna", "cara", person("anna").pseudonym, "people/", "unusual"):
         assert word not in page
     assert b"anna" not in client.get(f"/campaigns/{campaign.pk}/csv/").content
     for part in ("people/", "people/csv/", f"people/{person('anna').pseudonym}/"):
         assert client.get(f"/campaigns/{campaign.pk}/{part}").status_code == 404
 
 
-def test_a_lead_of_another_benchmark_sees_nobody(campaign: Campaign, client: Client) -> None:
+def test_a_lead_of_another_benchmark_sees_no_annotator(campaign: Campaign, client: Client) -> None:
     from config.accounts.services import grant_role
 
     other = factories.make_user("otto")
@@ -358,7 +359,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     escalate_task(assignment_id=held.pk, annotator=person("cara"), kind=EscalationKind.UNSURE)
     membership = Membership.objects.get(annotator=person("ben"))
     pause_member(membership=membership, reason="=ask me", by=lead)
-    # Ben is paused, and so comes first unless another order is asked for.
+    # Ben is paused, so he comes first in the default order.
     assert [row[0].split()[0] for row in people_page(desk, campaign)] == ["ben", "anna", "cara"]
     rows = people_page(desk, campaign, "?sort=name")
     assert [row[:-1] for row in rows] == [
@@ -371,7 +372,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "3.0 s",
             "66.7 % 2 of 3",
             "50.0 % 1 of 2; all labels: 33.3 %",
-            "no gold answered",
+            "no control pair answered",
             rows[0][9],
             "0 0.0 %",
             "0",
@@ -386,7 +387,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "0.5 s",
             "50.0 % 1 of 2",
             "50.0 % 1 of 2; all labels: 66.7 %",
-            "no gold answered",
+            "no control pair answered",
             rows[1][9],
             "1 100.0 %",
             "0",
@@ -401,7 +402,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "6.0 s",
             "0.0 % 0 of 1",
             "no first label by another annotator on the same pairs all labels: 50.0 %",
-            "no gold answered",
+            "no control pair answered",
             rows[2][9],
             "0 0.0 %",
             "0",
@@ -425,7 +426,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         ("-name", "cara ben anna"),
         ("-fast", None),
         ("-seconds", "cara anna ben"),
-        # What is equal, or has no value, goes by pseudonym.
+        # Annotators with equal or no values are sorted by pseudonym.
         ("rate", None),
         ("-seen", "cara anna ben"),
         ("relevant", "cara ben anna"),
@@ -440,12 +441,12 @@ def test_people_sorted(sort: str, order: str | None, campaign: Campaign, desk: C
     assert found == order.split()
 
 
-def test_the_sorted_column_says_so(campaign: Campaign, desk: Client) -> None:
+def test_the_sorted_column_is_marked(campaign: Campaign, desk: Client) -> None:
     page = desk.get(f"/campaigns/{campaign.pk}/people/?sort=-seconds").content.decode()
     heads = re.findall(r"<th scope=\"col\"(.*?)>\s*<a href=\"\?sort=([^\"]*)\"", page, re.DOTALL)
     assert len(heads) == 14
     assert [(head, sort) for head, sort in heads if "aria-sort" in head] == [
-        ('\n                  class="num"\n                  aria-sort="descending"', "seconds")
+        (' class="num" aria-sort="descending"', "seconds")
     ]
 
 
@@ -457,7 +458,7 @@ def test_states_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     states = {row[0].split()[0]: row[2] for row in people_page(desk, campaign)}
     assert states == {
         "anna": "judges",
-        "ben": "not let in yet has not passed the gate",
+        "ben": "in training has not met the entry requirement",
         "cara": "deactivated",
     }
 
@@ -479,25 +480,23 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
     assert rows["anna"]["last_answer_utc"] == "2025-11-21T11:00Z"
 
 
-def test_who_stands_out_is_said(desk: Client, tmp_path: Path) -> None:
+def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=30)
     rows = [(f"c{number}", "v0", "=kim", number % 2) for number in range(30)]
     judged = factories.bring_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
-    assert "1 person stands out by speed" in text_of(page)
+    assert "1 annotator is unusual in speed" in text_of(page)
     (row,) = people_page(desk, judged)
     assert row[1:3] == ["too fast", "elsewhere judged in an imported file"]
     assert row[0].startswith("=kim ")
 
 
-def test_pages_of_a_campaign_that_nobody_has_come_to(tmp_path: Path, desk: Client) -> None:
+def test_pages_of_a_campaign_without_annotators(tmp_path: Path, desk: Client) -> None:
     empty = make_campaign(tmp_path)
     address = f"/campaigns/{empty.pk}/"
-    assert "Pace Computed now Nothing is judged yet. How it is judged" in text_of(
-        desk.get(address).content
-    )
-    assert "Nobody has come yet." in text_of(desk.get(f"{address}people/").content)
+    assert "Speed Computed now No answers yet. Policy" in text_of(desk.get(address).content)
+    assert "No annotators yet." in text_of(desk.get(f"{address}people/").content)
     assert desk.get(f"{address}csv/").content.count(b"\n") == 1
     assert desk.get(f"{address}people/csv/").content.count(b"\n") == 1
 
@@ -516,16 +515,16 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
     for part in (
         "Judged 3 all: 6",
         "Median time 3.0 s all: 3.0 s",
-        "Relevant 66.7 % 2 of 3 all: 50.0 %",
+        "Relevant labels 66.7 % 2 of 3 all: 50.0 %",
         "Agrees with others 50.0 % 1 of 2; all labels: 33.3 % all: 50.0 %",
         "Answers per hour",
         "Median time of an answer per hour",
     ):
         assert part in text, part
     assert [row[2:6] for row in table_of(page, "table-answers")] == [
-        ["not relevant", "open", "counts", "200.0 s"],
-        ["relevant", "not relevant", "counts", "4.0 s"],
-        ["relevant", "relevant", "counts", "2.0 s"],
+        ["not relevant", "pending", "counted", "200.0 s"],
+        ["relevant", "not relevant", "counted", "4.0 s"],
+        ["relevant", "relevant", "counted", "2.0 s"],
     ]
 
 
@@ -545,7 +544,7 @@ def test_some_of_the_answers(
     assert [row[2] for row in table_of(page, "table-answers")] == answers
 
 
-def test_answers_that_there_are_not(campaign: Campaign, desk: Client) -> None:
+def test_unknown_filters_and_annotators(campaign: Campaign, desk: Client) -> None:
     address = f"/campaigns/{campaign.pk}/people/{person('anna').pseudonym}/"
     assert desk.get(f"{address}?show=gold__id").status_code == 400
     outside = make_annotator("zoe")
@@ -565,13 +564,13 @@ def test_pause_and_resume_come_back_here(campaign: Campaign, desk: Client) -> No
     assert Membership.objects.get(annotator=ben).state == "active"
     page = text_of(desk.get(here).content)
     assert re.search("Resumed .* by lena .*Paused .* by lena ", page)
-    assert re.search("Answers to control pairs before .* UTC are forgiven.", page)
-    # Of the campaign's changes researchers read, and they know nobody.
+    assert re.search("Answers to control pairs before .* UTC are ignored.", page)
+    # Researchers read the campaign's changes, and annotators are anonymous to them.
     assert ben.pseudonym not in desk.get(f"/campaigns/{campaign.pk}/").content.decode()
 
 
-def test_who_is_paused_already_stays_so(campaign: Campaign, lead: User) -> None:
-    """The second lead learns that there was a first, whose reason the person has read."""
+def test_a_paused_annotator_cannot_be_paused_again(campaign: Campaign, lead: User) -> None:
+    """The reason of the first lead stays, because the annotator has read it."""
     pages = [Membership.objects.get(annotator=person("ben")) for _ in "ab"]
     pause_member(membership=pages[0], reason="first", by=lead)
     with pytest.raises(Conflict):
@@ -588,19 +587,19 @@ def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, des
         for one in claim(watched, anna):
             if one.task.gold_id and watched.members.get().state == "active":
                 submit(one, 1)
-    assert membership.reason.startswith("You are paused: of your last 2")
+    assert membership.pause_cause == "accuracy"
     # Which control pairs came, and how many of the last two were right, is drawn.
     answers = Judgment.objects.filter(state=JudgmentState.GOLD).order_by("-pk")
     right = sum(answers.values_list("is_right", flat=True)[:2])
     (row,) = people_page(desk, watched)
     assert row[2] == (
-        f"paused Paused automatically: {right} of their last 2 control pairs right; the campaign "
-        "asks for 2."
+        f"paused Paused automatically: {right} of their last 2 control pairs were correct. The "
+        "campaign requires 2."
     )
 
 
-def test_who_only_looked_is_none_of_the_people(campaign: Campaign, desk: Client) -> None:
-    """A lead and an admin who have opened the room; an annotator who did is one."""
+def test_leads_who_only_opened_the_room_are_not_listed(campaign: Campaign, desk: Client) -> None:
+    """An annotator who only opened the room is listed."""
     for name, role in (("lou", Role.LEAD), ("ada", Role.ADMIN), ("emil", Role.ANNOTATOR)):
         made = annotator_for(factories.make_user(name, role))
         join_campaign(campaign=campaign, annotator=made)
@@ -610,15 +609,15 @@ def test_who_only_looked_is_none_of_the_people(campaign: Campaign, desk: Client)
     assert person_page(desk, campaign, "lou").count(b"There is no such annotator.") > 0
 
 
-def test_a_gate_that_nobody_can_pass_is_said(campaign: Campaign, desk: Client) -> None:
+def test_an_entry_requirement_that_cannot_be_met_is_shown(campaign: Campaign, desk: Client) -> None:
     Campaign.objects.update(gate_share="0.5", gate_last=4)
-    said = "it asks for 2 right answers in training, and 0 items are open there."
+    said = "It requires 2 correct training answers, but only 0 training items exist."
     assert said in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     Campaign.objects.update(gate_last=0)
-    assert "cannot pass" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    assert "cannot meet" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
 
 
-def test_what_waits_at_the_desk_and_what_was_left_out(
+def test_escalated_and_excluded_pairs_are_shown(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
     kinds = (EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY)
@@ -626,15 +625,15 @@ def test_what_waits_at_the_desk_and_what_was_left_out(
         escalate_task(assignment_id=one.pk, annotator=person("cara"), kind=kind)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Cannot play 1" in page
-    assert "Handed on, undecided 1 wait at the desk" in page
+    assert "Escalated 1 a lead rules on them at the desk" in page
     cache.clear()
     leave_out_task(task=campaign.tasks.get(state="unplayable"), by=lead)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Cannot play 0" in page
-    assert "Left out 1 the video cannot play" in page
+    assert "Excluded 1 the video cannot play" in page
 
 
-def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -> None:
+def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) -> None:
     ben = person("ben")
     address = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/reopen/"
     page = text_of(desk.get(address).content)
@@ -648,7 +647,7 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     job = Job.objects.get()
     assert job.title == f"Take back answers of {ben.pseudonym} in First"
     assert "guesses" not in str(job.params)
-    # Paused at once; the answers go with the job.
+    # The pause is immediate. The job withdraws the answers.
     assert Membership.objects.get(annotator=ben).state == "paused"
     assert campaign.tasks.get(pair__video__key="v0").labels_live == 2
     run_job(job.pk)
@@ -665,10 +664,10 @@ def test_take_back_from_the_page(campaign: Campaign, desk: Client, lead: User) -
     )
     assert "2 answers of" in text_of(desk.get(f"/jobs/{job.pk}/").content)
     page = text_of(person_page(desk, campaign, "ben"))
-    assert "2 answers taken back" in page
+    assert "2 answers withdrawn" in page
     assert "Labels per hour no labels" in page
     assert "by lena : guesses" in page or "by lena: guesses" in page
-    assert "Nothing that this person judged counts here." in text_of(desk.get(address).content)
+    assert "None of this annotator's judgments count here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
     assert again.status_code == 409
 
@@ -681,7 +680,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign_selectors, "SMALL", 1)
 
 
-def test_figures_of_a_large_campaign_are_kept(
+def test_figures_of_a_large_campaign_are_stored(
     large: None, campaign: Campaign, desk: Client
 ) -> None:
     address = f"/campaigns/{campaign.pk}/"
@@ -689,7 +688,7 @@ def test_figures_of_a_large_campaign_are_kept(
     assert "Counting the labels" in page
     assert 'hx-trigger="load"' in page
     assert "not computed yet" in page
-    # What is fetched at once, and holds for those who come then.
+    # The page requests the count, which is then cached for all viewers.
     assert "6 <small" in desk.get(f"{address}progress/").content.decode()
     assert "Counting the labels" not in desk.get(address).content.decode()
 
@@ -700,31 +699,31 @@ def test_figures_of_a_large_campaign_are_kept(
     assert (job.state, job.result) == ("done", {"campaign": campaign.pk, "answers": 6})
     label(campaign, "dora", {"v3": 1})
     page = text_of(desk.get(address).content)
-    assert "1 answer came since" in page
+    assert "1 newer answer" in page
     assert "Relevant labels 50.0 % 3 of 6" in page
     cache.clear()
-    # Nobody has counted lately: what was measured, until the moment's count comes.
+    # Without a cached count, the stored figures are shown until the page has the new count.
     page = desk.get(address).content.decode()
-    assert "Labels given 6 of 9" in text_of(page)
+    assert "Labels 6 of 9" in text_of(page)
     assert 'hx-trigger="load"' in page
 
 
-def test_figures_are_renewed_where_something_moved(large: None, campaign: Campaign) -> None:
+def test_outdated_figures_are_recomputed(large: None, campaign: Campaign) -> None:
     assert (renew_figures(), renew_figures()) == (1, 0)
     label(campaign, "dora", {"v3": 1})
     assert (renew_figures(), renew_figures()) == (1, 0)
     assert (CampaignReport.objects.get().answers, CampaignReport.objects.count()) == (7, 1)
 
 
-def test_small_campaigns_are_not_kept(campaign: Campaign, desk: Client) -> None:
+def test_figures_of_small_campaigns_are_not_stored(campaign: Campaign, desk: Client) -> None:
     assert renew_figures() == 0
     desk.post(f"/campaigns/{campaign.pk}/compute/")
     assert (CampaignReport.objects.count(), Job.objects.count()) == (0, 0)
 
 
-def test_compute_twice_keeps_one(campaign: Campaign) -> None:
-    first = compute_figures(campaign=campaign)
-    again = compute_figures(campaign=campaign)
+def test_computing_twice_stores_one_report(campaign: Campaign) -> None:
+    first = compute_figures(campaign=campaign, by=OPERATOR)
+    again = compute_figures(campaign=campaign, by=OPERATOR)
     assert (again.pk, CampaignReport.objects.count()) == (first.pk, 1)
 
 
@@ -762,7 +761,7 @@ def test_queries_do_not_grow_with_people_and_answers(
 def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     tmp_path: Path, desk: Client, lead: User
 ) -> None:
-    """Relevant from step 2 on: below it everything is 0 in label sets, the step itself is 1."""
+    """The threshold is step 2: lower steps are 0 in label sets, and step 2 is 1."""
     from annotation.services import adjudicate_task
     from evaluation.monitor.services import compute_agreement
     from evaluation.release.services import publish_label_set
@@ -811,7 +810,10 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
         }
         assert found["alpha"] == pytest.approx(expected["ordinal"])
         assert found["alpha_nominal"] == pytest.approx(expected["nominal"])
-    assert compute_agreement(benchmark=campaign.benchmark).result["alpha"] == first["alpha"]
+    assert (
+        compute_agreement(benchmark=campaign.benchmark, by=OPERATOR).result["alpha"]
+        == first["alpha"]
+    )
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Scale nothing, a little, most, all; relevant from “most” on" in page
     assert "Krippendorff’s alpha, ordinal small differences count less" in page
@@ -827,7 +829,7 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
         ["nothing", "most"],
     ]
 
-    label_set = publish_label_set(benchmark=campaign.benchmark)
+    label_set = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     import gzip
 
     with label_set.file.open("rb") as stream:
@@ -839,7 +841,7 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
         "c0,v2,1,majority,2,2",
         "c0,v3,1,adjudicated,2,1",
     ]
-    (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True).runs
+    (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True, by=OPERATOR).runs
     # The run has v0 to v4 in this order: relevant are v0, v2 and v3.
     scores = {name: scored.labelled[name] for name in ("C@1", "P@5", "R@5")}
     assert scores == {"C@1": 1.0, "P@5": 0.6, "R@5": 1.0}

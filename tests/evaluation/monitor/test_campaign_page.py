@@ -1,4 +1,4 @@
-"""The progress on the page of a campaign."""
+"""Tests of the progress on the page of a campaign."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.monitor.services import compute_agreement
 from tests import factories
@@ -24,32 +25,32 @@ def researcher(client: Client, db: None) -> Client:
 
 @pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
-    """Two people disagree about v0 and agree about v1."""
+    """Make a campaign in which two labels of v0 differ and those of v1 agree."""
     made = factories.make_campaign(tmp_path, double_share=1)
     for name, labels in (("anna", {"v0": 1, "v1": 0}), ("ben", {"v0": 0, "v1": 0})):
         factories.judge(made, factories.make_annotator(name), labels)
-    compute_agreement(benchmark=made.benchmark)
+    compute_agreement(benchmark=made.benchmark, by=OPERATOR)
     return made
 
 
 def test_campaign_progress(campaign: Campaign, researcher: Client) -> None:
     page = researcher.get(f"/campaigns/{campaign.pk}/").content.decode()
     text = " ".join(re.sub("<[^>]*>", " ", page).split())
-    # The disagreement asks for a third label: seven in all.
+    # The disagreement requires a third label, which makes seven in total.
     for part in (
-        "Labels given 4 of 7",
+        "Labels 4 of 7",
         "Pairs settled 1 of 3",
         "Relevant 0",
         "In conflict 0",
         "All labels of a pair equal 50.0 %",
         "Krippendorff’s alpha 0.000",
-        "One label more 100 %, 3 tasks",
+        "Extra label 100 %, 3 tasks",
     ):
         assert part in text
     assert table_of(page, "table-narrow table-counts") == [["2", "2", "50.0 %"]]
 
 
-def test_progress_part_tells_what_changed(campaign: Campaign, researcher: Client) -> None:
+def test_progress_part_announces_changes(campaign: Campaign, researcher: Client) -> None:
     address = f"/campaigns/{campaign.pk}/progress/"
     same = researcher.get(address, {"seen": "33"}).content.decode()
     changed = researcher.get(address, {"seen": "10"}).content.decode()
@@ -64,5 +65,5 @@ def test_progress_part_of_a_paused_campaign_renews_the_page(
     assert "HX-Refresh" not in researcher.get(address)
     Campaign.objects.update(state=CampaignState.PAUSED)
     assert researcher.get(address)["HX-Refresh"] == "true"
-    # Asked for once by a page that could not wait for it.
+    # A page that could not wait requests the progress once.
     assert "HX-Refresh" not in researcher.get(f"/campaigns/{campaign.pk}/progress/")

@@ -1,4 +1,4 @@
-"""Second labels for the positives that decide a score alone."""
+"""Tests of second labels for sole positives."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
 from annotation.tasks import open_confirmation_job
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -25,9 +26,9 @@ from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
     benchmark_outcomes,
-    deciding_counts,
-    deciding_pairs,
     live_labels,
+    sole_positive_counts,
+    unconfirmed_sole_positives,
 )
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
@@ -50,13 +51,13 @@ def judged(tmp_path: Path, db: None) -> Campaign:
     relevant = {("c1", "v0"), ("c2", "v3")}
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int((held.task.query.key, held.task.video.key) in relevant))
-    publish_label_set(benchmark=campaign.benchmark)
+    publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     return campaign
 
 
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
-    _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
+    _, codes = unconfirmed_sole_positives(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
     return open_confirmation(benchmark=benchmark, codes=codes)
 
 
@@ -64,26 +65,26 @@ def state_of(campaign: Campaign) -> list[Any]:
     return list(campaign.tasks.values_list("state", "label", "labels_live", "seats_open"))
 
 
-def test_which_positives_decide_alone(judged: Campaign) -> None:
+def test_sole_positives(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
     # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
-    count, codes = deciding_pairs(run, labels, 1)
+    count, codes = unconfirmed_sole_positives(run, labels, 1)
     assert (count, codes.tolist()) == (2, [4])
-    # At 2: c1 has two positives by then.
-    count, codes = deciding_pairs(run, labels, 2)
+    # At 2: c1 has two positives.
+    count, codes = unconfirmed_sole_positives(run, labels, 2)
     assert (count, codes.tolist()) == (1, [])
-    assert [(one.cutoff, one.deciding, one.to_confirm) for one in deciding_counts(run, labels)] == [
-        (1, 2, 1)
-    ]
+    assert [
+        (one.cutoff, one.deciding, one.to_confirm) for one in sole_positive_counts(run, labels)
+    ] == [(1, 2, 1)]
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     assert (campaign.n_tasks, campaign.confirms) == (1, True)
-    # The label stands until someone answers.
+    # The first label applies until the second one arrives.
     assert state_of(campaign) == [(TaskState.OPEN, None, 0, 1)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
-    # Not by the same person.
+    # The same annotator cannot confirm the label.
     anna = judged.tasks.earliest("pk").judgments.get().annotator
     assert claim(campaign, anna) == []
     (held,) = claim(campaign, make_annotator("ben"))
@@ -93,13 +94,13 @@ def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
     assert benchmark_outcomes(judged.benchmark).counts == OutcomeCounts(resolved=12)
 
 
-def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
+def test_a_second_label_that_differs_requires_a_third(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
     assert campaign_progress(campaign).outcomes == OutcomeCounts(pending=1)
-    # The pair itself is pending: its label of before does not stand any more.
+    # The pair is pending, so its earlier label no longer applies.
     expected = OutcomeCounts(resolved=11, pending=1)
     assert live_labels(judged.benchmark)[1].outcomes == expected
     assert benchmark_outcomes(judged.benchmark).counts == expected
@@ -110,30 +111,36 @@ def test_a_second_label_that_differs_asks_for_a_third(judged: Campaign) -> None:
     assert state_of(campaign) == [(TaskState.RESOLVED, 0, 2, 0)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
     before, after = (
-        publish_label_set(benchmark=judged.benchmark) if new else LabelSet.objects.get()
+        publish_label_set(benchmark=judged.benchmark, by=OPERATOR)
+        if new
+        else LabelSet.objects.get()
         for new in (False, True)
     )
     assert (before.n_relevant, after.n_relevant) == (2, 1)
     scores = [
-        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"]).runs[0].labelled
+        evaluate_runs(benchmark=judged.benchmark, labels=version, measures=["C@1"], by=OPERATOR)
+        .runs[0]
+        .labelled
         for version in ("1", "2")
     ]
     assert scores == [{"C@1": pytest.approx(2 / 3)}, {"C@1": pytest.approx(1 / 3)}]
 
 
-def test_confirming_labels_have_no_part_in_agreement(judged: Campaign) -> None:
+def test_confirming_labels_do_not_count_in_agreement(judged: Campaign) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     assert int(judgment_arrays(judged.benchmark).is_first.sum()) == 12
-    result = compute_agreement(benchmark=judged.benchmark, resamples=10).result
+    result = compute_agreement(benchmark=judged.benchmark, resamples=10, by=OPERATOR).result
     assert (result["labels"], result["multiply_labelled"]) == (13, 1)
     # The second label was requested because of the first one.
     assert result["first_two_agreement"] is None
     assert result["undefined"]["alpha"] == "no pair has two labels"
 
 
-def test_closing_a_confirmation_settles_by_what_there_is(judged: Campaign, lead: User) -> None:
+def test_closing_a_confirmation_settles_by_the_existing_labels(
+    judged: Campaign, lead: User
+) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
@@ -157,7 +164,7 @@ def test_a_correction_of_the_first_label_reaches_the_confirmation(judged: Campai
     assert state_of(campaign) == [(TaskState.RESOLVED, 1, 1, 0)]
     first = Assignment.objects.get(task__campaign=judged, task__pair=held.task.pair)
     submit(first, 0)
-    # Now they differ: a third person decides, and the pair waits.
+    # Now the labels differ, so a third label is needed.
     assert state_of(campaign) == [(TaskState.OPEN, None, 1, 1)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=11, pending=1)
     (third,) = claim(campaign, make_annotator("cara"))
@@ -166,7 +173,7 @@ def test_a_correction_of_the_first_label_reaches_the_confirmation(judged: Campai
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=12)
 
 
-def test_a_first_label_that_is_taken_back_leaves_the_second(judged: Campaign, lead: User) -> None:
+def test_withdrawing_the_first_label_leaves_the_second(judged: Campaign, lead: User) -> None:
     campaign = confirm(judged, 1)
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
@@ -185,27 +192,27 @@ def test_nothing_is_confirmed_twice(judged: Campaign) -> None:
 
 
 def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, lead: User) -> None:
-    evaluate_runs(benchmark=judged.benchmark)
+    evaluate_runs(benchmark=judged.benchmark, by=OPERATOR)
     run = Run.objects.get()
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
-    assert "Scores that rest on a single positive" in client.get(address).content.decode()
-    assert "deciding positive" not in client.get(address).content.decode()
+    assert "Sole positives" in client.get(address).content.decode()
+    assert "Confirm 1 sole positive" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
-    assert "Confirm 1 deciding positive<" in client.get(address).content.decode()
+    assert "Confirm 1 sole positive<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
     assert (job.kind, job.params["codes"]) == ("open_confirmation", [4])
     done = open_confirmation_job(job.params, no_progress)
     assert done["tasks"] == 1
-    # Annotators read the name, so that it names neither the run nor the purpose.
+    # Annotators see the name, so it contains neither the run nor the purpose.
     assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"
 
 
 def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
-        "(Again)\nsecond labels requested: 1\ncaptions with a single positive: 2\n"
+        "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"
     )

@@ -1,4 +1,4 @@
-"""A label set in the formats that others read."""
+"""Tests of label sets in the export formats."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
@@ -63,7 +64,7 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
     settings.PUBLISHER_WEBSITE = "https://example.org"
     benchmark = make_msvd(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    return publish_label_set(benchmark=benchmark, allow_pending=True)
+    return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
 
 def export(label_set: LabelSet, format: str) -> bytes:
@@ -97,7 +98,7 @@ def check_list(values: Any, kind: type, length: int) -> None:
 
 
 def check_entry(entry: dict[str, Any], *, agreed: bool) -> None:
-    """What the published loader's types and enumerations ask for, and Hearth's own keys."""
+    """Check the types and values that the published loader requires, and Hearth's own keys."""
     fields = {"annotator_ids", "video_id", "query", "annotator_labels", "response_ids"}
     fields |= {"queue_ids", "models", "pooled_by", "dataset"}
     assert set(entry) == fields | ({"label"} if agreed else set())
@@ -133,7 +134,7 @@ def test_fire_file_has_the_published_shape(label_set: LabelSet) -> None:
         check_entry(entry, agreed=False)
 
 
-def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
+def test_fire_file_has_the_labels_of_the_label_set(label_set: LabelSet) -> None:
     found = json.loads(export(label_set, "fire"))
     annotations = [
         (entry["query"], entry["video_id"], entry["label"], entry["models"])
@@ -163,7 +164,7 @@ def test_fire_file_says_what_the_label_set_says(label_set: LabelSet) -> None:
 
 
 def load_as_fire_does(text: bytes) -> dict[tuple[str, str], bool]:
-    """Read the annotations in the manner of the published loader: by text and video, once each."""
+    """Read the annotations as the published loader does: by text and video, once each."""
     found: dict[tuple[str, str], bool] = {}
     for entry in json.loads(text)["annotations"]:
         check_entry(entry, agreed=True)
@@ -203,12 +204,12 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
         ("q1", "v2", "Cem", 1),
     ]
     bring_judgments(tmp_path, benchmark, judged)
-    text = export(publish_label_set(benchmark=benchmark), "fire")
+    text = export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire")
     assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
     found = json.loads(text)
     entry = found["annotations"][0]
     assert (entry["annotator_labels"], entry["models"]) == (["relevant"] * 2, ["CE"] * 2)
-    # Captions that contradict each other: the loader is given no label.
+    # The captions contradict each other, so the file has no label.
     (disputed,) = found["disagreements"]
     assert (disputed["query"], disputed["video_id"]) == ("a dog", "v2")
     assert (disputed["annotator_labels"], disputed["models"]) == (
@@ -218,13 +219,13 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
 
 
 def pooled_by(benchmark: Benchmark) -> dict[tuple[str, str], list[str]]:
-    found = json.loads(export(publish_label_set(benchmark=benchmark), "fire"))
+    found = json.loads(export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire"))
     entries = found["annotations"] + found["disagreements"]
     return {(entry["query"], entry["video_id"]): entry["pooled_by"] for entry in entries}
 
 
 def test_only_runs_of_pools_are_named(tmp_path: Path) -> None:
-    """A run that no pool has, and ranks below the pool's depth, bring no pair."""
+    """Runs outside pools, and ranks below the depth of the pool, add no pair."""
     benchmark = import_benchmark(key="MSVD", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     make_run(tmp_path, benchmark, {"q0": ["v0", "v1"]}, system="CE")
     make_run(tmp_path, benchmark, {"q0": ["v1", "v0"]}, system="SSB")
@@ -245,7 +246,7 @@ def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
     }
 
 
-def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path) -> None:
+def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet, tmp_path: Path) -> None:
     def licence(**options: str) -> str:
         path = tmp_path / "fire.json"
         write_export(label_set, "fire", path, **options)
@@ -254,7 +255,9 @@ def test_the_licence_of_the_labels_is_chosen(label_set: LabelSet, tmp_path: Path
 
     assert licence() == "CC BY 4.0"  # the benchmark's
     assert licence(licence="CC BY-NC 2.0") == "CC BY-NC 2.0"
-    with pytest.raises(InvalidInput, match="the format csv states no licence; only fire does"):
+    with pytest.raises(
+        InvalidInput, match=r"The format csv cannot contain a licence\. Only fire can\."
+    ):
         open_export(label_set, "csv", licence="CC0")
 
 
@@ -274,7 +277,7 @@ def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
 
 
 def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> None:
-    # q1 v0 is in conflict, which is unjudged; q0 v0 was judged not relevant but is original.
+    # q1 v0 is in conflict and so unjudged. q0 v0 was judged not relevant but is original.
     assert export(label_set, "qrels").decode() == (
         "q0 0 v0 1\nq0 0 v1 1\nq1 0 v1 1\nq1 0 v2 0\nq2 0 v2 1\n"
     )
@@ -303,9 +306,9 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     done = import_judgments(benchmark=copy, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
-    again = publish_label_set(benchmark=copy, allow_pending=True)
+    again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256
-    # Its own pseudonyms: the two cannot be linked but by what was judged.
+    # The pseudonyms differ, so the two can only be linked by the judgments themselves.
     assert again.judgments_sha256 != label_set.judgments_sha256
 
 
@@ -315,7 +318,7 @@ def test_every_format_is_the_same_bytes_again(
 ) -> None:
     first = export(label_set, format)
     bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
-    publish_label_set(benchmark=label_set.benchmark, allow_pending=True)
+    publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
 
     path = tmp_path / "again"
     assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)
@@ -329,6 +332,6 @@ def test_an_unknown_format_is_refused_and_writes_nothing(
     path = tmp_path / "labels.xls"
     with pytest.raises(InvalidInput) as refused:
         write_export(label_set, "xls", path)
-    assert str(refused.value) == "no export format 'xls'; there are: csv, judgments, qrels, fire"
+    assert str(refused.value) == "The format must be one of csv, judgments, qrels, fire, not 'xls'."
     assert not path.exists()
     assert file_stem(label_set) == "MSVD-labels-v1"

@@ -1,4 +1,4 @@
-"""Published label sets of benchmarks small enough to work by hand."""
+"""Tests of label sets of benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from annotation.enums import TaskState
 from annotation.models import Annotator, JudgmentTask
 from annotation.services import adjudicate_task
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
@@ -72,7 +73,7 @@ def odd_benchmark(folder: Path, key: str = "odd") -> Benchmark:
 def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
     assert content(label_set.file) == CANONICAL.encode()
     assert label_set.sha256 == CANONICAL_SHA256
@@ -92,15 +93,18 @@ def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, see
     cut = 1 + seed * 3
     bring_judgments(tmp_path, benchmark, rows[:cut])
     bring_judgments(tmp_path, benchmark, rows[cut:])
-    assert publish_label_set(benchmark=benchmark, allow_pending=True).sha256 == CANONICAL_SHA256
+    assert (
+        publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).sha256
+        == CANONICAL_SHA256
+    )
 
 
 def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
     one, two = (
-        publish_label_set(benchmark=benchmark, allow_pending=True),
-        publish_label_set(benchmark=benchmark, allow_pending=True),
+        publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR),
+        publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR),
     )
 
     assert (one.version, two.version) == (1, 2)
@@ -116,7 +120,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
     known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
     assert not known & (pseudonyms[0] | pseudonyms[1])
     assert "Al, B." not in first + second
-    # The labels are those that were given, whoever gave them.
+    # The labels do not depend on who gave them.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
@@ -124,7 +128,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
 def test_a_label_set_is_frozen(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
-    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     with label_set.file.open("rb") as stream:
         stored = stream.read()
     label_set.n_pairs = 0
@@ -134,7 +138,7 @@ def test_a_label_set_is_frozen(tmp_path: Path) -> None:
         assert str(refused.value) == "a label set is frozen"
 
     bring_judgments(tmp_path, benchmark, [('q,"1"', "=v'2", "Dan", 1), ("größe", "v3", "Dan", 0)])
-    later = publish_label_set(benchmark=benchmark, allow_pending=True)
+    later = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     label_set.refresh_from_db()
     with label_set.file.open("rb") as stream:
         assert stream.read() == stored
@@ -142,22 +146,22 @@ def test_a_label_set_is_frozen(tmp_path: Path) -> None:
     assert later.sha256 != label_set.sha256
 
 
-def test_a_ruling_decides_and_the_labels_stay(tmp_path: Path) -> None:
+def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1, labels_max=2)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0})
     judge(campaign, make_annotator("ben"), {"v0": 0, "v1": 0})
     benchmark = campaign.benchmark
     task = JudgmentTask.objects.get(state=TaskState.CONFLICTED)
     before = (
-        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        content(publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).file)
         .decode()
         .splitlines()[1:]
     )
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
-    # Further labels from elsewhere do not outvote the ruling.
+    # Further labels of other campaigns do not outvote the ruling.
     bring_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
     after = (
-        content(publish_label_set(benchmark=benchmark, allow_pending=True).file)
+        content(publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).file)
         .decode()
         .splitlines()[1:]
     )
@@ -170,21 +174,26 @@ def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
     bring_judgments(tmp_path, benchmark, ROWS)
     request = uuid.uuid4()
-    first = publish_label_set(benchmark=benchmark, allow_pending=True, request=request)
-    assert publish_label_set(benchmark=benchmark, allow_pending=True, request=request) == first
+    first = publish_label_set(benchmark=benchmark, allow_pending=True, request=request, by=OPERATOR)
     assert (
-        publish_label_set(benchmark=benchmark, allow_pending=True, request=uuid.uuid4()).version
+        publish_label_set(benchmark=benchmark, allow_pending=True, request=request, by=OPERATOR)
+        == first
+    )
+    assert (
+        publish_label_set(
+            benchmark=benchmark, allow_pending=True, request=uuid.uuid4(), by=OPERATOR
+        ).version
         == 2
     )
-    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 3
-    assert publish_label_set(benchmark=benchmark, allow_pending=True).version == 4
+    assert publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == 3
+    assert publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).version == 4
 
 
-def test_nothing_judged_is_nothing_to_publish(tmp_path: Path) -> None:
+def test_publishing_without_judgments_is_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     with pytest.raises(InvalidInput) as refused:
-        publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
-    assert str(refused.value) == "nothing of tiny is judged yet"
+        publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
+    assert str(refused.value) == "The benchmark tiny has no judgments yet."
     assert LabelSet.objects.count() == 0
 
 
@@ -196,7 +205,7 @@ def test_a_set_published_while_labels_arrive_is_one_snapshot(tmp_path: Path) -> 
     judge(campaign, anna, {"v0": 1})
 
     def publish() -> LabelSet:
-        return publish_label_set(benchmark=benchmark, allow_pending=True)
+        return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
     def go_on() -> None:
         judge(campaign, anna, {f"v{number}": 1 for number in range(1, 5)})

@@ -1,4 +1,4 @@
-"""One rule decides pairs, and every place counts them alike; equal captions share their labels."""
+"""Tests of outcomes: one rule settles pairs, all pages count them alike, equal captions share."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from annotation.services import (
     set_campaign_state,
     settle_lately_closed,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.shared.errors import Conflict, InvalidInput
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
 from evaluation.lab.services import analyse
 from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
@@ -85,7 +86,7 @@ def label_lines(label_set: LabelSet) -> list[str]:
 
 
 def counts_everywhere(campaign: Campaign) -> OutcomeCounts:
-    """The counts of the campaign, which those of the benchmark and of its labels equal."""
+    """Return the counts of the campaign, after checking the benchmark and its labels."""
     benchmark = campaign.benchmark
     counts = campaign_progress(campaign).outcomes
     assert benchmark_outcomes(benchmark).counts == counts
@@ -103,7 +104,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
     judge(campaign, ben, {"v0": 1, "v1": 0, "v3": 0})
     for person in (anna, ben):
         release_assignments(campaign=campaign, annotator=person)
-    # v0 agrees, v1 and v3 wait for a third label, v2 and v4 for the second.
+    # v0 is settled, v1 and v3 need a third label, v2 and v4 a second one.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, pending=4)
 
     for held in claim(campaign, cara):
@@ -111,15 +112,15 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
         if video in ("v3", "v4"):
             kind = EscalationKind.UNSURE if video == "v3" else EscalationKind.CANNOT_PLAY
             escalate_task(assignment_id=held.pk, annotator=cara, kind=kind)
-    # Pairs that wait at the desk are pending, too.
+    # Pairs at the desk are pending, too.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, pending=4)
 
     tasks = {task.video.key: task for task in campaign.tasks.select_related("pair__video")}
     adjudicate_task(task=tasks["v3"], label=1, by=lead)
     leave_out_task(task=tasks["v4"], by=lead)
-    # A pair that is left out gets no second label: the one it has decides.
+    # An excluded pair gets no second label, so its only label settles it.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=2, pending=2, adjudicated=1)
-    label_set = publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
+    label_set = publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
     assert label_lines(label_set) == [
         "c0,v0,1,majority,2,2",
         "c0,v1,,pending,2,1",
@@ -130,7 +131,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
     assert (label_set.n_pairs, label_set.n_pending, label_set.n_conflicted) == (5, 2, 0)
 
 
-def test_closing_settles_what_waits(tmp_path: Path, lead: User) -> None:
+def test_closing_settles_pending_pairs(tmp_path: Path, lead: User) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     judge(campaign, make_annotator("ben"), {"v1": 0})
@@ -139,7 +140,7 @@ def test_closing_settles_what_waits(tmp_path: Path, lead: User) -> None:
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
 
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, conflicted=1)
-    # v2 has no label: the next campaign may have it.
+    # v2 has no label, so the next campaign may contain it.
     assert count_new_tasks(campaign.benchmark).tasks == 1
 
 
@@ -149,7 +150,7 @@ def test_an_overlap_of_campaigns_counts_each_pair_once(tmp_path: Path) -> None:
     rows = [("c0", "v0", "x", 0), ("c0", "v2", "x", 1)]
     bring_judgments(tmp_path, campaign.benchmark, rows)
     found = benchmark_outcomes(campaign.benchmark)
-    # v0 has one label of each side, of which neither campaign alone knows.
+    # v0 has one label in each campaign, and they contradict each other.
     assert found.counts == live_labels(campaign.benchmark)[1].outcomes
     assert found.counts == OutcomeCounts(resolved=2, conflicted=1)
     assert (found.pairs, found.settled_percent) == (3, "66")
@@ -159,8 +160,8 @@ def test_pending_pairs_count_as_unjudged(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     judge(campaign, make_annotator("ben"), {"v1": 1})
-    publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
-    (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True).runs
+    publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
+    (scored,) = evaluate_runs(benchmark=campaign.benchmark, labels_only=True, by=OPERATOR).runs
     # The run lists v0, v1, v2 for c0; only v1 is settled.
     assert scored.labelled is not None
     assert (scored.labelled["C@1"], scored.labelled["C@5"]) == (0.0, 1.0)
@@ -168,12 +169,12 @@ def test_pending_pairs_count_as_unjudged(tmp_path: Path) -> None:
 
 
 def hold(campaign: Campaign, name: str, video: str) -> Assignment:
-    """The pair of this video, as a new annotator holds it."""
+    """Return the assignment of this video for a new annotator."""
     held = claim(campaign, make_annotator(name))
     return next(one for one in held if one.task.video.key == video)
 
 
-def test_an_own_answer_that_is_escalated_waits_for_a_lead(tmp_path: Path) -> None:
+def test_an_escalated_own_answer_needs_a_lead(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     for name, label in (("anna", 1), ("ben", 0), ("cara", 1)):
         judge(campaign, make_annotator(name), {"v0": label})
@@ -184,26 +185,24 @@ def test_an_own_answer_that_is_escalated_waits_for_a_lead(tmp_path: Path) -> Non
     assert counts_everywhere(campaign) == OutcomeCounts(pending=1)
 
 
-def test_a_closed_campaign_keeps_what_waits_for_a_lead(tmp_path: Path, lead: User) -> None:
+def test_a_closed_campaign_keeps_escalations(tmp_path: Path, lead: User) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     held = hold(campaign, "ben", "v0")
     escalate_task(assignment_id=held.pk, annotator=held.annotator, kind=EscalationKind.UNSURE)
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, pending=1)
-    # An escalation that comes later is kept, and unsettles nothing.
+    # A later escalation is stored and changes no outcome.
     own = Assignment.objects.get(annotator__user__username="anna", task__pair__video__key="v1")
     escalate_task(assignment_id=own.pk, annotator=own.annotator, kind=EscalationKind.UNSURE)
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1, pending=1)
 
 
-def test_an_answer_on_its_way_while_a_campaign_closes_is_settled(
-    tmp_path: Path, lead: User
-) -> None:
+def test_an_answer_sent_while_a_campaign_closes_is_settled(tmp_path: Path, lead: User) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1})
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
-    # As an answer leaves the task that saw the campaign open.
+    # The state of the task after an answer that was accepted before closing.
     campaign.tasks.update(state=TaskState.OPEN, label=None, seats_open=1)
     assert settle_lately_closed() == 1
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
@@ -212,7 +211,7 @@ def test_an_answer_on_its_way_while_a_campaign_closes_is_settled(
 
 @pytest.mark.django_db(transaction=True)
 def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_path: Path) -> None:
-    """PostgreSQL lets the answer see the campaign open; SQLite makes it wait, and it is surplus."""
+    """PostgreSQL accepts the answer; SQLite delays it until the campaign is closed, as surplus."""
     lead = make_user("lead of the race", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
     (first,), (second,) = (claim(campaign, make_annotator(name)) for name in ("anna", "ben"))
@@ -236,17 +235,17 @@ def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_pa
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
 
 
-def test_closing_and_leaving_out_make_the_draft_out_of_date(tmp_path: Path, lead: User) -> None:
+def test_closing_and_excluding_make_the_draft_outdated(tmp_path: Path, lead: User) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
-    make_draft(benchmark=campaign.benchmark)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
     held = hold(campaign, "ben", "v0")
     escalate_task(assignment_id=held.pk, annotator=held.annotator, kind=EscalationKind.CANNOT_PLAY)
     for change in (
         lambda: leave_out_task(task=held.task, by=lead),
         lambda: set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead),
     ):
-        make_draft(benchmark=campaign.benchmark)
+        make_draft(benchmark=campaign.benchmark, by=OPERATOR)
         assert draft_state(campaign.benchmark).is_current
         change()
         assert not draft_state(campaign.benchmark).is_current
@@ -272,28 +271,28 @@ def unsettled(tmp_path: Path, db: None) -> Benchmark:
     return campaign.benchmark
 
 
-def test_publishing_says_first_what_is_not_settled(unsettled: Benchmark) -> None:
+def test_publishing_reports_unsettled_pairs_first(unsettled: Benchmark) -> None:
     with pytest.raises(Unsettled) as refused:
-        publish_label_set(benchmark=unsettled)
+        publish_label_set(benchmark=unsettled, by=OPERATOR)
     assert refused.value.counts == OutcomeCounts(resolved=1, pending=1, conflicted=1)
     with pytest.raises(CommandError) as failed:
         call_command("publish_labels", "tiny")
     assert failed.value.returncode == 2
-    assert "1 pair waits for a label and 1 is in conflict" in str(failed.value)
+    assert "Not all pairs are settled: 1 pending, 1 in conflict." in str(failed.value)
     assert "--allow-pending" in str(failed.value)
     assert not LabelSet.objects.exists()
-    assert publish_label_set(benchmark=unsettled, allow_pending=True).n_pending == 1
+    assert publish_label_set(benchmark=unsettled, allow_pending=True, by=OPERATOR).n_pending == 1
 
 
-def test_publishing_by_page_asks_for_confirmation(
+def test_publishing_by_page_requires_confirmation(
     unsettled: Benchmark, client: Client, lead: User
 ) -> None:
     client.force_login(lead)
-    page = client.get("/benchmarks/tiny/").content.decode()
+    page = client.get("/benchmarks/tiny/labels/").content.decode()
     assert "1 pair is pending and 1 is in conflict" in page
-    asked = client.post("/benchmarks/tiny/labels/publish/")
-    assert asked.status_code == 200
-    assert "Publish anyway" in asked.content.decode()
+    question = client.post("/benchmarks/tiny/labels/publish/")
+    assert question.status_code == 200
+    assert "Publish anyway" in question.content.decode()
     assert not Job.objects.exists()
     client.post("/benchmarks/tiny/labels/publish/", {"allow_pending": "on"})
     job = Job.objects.get()
@@ -314,10 +313,10 @@ def test_publishing_over_the_api_needs_consent(unsettled: Benchmark, lead: User)
 def test_original_positives_have_the_highest_grade(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3, scale=Scale.GRADED)
     judge(campaign, make_annotator("anna"), {"v1": 2, "v2": 1})
-    label_set = publish_label_set(benchmark=campaign.benchmark)
+    label_set = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert label_set.original_grade == 3
     # The run lists v0 (an original positive, 3), v1 (2) and v2 (1): the ideal order.
-    (scored,) = evaluate_runs(benchmark=campaign.benchmark, measures=["nDCG"]).runs
+    (scored,) = evaluate_runs(benchmark=campaign.benchmark, measures=["nDCG"], by=OPERATOR).runs
     assert scored.labelled == {"nDCG": 1.0}
 
 
@@ -325,9 +324,9 @@ def test_a_campaign_may_give_original_positives_another_grade(tmp_path: Path) ->
     policy = {"scale": Scale.GRADED, "original_grade": 1}
     campaign = make_campaign(tmp_path, captions=1, videos=3, **policy)
     judge(campaign, make_annotator("anna"), {"v1": 3, "v2": 0})
-    label_set = publish_label_set(benchmark=campaign.benchmark)
+    label_set = publish_label_set(benchmark=campaign.benchmark, by=OPERATOR)
     assert label_set.original_grade == 1
-    (scored,) = evaluate_runs(benchmark=campaign.benchmark, measures=["nDCG"]).runs
+    (scored,) = evaluate_runs(benchmark=campaign.benchmark, measures=["nDCG"], by=OPERATOR).runs
     gains, ideal = (np.array(one) / np.log2([2, 3]) for one in ([1, 3], [3, 1]))
     assert scored.labelled == {"nDCG": pytest.approx(gains.sum() / ideal.sum())}
     with pytest.raises(
@@ -351,17 +350,17 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     for held in claim(campaign, make_annotator("anna")):
         submit(held, int(held.task.video.key == "v0"))
 
-    # A label holds for all captions with the text, also for c3, which is in no pool.
+    # A label applies to all captions with the text, including c3, which is in no pool.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=10)
-    label_set = publish_label_set(benchmark=equal)
+    label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     of_dogs = ["{},v0,1,majority,1,1", "{},v1,0,majority,1,0", "{},v2,0,majority,1,0"]
     c0, c2, c3 = ([line.format(key) for line in of_dogs] for key in ("c0", "c2", "c3"))
     assert label_lines(label_set) == [*c0, "c1,v1,0,majority,1,0", *c2, *c3]
-    # Four people's answers, not ten.
+    # Four answers, not ten.
     assert (label_set.n_pairs, label_set.n_judgments) == (10, 4)
-    result = compute_agreement(benchmark=equal, resamples=10).result
+    result = compute_agreement(benchmark=equal, resamples=10, by=OPERATOR).result
     assert (result["pairs"], result["labels"]) == (10, 4)
-    analysed = analyse(asked=ask(get_kind("labels"), equal, {})).result
+    analysed = analyse(question=build_question(get_analysis("labels"), equal, {})).result
     assert (analysed["pairs"], analysed["labels"]) == (10, 4)
 
 
@@ -371,9 +370,11 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     held = claim(campaign, make_annotator("anna"))
     for one in held:
         submit(one, int(one.task.video.key in ("v0", "v2")))
-    publish_label_set(benchmark=equal)
-    (scored,) = evaluate_runs(benchmark=equal, measures=["P@2"]).runs
-    found = analyse(asked=ask(get_kind("history"), equal, {"measure": "P@2", "moments": 4})).result
+    publish_label_set(benchmark=equal, by=OPERATOR)
+    (scored,) = evaluate_runs(benchmark=equal, measures=["P@2"], by=OPERATOR).runs
+    found = analyse(
+        question=build_question(get_analysis("history"), equal, {"measure": "P@2", "moments": 4})
+    ).result
     last = found["scores"][-1]
     # c2 has v0, which was shown with c0, and v2, which was judged for c2.
     assert (last["labels"], last["score"]) == (4, scored.labelled["P@2"]) == (4, 0.5)
@@ -383,7 +384,9 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     assert (stopping["units"], stopping["seen"], stopping["labels"]) == (3, 3, 4)
     assert stopping["path"][-1]["labels"] == 4
     judged = analyse(
-        asked=ask(get_kind("history"), equal, {"measure": "P@2", "order": "judged"})
+        question=build_question(
+            get_analysis("history"), equal, {"measure": "P@2", "order": "judged"}
+        )
     ).result["stopping"]
     assert judged["path"][-1]["labels"] == 4
 
@@ -465,7 +468,7 @@ def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
 
 def test_imported_judgments_stay_with_their_caption(equal: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, equal, [("c0", "v0", "a", 1), ("c2", "v0", "a", 0)])
-    label_set = publish_label_set(benchmark=equal)
+    label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     assert label_lines(label_set) == ["c0,v0,1,majority,1,1", "c2,v0,0,majority,1,0"]
 
 
@@ -485,7 +488,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         ("b", 1, JudgmentState.LIVE, 1),
         ("b", 0, JudgmentState.LIVE, 0),
     ]
-    assert label_lines(publish_label_set(benchmark=equal)) == [
+    assert label_lines(publish_label_set(benchmark=equal, by=OPERATOR)) == [
         "c0,v0,1,majority,2,2",
         "c1,v1,0,majority,1,0",
         "c2,v0,1,majority,2,2",
@@ -504,7 +507,7 @@ def test_a_pair_with_a_task_of_its_own_keeps_its_label(equal: Benchmark, tmp_pat
     assert (task.pair.query.key, task.n_pairs) == ("c2", 2)
     (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task_id == task.pk]
     submit(held, 1)
-    assert label_lines(publish_label_set(benchmark=equal)) == [
+    assert label_lines(publish_label_set(benchmark=equal, by=OPERATOR)) == [
         "c0,v0,0,majority,1,0",
         "c2,v0,1,majority,1,1",
         "c3,v0,1,majority,1,1",

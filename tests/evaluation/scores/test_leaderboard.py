@@ -10,11 +10,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Assignment, Judgment, JudgmentTask
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
-from evaluation.lab.analyses import get_kind
-from evaluation.lab.analyses.asked import Asked, ask
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import Question, build_question
 from evaluation.lab.services import analyse
 from evaluation.models import Evaluation
 from evaluation.release.services import make_draft, publish_label_set
@@ -34,7 +35,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 def test_an_uploaded_run_is_scored_and_ranked(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
-    evaluate_runs(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     rita = make_user("rita", Role.RESEARCHER)
     client.force_login(rita)
     # Two of three originals in its top ten; two more positives by the labels, and one wrong.
@@ -90,8 +91,8 @@ def test_a_rank_is_among_the_scored_runs(
     """A and B are scored by the labels; C and D are not, and C is first by the originals."""
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v1"], "c2": ["v2"]}, system="C")
     make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="D")
-    evaluate_runs(benchmark=benchmark, labels="original")
-    evaluate_runs(benchmark=benchmark, run_names=["A"])
+    evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, run_names=["A"], by=OPERATOR)
     client.force_login(make_user("rita", Role.RESEARCHER))
 
     def rank(name: str) -> tuple[int | None, int | None, int]:
@@ -114,7 +115,7 @@ def test_a_rank_is_among_the_scored_runs(
     assert unscored in shown("C")
     assert " of 4" not in shown("A") + shown("C")
 
-    evaluate_runs(benchmark=benchmark, run_names=["B", "C"])
+    evaluate_runs(benchmark=benchmark, run_names=["B", "C"], by=OPERATOR)
     assert {name: rank(name) for name in "ABCD"} == {
         "A": (2, 1, 3),
         "B": (2, 1, 3),
@@ -140,19 +141,19 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
         path = "pair" if rows is JudgmentTask else "task__pair"
         rows._default_manager.filter(**{path: pair}).delete()
     pair.delete()
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     lists = {"c0": ["v2", "v3"], "c1": ["v3"], "c2": ["v2"]}
     run = make_run(tmp_path, benchmark, lists, system="C")
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
     assert "This run is not scored yet by label set 2" in client.get(address).content.decode()
 
-    evaluate_runs(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     shown = client.get(address)
     lines = {
         line.cell.measure: (
             line.cell.main.number,
-            line.bounds and tuple(end.number for end in line.bounds),
+            line.bounds.value and tuple(line.bounds.value),
             (line.rank_before, line.rank),
         )
         for line in shown.context["lines"]
@@ -174,7 +175,7 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     page = " ".join(shown.content.decode().split())
     assert "33.3 to 66.7" in page
     assert '83.3 <span class="muted">@2</span>' in page
-    assert "Send its unjudged pairs to the pool" in page
+    assert "Pool the unjudged pairs" in page
 
     assert client.post(f"{address}pool/").status_code == 302
     job = Job.objects.get(kind="build_pool")
@@ -182,8 +183,8 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     job.refresh_from_db()
     assert (job.result["pairs"], job.result["new_pairs"]) == (4, 1)
     page = client.get(address).content.decode()
-    assert "A lead opens a campaign" in page
-    assert "Send its unjudged pairs" not in page
+    assert "A lead can open a campaign" in page
+    assert "Pool the unjudged pairs" not in page
     client.force_login(make_user("lea", Role.LEAD))
     assert "/benchmarks/tiny/campaigns/new/" in client.get(address).content.decode()
 
@@ -204,10 +205,12 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
     # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    asked = ask(get_kind("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"})
-    assert [name for name, _ in asked.chosen["releases"]] == [1, 2]
-    result = analyse(asked=asked).result
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    question = build_question(
+        get_analysis("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"}
+    )
+    assert [name for name, _ in question.options["releases"]] == [1, 2]
+    result = analyse(question=question).result
 
     # At rank 1: A has v0, v0, v3; B has v1, v1, v3; C has v0, v3, v2. Original positives are v0,
     # v1, v2; release 1 adds v1 of c0, v0 and v2 of c1, v3 of c2; release 2 takes v1 of c0 back.
@@ -237,12 +240,14 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
         ("B", 2, 2, pytest.approx(2 / 3), [pytest.approx(2 / 3), 1], pytest.approx(2 / 3)),
         ("C", 2, 1, pytest.approx(2 / 3), [pytest.approx(2 / 3)] * 2, 1),
     ]
-    by_ap = ask(get_kind("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"})
+    by_ap = build_question(
+        get_analysis("leaderboard"), benchmark, {"measure": "AP", "resamples": "100"}
+    )
     # AP reads the whole lists. A: 1, 2/3 and 1, whichever v1 of c0 is. B: 1/3 or (1 + 2/3) / 2,
     # 1 and (1 + 2/3) / 2. C does not list v1 for c0; its list of c1 ends after rank 2.
     assert [
         (row["run"], row["bounds"], row["judged_depth"], row["judged"])
-        for row in analyse(asked=by_ap).result["board"]
+        for row in analyse(question=by_ap).result["board"]
     ] == [
         ("A", [pytest.approx(8 / 9)] * 2, 3, pytest.approx(8 / 9)),
         ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
@@ -257,33 +262,33 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
 
 
 def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
-    def asked() -> Asked:
-        return ask(get_kind("leaderboard"), benchmark, {"labels": "1"})
+    def question() -> Question:
+        return build_question(get_analysis("leaderboard"), benchmark, {"labels": "1"})
 
-    before = asked().key
+    before = question().key
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    assert asked().key != before
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    assert question().key != before
     # The draft has a place in it where it is what was asked for. A later one is the same question.
-    make_draft(benchmark=benchmark)
-    drafted = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
-    first = analyse(asked=drafted)
-    assert drafted.chosen["releases"] == asked().chosen["releases"]
-    assert [name for name, _ in asked().chosen["releases"]] == [1, 2]
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    drafted = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
+    first = analyse(question=drafted)
+    assert drafted.options["releases"] == question().options["releases"]
+    assert [name for name, _ in question().options["releases"]] == [1, 2]
     names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
     assert names == ["original", 1, 2, "draft"]
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
-    make_draft(benchmark=benchmark)
-    again = ask(get_kind("leaderboard"), benchmark, {"labels": "draft"})
-    assert (again.stored(), again.earlier()) == (None, first)
+    make_draft(benchmark=benchmark, by=OPERATOR)
+    again = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
+    assert (again.stored_result(), again.latest_outdated_result()) == (None, first)
 
 
 def test_a_release_of_the_meantime_is_none_of_those_named(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    asked = ask(get_kind("leaderboard"), benchmark, {})
+    question = build_question(get_analysis("leaderboard"), benchmark, {})
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    found = analyse(asked=asked)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    found = analyse(question=question)
     assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]
     assert {row["labels"] for row in found.result["releases"]} == {"original", 1}

@@ -1,4 +1,4 @@
-"""The results table, and what is taken away from it."""
+"""Tests of the results table and its files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from evaluation.core.relevance.measures import DEFAULT_MEASURES
@@ -25,12 +26,12 @@ from tests import factories
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
-    """Three runs, one of them not scored, under one label set."""
+    """Make three runs, one of them unscored, and one label set."""
     made = factories.make_benchmark(tmp_path)
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
     factories.bring_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
-    label_set = publish_label_set(benchmark=made)
+    label_set = publish_label_set(benchmark=made, by=OPERATOR)
     original = {"C@1": 0.25, "C@5": 0.5, "C@10": 1.0, "AP": 0.4, "AP(found)": 0.4}
     score(made, "A", None, original)
     score(made, "=B", None, {**original, "C@1": 0.0454526})
@@ -63,7 +64,7 @@ def researcher(client: Client, db: None) -> Client:
 
 
 def table_of(page: str, name: str = "table-results") -> list[list[str]]:
-    """The text of the body's cells of a table, row by row."""
+    """Return the texts of the cells in the body of a table, row by row."""
     table = page.partition(f'class="table {name}"')[2]
     body = table.partition("<tbody>")[2].partition("</tbody>")[0]
     return [
@@ -82,7 +83,7 @@ def first_cells(client: Client, address: str) -> list[str]:
 # --- Results --------------------------------------------------------------------------------
 
 
-def test_table_says_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
+def test_table_shows_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
     page = researcher.get("/benchmarks/tiny/results/").content.decode()
     sha = {run.name: run.sha256[:12] for run in benchmark.runs.all()}
     assert table_of(page) == [
@@ -148,7 +149,7 @@ def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Cli
         ("-run", ["C", "A", "=B"]),
         ("C@1", ["=B", "A", "C"]),
         ("-C@1", ["A", "=B", "C"]),
-        # What has no value comes last both ways.
+        # Runs without a value come last in both directions.
         ("AP", ["A", "=B", "C"]),
         ("-AP", ["A", "=B", "C"]),
         ("Judged@10", ["=B", "A", "C"]),
@@ -210,7 +211,7 @@ def test_csv(benchmark: Benchmark, researcher: Client) -> None:
             + [known[name].get(str(measure), ",") for measure in DEFAULT_MEASURES]
             + shares.get(name, [""] * 4)
         )
-        # A spreadsheet would take =B for a formula.
+        # A spreadsheet would read =B as a formula.
         for name, shown in (("=B", "'=B"), ("A", "A"), ("C", "C"))
     ]
     assert answer.content.decode() == "\n".join([head, *rows]) + "\n"
@@ -272,7 +273,7 @@ def test_evaluate_button_of_the_page(benchmark: Benchmark, researcher: Client) -
     )
 
 
-def test_evaluate_by_labels_that_are_not_there(benchmark: Benchmark, researcher: Client) -> None:
+def test_evaluate_by_an_unknown_label_set(benchmark: Benchmark, researcher: Client) -> None:
     answer = researcher.post("/benchmarks/tiny/evaluate/", {"labels": "7"})
     assert (answer.status_code, Job.objects.count()) == (400, 0)
 

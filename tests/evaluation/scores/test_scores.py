@@ -1,4 +1,4 @@
-"""Scores of benchmarks small enough to work by hand."""
+"""Tests of scores of benchmarks that are small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.enums import Scale
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def scored(tmp_path: Path) -> EvaluatedRuns:
-    """Three captions and four videos; caption i belongs to video i.
+    """Make three captions and four videos; caption i belongs to video i.
 
     c0: v1 v0 v2 | judged: v1 relevant, v0 (original) NOT relevant, v2 not
     c1: v0 v2 v3 | judged: v2 relevant, v0 in conflict, v3 never judged
@@ -52,8 +53,8 @@ def scored(tmp_path: Path) -> EvaluatedRuns:
             ("c2", "v3", "a", 1),
         ],
     )
-    publish_label_set(benchmark=benchmark, allow_pending=True)
-    return evaluate_runs(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
+    return evaluate_runs(benchmark=benchmark, by=OPERATOR)
 
 
 def only(evaluated: EvaluatedRuns) -> RunEvaluation:
@@ -62,7 +63,7 @@ def only(evaluated: EvaluatedRuns) -> RunEvaluation:
 
 
 def test_scores_by_the_original_positives(scored: EvaluatedRuns) -> None:
-    # Only c0 finds its video, at rank 2 of 3.
+    # Only the list of c0 contains its video, at rank 2 of 3.
     expected = {
         "C@1": 0,
         "C@5": 1 / 3,
@@ -109,9 +110,9 @@ def test_scores_by_the_labels_count_original_positives_as_positive(scored: Evalu
     assert (reads["C@1"], reads["C@5"], reads["AP"], reads["MedR"]) == (1, 3, 3, 3)
 
 
-def test_scores_by_the_judgments_alone(scored: EvaluatedRuns) -> None:
+def test_scores_by_the_judgments_only(scored: EvaluatedRuns) -> None:
     benchmark = Benchmark.objects.get()
-    alone = only(evaluate_runs(benchmark=benchmark, labels_only=True)).labelled
+    alone = only(evaluate_runs(benchmark=benchmark, labels_only=True, by=OPERATOR)).labelled
     assert alone is not None
     # c0: v1 only; c1: v2 at rank 2; c2: v3 not found.
     expected = {"C@1": 1 / 3, "AP": (1 + 1 / 2 + 0) / 3, "P@5": (1 / 5 + 1 / 5) / 3}
@@ -119,16 +120,16 @@ def test_scores_by_the_judgments_alone(scored: EvaluatedRuns) -> None:
 
 
 def with_reasons(scores: Any) -> dict[str, Any]:
-    """Scores as they are stored: where there is none, with the reason in its place."""
+    """Return scores as they are stored, with the reason in place of an undefined score."""
     return {**scores, "MedR": {"undefined": MEDIAN_BEYOND_DEPTH}} if not scores["MedR"] else scores
 
 
 def test_scores_are_stored_by_label_set_and_once(scored: EvaluatedRuns) -> None:
     benchmark = Benchmark.objects.get()
-    evaluate_runs(benchmark=benchmark)
-    evaluate_runs(benchmark=benchmark, labels="original")
-    evaluate_runs(benchmark=benchmark, measures=["C@3"])  # a question, not a record
-    evaluate_runs(benchmark=benchmark, labels_only=True)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, measures=["C@3"], by=OPERATOR)  # a question, not a record
+    evaluate_runs(benchmark=benchmark, labels_only=True, by=OPERATOR)
 
     stored = Evaluation.objects.order_by("pk").values_list("label_set__version", "labels_only")
     assert sorted(stored, key=str) == [(1, False), (1, True), (None, False)]
@@ -144,10 +145,12 @@ def test_scores_are_stored_by_label_set_and_once(scored: EvaluatedRuns) -> None:
 def test_labels_are_named_by_version(scored: EvaluatedRuns, tmp_path: Path) -> None:
     benchmark = Benchmark.objects.get()
     bring_judgments(tmp_path, benchmark, [("c1", "v0", "c", 1)])
-    publish_label_set(benchmark=benchmark, allow_pending=True)
+    publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
     def c_at_1(labels: str) -> tuple[float | None, float | None]:
-        result = only(evaluate_runs(benchmark=benchmark, labels=labels, measures=["C@1"]))
+        result = only(
+            evaluate_runs(benchmark=benchmark, labels=labels, measures=["C@1"], by=OPERATOR)
+        )
         return result.original["C@1"], result.labelled and result.labelled["C@1"]
 
     assert c_at_1("1") == pytest.approx((0, 1 / 3))
@@ -155,13 +158,13 @@ def test_labels_are_named_by_version(scored: EvaluatedRuns, tmp_path: Path) -> N
     assert c_at_1("original") == (0, None)
     for labels in ("3", "0", "-1", "", "first", "1.0"):
         with pytest.raises(InvalidInput):
-            evaluate_runs(benchmark=benchmark, labels=labels)
+            evaluate_runs(benchmark=benchmark, labels=labels, by=OPERATOR)
 
 
 def test_a_score_that_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v3"], "c1": ["v3"]}, system="S")
-    result = only(evaluate_runs(benchmark=benchmark, labels="original"))
+    result = only(evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR))
 
     assert result.original["MedR"] is None
     assert result.undefined == {"MedR": MEDIAN_BEYOND_DEPTH}
@@ -174,11 +177,11 @@ def test_a_score_that_is_undefined_is_null_with_its_reason(tmp_path: Path) -> No
     "options",
     [{"run_names": ["nobody"]}, {"measures": ["C"]}, {"measures": ["MAP"]}, {"labels": "latest"}],
 )
-def test_scores_are_asked_for_in_order(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_invalid_requests_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
     benchmark = make_benchmark(tmp_path)
     make_run(tmp_path, benchmark, {"c0": ["v0"]})
     with pytest.raises(InvalidInput):
-        evaluate_runs(benchmark=benchmark, **{"labels": "original", **options})
+        evaluate_runs(benchmark=benchmark, by=OPERATOR, **{"labels": "original", **options})
     assert Evaluation.objects.count() == 0
 
 
@@ -194,9 +197,9 @@ def test_scores_equal_those_of_ir_measures_on_the_exported_files(tmp_path: Path)
         [(q, v, "a", dice.choice([0, 0, 1, 3])) for q, v in pairs],
         scale=Scale.GRADED,
     )
-    label_set = publish_label_set(benchmark=benchmark, allow_pending=True)
+    label_set = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     names = "C@1 C@5 C@10 R@5 R@10 P@5 P@10 AP RR nDCG nDCG@10 Judged@10".split()
-    ours = only(evaluate_runs(benchmark=benchmark, measures=names)).labelled
+    ours = only(evaluate_runs(benchmark=benchmark, measures=names, by=OPERATOR)).labelled
     assert ours is not None
 
     write_export(label_set, "qrels", tmp_path / "labels.qrels")

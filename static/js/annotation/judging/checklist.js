@@ -1,9 +1,9 @@
-// The parts of a caption, each a button that marks it as missing in the video. A mark goes out with
-// the answer and is none by itself.
+// The elements of a caption. Each is a button that marks it as missing in the video. The marks are sent
+// with the answer.
 
 export class Checklist {
-  // `box` is null in campaigns without a checklist. The parts run as their `caption` does; `keys`
-  // are those that work.
+  // `box` is null in campaigns without a checklist. The elements have the text direction of their
+  // `caption`. `keys`: the keys that have an action.
   constructor(box, { caption, keys }) {
     Object.assign(this, { box, caption, keys });
     this.buttons = [];
@@ -25,10 +25,10 @@ export class Checklist {
     button.type = "button";
     button.className = "judge-element";
     button.setAttribute("aria-pressed", isMarked);
-    const part = document.createElement("bdi");
-    part.dataset.element = "";
-    part.textContent = text;
-    button.append(part);
+    const element = document.createElement("bdi");
+    element.dataset.element = "";
+    element.textContent = text;
+    button.append(element);
     const digit = String(place + 1);
     if (this.keys.has(digit)) {
       const key = document.createElement("kbd");
@@ -39,7 +39,7 @@ export class Checklist {
     return button;
   }
 
-  // By the names that keys know.
+  // The actions by the names in the key bindings.
   get actions() {
     const places = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     return Object.fromEntries(places.map((place) => [`mark-${place + 1}`, () => this.toggle(place)]));
@@ -50,7 +50,7 @@ export class Checklist {
     if (button) button.setAttribute("aria-pressed", button.ariaPressed !== "true");
   }
 
-  // The parts that are marked; null where there is nothing to mark.
+  // The marked elements, or null if there are none to mark.
   get missing() {
     if (this.buttons.length === 0) return null;
     const marked = this.buttons.filter((button) => button.ariaPressed === "true");

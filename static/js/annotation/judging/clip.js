@@ -1,26 +1,28 @@
-// One video: fetched whole before it is shown if it is short, so that it plays without the network.
+// One video. A short one is fetched completely before it is shown, so that it plays offline.
+
+import { translate } from "./texts.js";
 
 const BLOB_MAX_BYTES = 20_000_000;
 const FETCH_MS = 120_000;
 
-// What can be wrong with a video. A fault is the video's own; the others may pass.
-export const NO_VIDEO = { text: "This pair has no video.", isFault: true };
-const MISSING = { text: "This video is not there any more.", isFault: true };
-const BROKEN = { text: "This video cannot be played.", isFault: true };
+// Problems of a video. A fault lies in the video itself; other problems can pass.
+export const NO_VIDEO = { text: translate("This pair has no video."), isFault: true };
+const MISSING = { text: translate("This video no longer exists."), isFault: true };
+const BROKEN = { text: translate("This video cannot be played."), isFault: true };
 // Some codecs play only their sound, without an error.
-export const NO_PICTURE = { text: "This video has no picture.", isFault: true };
+export const NO_PICTURE = { text: translate("This video has no picture."), isFault: true };
 export const AWAY = {
-  text: "The video is not coming, for the server cannot be reached. It comes once it can.",
+  text: translate("The video cannot be loaded because the server cannot be reached. It will load when the connection is back."),
   isFault: false,
 };
-export const LATE = { text: "The video is not coming.", isFault: false };
+export const LATE = { text: translate("The video does not load."), isFault: false };
 
 export class Clip {
-  // `onTrouble()` is called once `trouble` says what is wrong.
-  constructor(url, onTrouble) {
+  // `onProblem()` is called when `problem` is set.
+  constructor(url, onProblem) {
     this.url = url;
-    this.onTrouble = onTrouble;
-    this.trouble = null;
+    this.onProblem = onProblem;
+    this.problem = null;
     this.isOwn = new URL(url, location.href).origin === location.origin;
     this.video = document.createElement("video");
     Object.assign(this.video, { muted: true, loop: true, playsInline: true, preload: "auto" });
@@ -33,10 +35,10 @@ export class Clip {
     return Boolean(this.fetching) || this.video.hasAttribute("src");
   }
 
-  // Ahead of being shown.
+  // Fetch the video before it is shown.
   async fetch() {
     if (this.isLoading) return;
-    this.trouble = null;
+    this.problem = null;
     if (!this.isOwn) {
       this.video.src = this.url;
       return;
@@ -47,7 +49,7 @@ export class Clip {
       const signals = [fetching.signal, AbortSignal.timeout(FETCH_MS)];
       const response = await fetch(this.url, { signal: AbortSignal.any(signals) });
       if (response.ok) await this.hold(response);
-      else this.fail(troubleOf(response.status));
+      else this.fail(problemOf(response.status));
     } catch {
       if (!fetching.signal.aborted) this.fail(AWAY);
     } finally {
@@ -67,10 +69,10 @@ export class Clip {
     this.video.src = this.blob;
   }
 
-  // Now: the first frame of what has not come yet need not wait for the rest.
+  // Play while loading, so that the first frame does not wait for the rest.
   stream() {
     if (this.video.hasAttribute("src")) return;
-    this.trouble = null;
+    this.problem = null;
     this.stopFetching();
     this.video.src = this.url;
   }
@@ -80,7 +82,7 @@ export class Clip {
     this.stream();
   }
 
-  // An error does not tell why: it may be the video, or that the person was signed out.
+  // A media error has no cause: the video may be broken, or the annotator may be signed out.
   async explain() {
     if (!this.video.hasAttribute("src")) return;
     if (this.blob) this.fail(BROKEN);
@@ -91,16 +93,16 @@ export class Clip {
   async ask() {
     try {
       const response = await fetch(this.url, { method: "HEAD" });
-      return response.ok ? BROKEN : troubleOf(response.status);
+      return response.ok ? BROKEN : problemOf(response.status);
     } catch {
       return AWAY;
     }
   }
 
-  fail(trouble) {
-    this.trouble = trouble;
-    if (!trouble.isFault) this.release();
-    this.onTrouble();
+  fail(problem) {
+    this.problem = problem;
+    if (!problem.isFault) this.release();
+    this.onProblem();
   }
 
   stopFetching() {
@@ -108,7 +110,7 @@ export class Clip {
     this.fetching = null;
   }
 
-  // Let go of the bytes.
+  // Free the memory.
   release() {
     this.stopFetching();
     this.video.removeAttribute("src");
@@ -118,6 +120,6 @@ export class Clip {
   }
 }
 
-function troubleOf(status) {
+function problemOf(status) {
   return status === 404 || status === 410 ? MISSING : AWAY;
 }

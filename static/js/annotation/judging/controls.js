@@ -1,13 +1,14 @@
-// Keys, buttons and fingers: all of them do the same things.
+// Keys, buttons and swipes, which start the same actions.
 
 import { listenToKeys } from "./keys.js";
+import { countSwipe } from "./notices.js";
 import { answers, dialogs, isTraining, part, room } from "./room.js";
 import { onSwipe } from "./swipe.js";
 
 const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
-const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster"];
+const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
-// `actions` are called what the person's keys and the buttons call them; `answer(label)` answers.
+// `actions`: functions by the names that key bindings and buttons use. `answer(label)` answers.
 export function connect({ bindings, actions, answer }) {
   const all = {
     ...actions,
@@ -18,10 +19,10 @@ export function connect({ bindings, actions, answer }) {
     all[`answer-${dataset.label}`] = () => answer(Number(dataset.label));
   });
   listenToKeys({
-    // No choice of anybody's: Enter presses “Next” wherever the focus has gone.
+    // Enter presses “Next” wherever the focus is, and cannot be chosen for anything else.
     bindings: isTraining ? { ...bindings, Enter: "next" } : bindings,
     actions: all,
-    isDeaf: () => room.querySelector("dialog[open]") !== null,
+    isBlocked: () => room.querySelector("dialog[open]") !== null,
   });
   [...BUTTONS, ...VIDEO_BUTTONS].filter(part).forEach((name) => {
     part(name).addEventListener("click", all[name]);
@@ -34,17 +35,21 @@ export function connect({ bindings, actions, answer }) {
 function connectAnswers(answer) {
   answers.forEach((button) => {
     button.addEventListener("click", (event) => {
-      // The second half of a double click was not meant for the pair that the first has brought.
+      // The second click of a double click is not meant for the pair that the first one showed.
       if (event.detail < 2) answer(Number(button.dataset.label));
     });
   });
   if (answers.length !== 2) return;
   const [low, high] = answers.map((button) => Number(button.dataset.label));
-  onSwipe(part("stage"), { left: () => answer(low), right: () => answer(high) });
+  const swiped = (label) => {
+    countSwipe();
+    answer(label);
+  };
+  onSwipe(part("stage"), { left: () => swiped(low), right: () => swiped(high) });
 }
 
 function connectDialogs() {
-  room.querySelectorAll("[data-open]").forEach((button) => {
+  room.querySelectorAll("[data-met]").forEach((button) => {
     button.addEventListener("click", () => dialogs[button.dataset.open].showModal());
   });
   room.querySelectorAll("[data-close]").forEach((button) => {
@@ -52,7 +57,7 @@ function connectDialogs() {
   });
 }
 
-// Enter alone begins a new line.
+// Ctrl+Enter sends the form, because Enter starts a new line.
 function connectReason() {
   part("reason").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

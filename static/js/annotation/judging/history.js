@@ -1,10 +1,11 @@
-// One's own last answers, newest first, each to look at again and correct.
+// The annotator's last answers, newest first. Each can be opened again and corrected.
 
-const KEPT = 10;
+import { translate } from "./texts.js";
+
+const ITEMS_MAX = 10;
 
 export class History {
-  // `onChange(isEmpty)` is called where there is more or less to undo. Each item has the `label`
-  // that it was given.
+  // `onChange(isEmpty)` is called when the list changes. Each item contains its `label`.
   constructor({ server, list, url, textOf, onCorrect, onChange }) {
     Object.assign(this, { server, list, url, textOf, onCorrect, onChange });
     this.items = [];
@@ -16,15 +17,15 @@ export class History {
     return this.items[0];
   }
 
-  // What was answered before this page was opened.
+  // Load the answers from before this page was opened.
   async load() {
     try {
       const items = await this.server.get(this.url);
-      const known = new Set(this.items.map((item) => item.assignment));
-      this.items.push(...items.filter((item) => !known.has(item.assignment)));
+      const existing = new Set(this.items.map((item) => item.assignment));
+      this.items.push(...items.filter((item) => !existing.has(item.assignment)));
       this.draw();
     } catch {
-      // Without the network there is only what this page has seen itself.
+      // Offline, the list contains only answers from this page.
     }
   }
 
@@ -40,9 +41,9 @@ export class History {
   }
 
   draw() {
-    this.items.length = Math.min(this.items.length, KEPT);
+    this.items.length = Math.min(this.items.length, ITEMS_MAX);
     this.onChange(this.items.length === 0);
-    // Nobody waits for rows, and loads pictures, that are not in sight.
+    // Rows and their pictures are needed only while the list is visible.
     if (!this.box.matches(":popover-open")) return;
     this.list.replaceChildren(...this.items.map((item) => this.row(item)));
   }
@@ -60,18 +61,18 @@ export class History {
     caption.dir = "auto";
     caption.className = "judge-past-caption";
     caption.textContent = item.caption;
-    const given = document.createElement("span");
-    given.className = "judge-past-label";
-    given.textContent = this.textOf(item.label);
+    const label = document.createElement("span");
+    label.className = "judge-past-label";
+    label.textContent = this.textOf(item.label);
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-sm btn-outline-secondary";
-    button.textContent = "Answer again";
+    button.textContent = translate("Answer again");
     button.addEventListener("click", () => {
       this.box.hidePopover();
       this.onCorrect(item);
     });
-    row.append(caption, given, button);
+    row.append(caption, label, button);
     return row;
   }
 }

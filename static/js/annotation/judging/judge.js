@@ -1,6 +1,6 @@
-// The judging room: shows a pair, takes an answer, shows the next. No key press waits for the
-// server: pairs and videos come ahead of it (queue, stage), answers go out behind it (outbox). Only
-// in training does the person wait, to be told whether they were right.
+// The judging room shows a pair, accepts an answer and shows the next pair. No key press waits for the
+// server: pairs and videos are loaded ahead (queue, stage), and answers are sent later (outbox). Only
+// in training annotators wait, for the feedback on their answer.
 
 import { Checklist } from "./checklist.js";
 import { AWAY } from "./clip.js";
@@ -16,29 +16,33 @@ import {
   isSeen,
   isSettled,
   isTraining,
-  markGiven,
+  markEarlierAnswer,
   part,
   room,
-  say,
+  announce,
   setSeen,
   setState,
   textOf,
 } from "./room.js";
 import { Server } from "./server.js";
 import { Sheet } from "./sheet.js";
-import { Sitting } from "./sitting.js";
+import { WorkSession } from "./work-session.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Tally } from "./tally.js";
+import { Timeline } from "./timeline.js";
+import { translate } from "./texts.js";
 import { Training } from "./training.js";
 import { Viewing } from "./viewing.js";
 
-const GIVEN_BACK_MS = 1000;
+const RELEASED_MS = 1000;
+const SENT = translate("Sent to a lead. This cannot be undone here.");
+const REPORTED = translate("Video reported. This cannot be undone here.");
 
 const { campaign, owner } = room.dataset;
 const bindings = JSON.parse(room.dataset.keys);
-const tellOfServer = () => notices.tellOfServer(server, outbox, queue);
-const server = new Server(owner, tellOfServer);
+const showConnection = () => notices.showConnection(server, outbox, queue);
+const server = new Server(owner, showConnection);
 const viewing = new Viewing({ onSeen });
 const guidelines = new Guidelines({ server, onRead: onGuidelinesRead });
 const checklist = new Checklist(part("checklist"), {
@@ -47,22 +51,31 @@ const checklist = new Checklist(part("checklist"), {
 });
 const sheet = new Sheet(part("sheet-box"), part("sheet"), { onSeen });
 const stage = new Stage(part("stage"), {
-  onBroken: (trouble) => notices.tellOfVideo(trouble, isCutOff(trouble)),
-  onPlayable: () => notices.tellOfVideo(null, false),
-  onPlaying: notices.tellOfPlaying,
+  onBroken: (problem) => notices.showVideoProblem(problem, isCutOff(problem)),
+  onPlayable: () => notices.showVideoProblem(null, false),
+  onPlaying: notices.showPlaying,
+  onSound: notices.showSound,
+  onJump: () => viewing.jump(),
+});
+const timeline = new Timeline({
+  slider: part("timeline"),
+  text: part("position"),
+  onHold: () => stage.hold(),
+  onRelease: () => stage.release(),
+  onSeek: (seconds) => stage.seek(seconds),
 });
 const outbox = new Outbox({
   server,
   owner,
-  onChange: tellOfServer,
+  onChange: showConnection,
   onRefused,
-  onCaughtUp: () => queue.ask(),
+  onCaughtUp: () => queue.refillNow(),
   // This room also sends answers from the room of another campaign.
-  onGuideline: (version, of) => of === campaign && guidelines.hear(version),
+  onGuideline: (version, of) => of === campaign && guidelines.receiveVersion(version),
 });
 const tally = new Tally(Number(room.dataset.judged), {
-  waiting: () => outbox.countIn(campaign),
-  tell: notices.tellJudged,
+  countUnsent: () => outbox.countIn(campaign),
+  onChange: notices.showJudged,
 });
 const queue = new Queue({
   server,
@@ -71,20 +84,20 @@ const queue = new Queue({
     stage.prepare(items);
     sheet.prepare(items);
   },
-  isOnItsWay: (assignment) => outbox.isWaiting(assignment),
-  // In training, pairs that were taken out of it meanwhile are not counted.
-  onAsk: () => (isTraining ? () => {} : tally.ask()),
-  onGuideline: (version) => guidelines.hear(version),
+  isUnsent: (assignment) => outbox.isUnsent(assignment),
+  // The server does not count training items that were removed since.
+  onClaim: () => (isTraining ? () => {} : tally.startClaim()),
+  onGuideline: (version) => guidelines.receiveVersion(version),
 });
-const sitting = new Sitting({
+const workSession = new WorkSession({
   owner,
   breakMinutes: Number(room.dataset.breakMinutes),
-  onBreak: notices.tellBreak,
+  onBreak: notices.suggestBreak,
 });
 const tabs = new Tabs(owner, {
   onAnswered,
-  // Once what the other tab gives back has arrived.
-  onLeft: () => setTimeout(() => queue.renew(), GIVEN_BACK_MS),
+  // Wait until the server has released the other tab's pairs.
+  onLeft: () => setTimeout(() => queue.renew(), RELEASED_MS),
 });
 const training = isTraining ? new Training({ part, textOf, onNext: goOn }) : null;
 const history = isTraining
@@ -101,9 +114,9 @@ const history = isTraining
     });
 
 let current = null;
-// What became of the pair before, if it was handed on.
-let handedOn = "";
-// One at a time: while the next pair is being fetched there is none to answer.
+// A text about the previous pair if it was escalated.
+let escalated = "";
+// The current fetch of the next pair. Meanwhile there is none to answer.
 let fetching = null;
 
 // --- From pair to pair ----------------------------------------------------------------------
@@ -115,7 +128,7 @@ async function advance() {
   const ticket = {};
   fetching = ticket;
   const item = await queue.next();
-  // Meanwhile the person went back to an earlier pair: this one comes after it.
+  // The annotator has gone back to an earlier pair since. This one follows it.
   if (fetching !== ticket) {
     if (item) queue.putBack(item);
     return;
@@ -128,29 +141,32 @@ function show(item) {
   current = item;
   queue.shown = item;
   setSeen(false);
-  notices.tellUnseen(false);
-  notices.tellOfVideo(null, false);
-  notices.remark(remarkOn(item));
+  notices.showUnseen(false);
+  notices.showVideoProblem(null, false);
+  notices.showNote(noteOn(item));
   stage.show(item);
+  timeline.follow(stage.video);
   viewing.begin(stage.video);
   sheet.show(item);
   part("caption").textContent = item ? item.caption : "";
   checklist.show(item);
-  markGiven(item?.corrects ? item.label : null);
+  markEarlierAnswer(item?.corrects ? item.label : null);
   setState(item ? "ready" : "empty");
   if (item) part("caption").focus({ preventScroll: true });
-  else notices.tellEmpty(queue.refusal);
+  else notices.showEmpty(queue.refusal);
 }
 
-function remarkOn(item) {
-  if (item?.corrects) return `Again: you said ${textOf(item.label)}.`;
-  return handedOn && `${handedOn}; it cannot be taken back here.`;
+function noteOn(item) {
+  if (item?.corrects) {
+    return translate("Your earlier answer: {label}", { label: textOf(item.label) });
+  }
+  return escalated;
 }
 
-// Something of the pair is on the screen.
+// The pair's video or sheet is on the screen.
 function onSeen() {
   setSeen(true);
-  notices.tellUnseen(false);
+  notices.showUnseen(false);
 }
 
 // --- Answers --------------------------------------------------------------------------------
@@ -161,11 +177,11 @@ function answer(label) {
   if (guidelines.isUnread) return;
   if (!isSettled("ready")) return;
   if (!isSeen()) {
-    notices.tellUnseen(true);
-    say(part("unseen").textContent);
+    notices.showUnseen(true);
+    announce(part("unseen").textContent);
     return;
   }
-  handedOn = "";
+  escalated = "";
   const item = { ...current, missing: checklist.missing, label };
   const countsIn = isTraining || item.corrects ? null : campaign;
   const sent = outbox.add(room.dataset.submitUrl, bodyOf(item), {
@@ -180,7 +196,7 @@ function answer(label) {
   }
   if (countsIn) tally.add(1);
   history.add(item);
-  say(`${textOf(label)}. Next pair.`);
+  announce(translate("{label}. Next pair.", { label: textOf(label) }));
   advance();
 }
 
@@ -192,111 +208,111 @@ function bodyOf({ assignment, corrects = false, missing, label }) {
     missing,
     guideline: guidelines.version,
     seconds: viewing.seconds,
-    viewing: { ...viewing.record(), place: sitting.count(), sheet: sheet.wasSeen },
+    viewing: { ...viewing.record(), place: workSession.count(), sheet: sheet.wasSeen },
   };
 }
 
-// The pair does not come again, neither here nor in another tab.
+// Remove the pair here and in other tabs.
 function leave(assignment, countsIn = null) {
   queue.leave(assignment);
-  tabs.tellAnswered(assignment, countsIn);
+  tabs.sendAnswered(assignment, countsIn);
 }
 
-// Whoever has just handed a pair on means that one, and not the one answered before it.
+// After an escalation, undo refers to the escalated pair, not to the last answer.
 function undo() {
   if (isTraining) return;
-  if (handedOn) tellOfHandedOn();
+  if (escalated) explainEscalated();
   else if (history.last) goBackTo(history.last);
 }
 
-function tellOfHandedOn() {
-  const more = history.last ? " Undo once more opens your last answer." : "";
-  const text = `${handedOn}; it cannot be taken back here.${more}`;
-  handedOn = "";
-  notices.remark(text);
-  say(text);
+function explainEscalated() {
+  const more = history.last ? ` ${translate("Undo again opens your last answer.")}` : "";
+  const text = `${escalated}${more}`;
+  escalated = "";
+  notices.showNote(text);
+  announce(text);
 }
 
-// A pair answered before comes back; answering it again corrects the first answer.
+// Show an answered pair again. The next answer corrects the earlier one.
 function goBackTo(item) {
-  handedOn = "";
+  escalated = "";
   if (current) queue.putBack(current);
   history.remove(item.assignment);
   show({ ...item, corrects: true });
-  say(remarkOn(current));
+  announce(noteOn(current));
 }
 
 // --- Training -------------------------------------------------------------------------------
 
 async function waitForFeedback(sent) {
   setState("sending");
-  const { body } = await outbox.outcome(sent);
+  const { body } = await outbox.response(sent);
   if (!body.feedback) {
     advance();
     return;
   }
   tally.add(1);
   setState("feedback");
-  say(training.tell(body.feedback, sent.body.label));
+  announce(training.showFeedback(body.feedback, sent.body.label));
 }
 
-// From what was told to the next pair.
+// Go from the feedback to the next pair.
 function goOn() {
   if (isSettled("feedback")) advance();
 }
 
-// --- Handing a pair on instead of answering it ----------------------------------------------
+// --- Escalations ----------------------------------------------------------------------------
 
 function escalate(kind, reason) {
   if (!isIn("ready")) return;
   outbox.add(room.dataset.escalateUrl, { assignment: current.assignment, kind, reason });
   leave(current.assignment);
-  handedOn = kind === "unsure" ? "Sent to a lead" : "Reported";
-  say(`${handedOn}; it cannot be taken back here. Next pair.`);
+  escalated = kind === "unsure" ? SENT : REPORTED;
+  announce(`${escalated} ${translate("Next pair.")}`);
   advance();
 }
 
-// A video that seems to be in order is reported only after a second look.
+// A video that seems to work is reported only after a confirmation.
 function cannotPlay() {
   if (!isSettled("ready")) return;
-  if (stage.trouble?.isFault) escalate("cannot-play", stage.trouble.text);
-  else notices.askAboutVideo(isCutOff(stage.trouble));
+  if (stage.problem?.isFault) escalate("cannot-play", stage.problem.text);
+  else notices.confirmReport(isCutOff(stage.problem));
 }
 
-// Whether the network may be to blame for what is wrong with the video.
-function isCutOff(trouble) {
-  return !trouble?.isFault && (trouble === AWAY || server.isAway || !navigator.onLine);
+// Return whether the network may be the cause of the video's problem.
+function isCutOff(problem) {
+  return !problem?.isFault && (problem === AWAY || server.isAway || !navigator.onLine);
 }
 
-function askForReason() {
+function openReasonDialog() {
   if (!isSettled("ready")) return;
   part("reason").value = "";
   dialogs.unsure.showModal();
 }
 
-// The time on the pair begins when the annotator has read them.
+// The time on the pair starts when the annotator has read the guidelines.
 function onGuidelinesRead() {
-  if (isIn("ready")) viewing.beginAgain();
+  if (isIn("ready")) viewing.restart();
 }
 
-// --- What comes from elsewhere --------------------------------------------------------------
+// --- Other tabs, the server and the browser -------------------------------------------------
 
-function onRefused({ body }, said) {
+function onRefused({ body }, detail) {
   history?.remove(body.assignment);
-  notices.tellRefused(said);
+  notices.showRefusal(detail);
 }
 
-// In another tab, by the same person.
+// The same person has answered a pair in another tab.
 function onAnswered({ assignment, countsIn }) {
   queue.leave(assignment);
   if (countsIn === campaign) tally.add(1);
   if (current?.assignment !== assignment || !isIn("ready")) return;
-  say("You have answered this pair in another tab. Next pair.");
+  announce(translate("You have answered this pair in another tab. Next pair."));
   advance();
 }
 
-// The page is shown again from the browser's memory; what it held went back when it was left.
-function startAnew() {
+// The browser shows the page again from its memory. Its pairs were released when it was left.
+function restart() {
   const isFree = !isIn("sending", "feedback");
   if (isFree && current) queue.putBack(current);
   if (isFree) queue.shown = null;
@@ -304,19 +320,19 @@ function startAnew() {
   if (isFree) advance();
 }
 
-// What is held and not answered goes back at once, for others need not wait for the lease to end.
+// Release unanswered pairs at once, so that others need not wait for the leases to end.
 window.addEventListener("pagehide", () => {
   server.post(room.dataset.releaseUrl, {});
-  tabs.tellLeft();
+  tabs.sendLeft();
 });
 window.addEventListener("pageshow", (event) => {
-  if (event.persisted) startAnew();
+  if (event.persisted) restart();
 });
 window.addEventListener("beforeunload", (event) => {
-  if (outbox.waiting.length > 0) event.preventDefault();
+  if (outbox.unsent.length > 0) event.preventDefault();
 });
 
-// --- Beginning ------------------------------------------------------------------------------
+// --- Start ----------------------------------------------------------------------------------
 
 function setSpeed(direction) {
   part("speed").textContent = `${stage.changeSpeed(direction)}×`;
@@ -332,11 +348,14 @@ connect({
   answer,
   actions: {
     undo,
-    unsure: askForReason,
+    unsure: openReasonDialog,
     "cannot-play": cannotPlay,
     play: () => (isIn("feedback") ? goOn() : stage.toggle()),
     "frame-back": () => stage.step(-1),
     "frame-on": () => stage.step(1),
+    "second-back": () => stage.skip(-1),
+    "second-on": () => stage.skip(1),
+    sound: () => stage.toggleSound(),
     slower: () => setSpeed(-1),
     faster: () => setSpeed(1),
     sheet: toggleSheet,
@@ -346,24 +365,24 @@ connect({
 });
 part("unsure-form").addEventListener("submit", () => escalate("unsure", part("reason").value));
 part("report-form").addEventListener("submit", () => {
-  escalate("cannot-play", part("video-reason").textContent || "The page itself saw no fault.");
+  escalate("cannot-play", part("video-reason").textContent || translate("The page found no problem."));
 });
 part("stage").addEventListener("click", () => stage.toggle());
-part("again").addEventListener("click", () => {
-  // What was in the way may be on another page by now: a consent, a training that was passed.
+part("retry").addEventListener("click", () => {
+  // The annotator may have accepted a consent text or passed the training on another page.
   if (queue.refusal) location.reload();
-  queue.lookAgain();
+  queue.reopen();
   advance();
 });
 setSpeed(0);
 history?.load();
 await outbox.open();
 tally.add(outbox.countIn(campaign));
-// Answered before a reload, and not yet told whether it was right.
-const untold = isTraining ? outbox.waiting.find(({ item }) => item) : null;
-if (untold) {
-  show(untold.item);
-  waitForFeedback(untold);
+// An answer from before a reload that has no feedback yet.
+const pendingFeedback = isTraining ? outbox.unsent.find(({ item }) => item) : null;
+if (pendingFeedback) {
+  show(pendingFeedback.item);
+  waitForFeedback(pendingFeedback);
 } else {
   advance();
 }

@@ -1,14 +1,17 @@
-// What keys do. Which key does what is the person's choice and comes with the page.
+// The keyboard. The annotator's choice of keys is part of the page.
 
-// `bindings` name what a key does, `actions` do it. `isDeaf()` tells when keys are for somebody
-// else, such as an open dialog.
-export function listenToKeys({ bindings, actions, isDeaf }) {
+const MOVES_SLIDER = new Set([
+  "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown",
+]);
+
+// `bindings`: the name of an action for each key. `actions`: functions by name. `isBlocked()` returns
+// whether keys belong to something else, such as an open dialog.
+export function listenToKeys({ bindings, actions, isBlocked }) {
   document.addEventListener("keydown", (event) => {
-    if (isDeaf() || event.isComposing || isChord(event)) return;
-    // Text fields keep every key.
-    if (event.target.closest("input, textarea, select")) return;
+    if (isBlocked() || event.isComposing || isChord(event)) return;
+    if (belongsToField(event)) return;
     const isButton = event.target.closest("button, a, summary");
-    // A focused button keeps its own space and enter, but a key held down presses it once.
+    // Space and Enter press a focused button, but only once while the key is held down.
     if (isButton && (event.key === " " || event.key === "Enter")) {
       if (event.repeat) event.preventDefault();
       return;
@@ -20,13 +23,19 @@ export function listenToKeys({ bindings, actions, isDeaf }) {
   });
 }
 
+// Text fields keep every key. A slider keeps only the keys that move it.
+function belongsToField({ key, target }) {
+  const field = target.closest("input, textarea, select");
+  return field !== null && (field.type !== "range" || MOVES_SLIDER.has(key));
+}
+
 function nameOf({ key }) {
   if (key === " ") return "Space";
   return key.length === 1 ? key.toLowerCase() : key;
 }
 
-// A browser's or a screen reader's own. On some keyboards [ and ] are written with AltGr, which
-// counts as Ctrl and Alt.
+// Chords belong to the browser or screen reader. Some keyboards type [ and ] with AltGr, which counts
+// as Ctrl and Alt.
 function isChord(event) {
   if (event.metaKey) return true;
   return (event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph");

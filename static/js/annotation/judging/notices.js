@@ -1,71 +1,93 @@
-// What the person is told beside the pair.
+// Messages around the pair.
 
 import { dialogs, part, room } from "./room.js";
+import { formatNumber, translate } from "./texts.js";
 
-const FEW_WAITING = 3;
-// By then a person knows that a finger answers.
-const SWIPE_TOLD = 5;
+const FEW_UNSENT = 3;
+const SWIPES_KEY = "hearth-swipes";
+// After this many swipes in this browser the hint is hidden.
+const SWIPE_HINT_MAX = 5;
 
-export function tellJudged(count) {
-  part("judged").textContent = count.toLocaleString("en");
-  if (part("swipe")) part("swipe").hidden = count >= SWIPE_TOLD;
+export function showJudged(count) {
+  part("judged").textContent = formatNumber(count);
 }
 
-// What is wrong with the video, or null. Where the network may be to blame (`isCutOff`), nobody is asked to
-// report it.
-export function tellOfVideo(trouble, isCutOff) {
-  part("video-problem").hidden = !trouble;
-  part("video-reason").textContent = trouble?.text ?? "";
+// The hint that a swipe answers. Style sheets show it only on touch screens.
+function showSwipeHint() {
+  if (part("swipe")) part("swipe").hidden = swipes() >= SWIPE_HINT_MAX;
+}
+
+export function countSwipe() {
+  localStorage.setItem(SWIPES_KEY, swipes() + 1);
+  showSwipeHint();
+}
+
+function swipes() {
+  return Number(localStorage.getItem(SWIPES_KEY)) || 0;
+}
+
+export function showSound(hasSound) {
+  part("sound").ariaPressed = hasSound;
+}
+
+// Show the problem of the video, or none (null). If the network may be the cause (`isCutOff`), the
+// annotator is not asked to report it.
+export function showVideoProblem(problem, isCutOff) {
+  part("video-problem").hidden = !problem;
+  part("video-reason").textContent = problem?.text ?? "";
   part("video-report").hidden = isCutOff;
 }
 
-export function tellUnseen(isTold) {
-  part("unseen").hidden = !isTold;
+export function showUnseen(isShown) {
+  part("unseen").hidden = !isShown;
 }
 
-// Asks whether the video is to be reported all the same.
-export function askAboutVideo(isCutOff) {
+// Ask whether to report a video that seems to work.
+export function confirmReport(isCutOff) {
   part("report-cut-off").hidden = !isCutOff;
   part("report-sound").hidden = isCutOff;
   dialogs.report.showModal();
 }
 
-// Of the pair that is shown, or the one before it; empty where there is nothing to remark.
-export function remark(text) {
-  part("remark").textContent = text;
-  part("remark").hidden = text === "";
+// Show a note about this pair or the previous one. An empty text hides it.
+export function showNote(text) {
+  part("pair-note").textContent = text;
+  part("pair-note").hidden = text === "";
 }
 
-export function tellOfPlaying(isPlaying) {
+export function showPlaying(isPlaying) {
   part("play").dataset.playing = isPlaying;
-  part("play").ariaLabel = isPlaying ? "Pause" : "Play";
+  part("play").ariaLabel = translate(isPlaying ? "Pause" : "Play");
 }
 
-// That answers wait, and what for. A few that wait for a moment are no news.
-export function tellOfServer(server, outbox, queue) {
-  const count = outbox.waiting.length;
+// Show how many answers are unsent and why. A few that are being sent are not shown.
+export function showConnection(server, outbox, queue) {
+  const count = outbox.unsent.length;
   const { isSignedOut } = server;
   const isAway = server.isAway && (count > 0 || queue.items.length === 0);
-  const isTold = count > FEW_WAITING || (count > 0 && (isSignedOut || isAway));
-  part("waiting").textContent = `${count} waiting`;
-  part("waiting").hidden = !isTold;
+  const isShown = count > FEW_UNSENT || (count > 0 && (isSignedOut || isAway));
+  part("unsent").textContent = translate("{count} unsent", { count });
+  part("unsent").hidden = !isShown;
   part("signed-out").hidden = !isSignedOut;
   part("offline").hidden = !isAway;
-  part("no-store").hidden = outbox.isStored || !isTold;
+  part("no-store").hidden = outbox.isStored || !isShown;
 }
 
-export function tellRefused(reason) {
+export function showRefusal(reason) {
   part("refused-reason").textContent = reason;
   part("refused").hidden = false;
 }
 
-export function tellBreak(minutes) {
-  part("break-minutes").textContent = minutes;
+export function suggestBreak(minutes) {
+  part("break-text").textContent = translate(
+    "You have been judging for {minutes} minutes. Consider taking a short break.",
+    { minutes },
+  );
   part("break").hidden = false;
 }
 
-// Why there is no pair, in the server's words where it has given any.
-export function tellEmpty(refusal) {
+// Show that there is no pair, with the server's reason if it gave one.
+export function showEmpty(refusal) {
   part("refusal").textContent = refusal;
   part("refusal").hidden = refusal === "";
   part("done").hidden = refusal !== "";
@@ -73,6 +95,7 @@ export function tellEmpty(refusal) {
   part("empty").focus({ preventScroll: true });
 }
 
+showSwipeHint();
 room.querySelectorAll("[data-dismiss]").forEach((button) => {
   button.addEventListener("click", () => {
     button.closest(".notice").hidden = true;

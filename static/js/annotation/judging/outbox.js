@@ -1,40 +1,39 @@
-// Answers on their way to the server. They are stored before they are sent, so a reload, a crash or
-// an hour without a network loses none; each has a UUID made once, so sending it again cannot count
-// it twice.
+// Unsent answers. They are stored before they are sent, so that a reload, a crash or an hour offline
+// loses none. Each has its own UUID, so that an answer that is sent twice counts once.
 
-import { Store } from "./store.js";
+import { AnswerStore } from "./store.js";
 
 const RETRY_SECONDS = [1, 2, 5, 10, 30];
-// Answers to be tried again; any other from 400 to 499 will be the same for ever.
+// Answers with these statuses are sent again. Any other status from 400 to 499 is final.
 const LATER = new Set([401, 403, 408, 425, 429]);
 
 export class Outbox {
-  // `onChange()` is called where there are more or fewer `waiting`, `onRefused(answer, said)` where
-  // the server does not take an answer, or keeps it without counting it, `onCaughtUp()` where all
-  // are sent after some had to wait or were refused. `onGuideline(version, campaign)` is called
-  // with the campaign of an answer and the current version of its guidelines.
+  // `onChange()` is called when the number of `unsent` answers changes. `onRefused(answer, detail)` is
+  // called when the server refuses an answer, or keeps it without counting it. `onCaughtUp()` is
+  // called when all are sent after some were delayed or refused. `onGuideline(version, campaign)` is
+  // called with the campaign of an answer and the current version of its guidelines.
   constructor({ server, owner, onChange, onRefused, onCaughtUp, onGuideline }) {
     Object.assign(this, { server, owner, onChange, onRefused, onCaughtUp, onGuideline });
-    this.store = new Store();
-    this.waiting = [];
+    this.store = new AnswerStore();
+    this.unsent = [];
     this.listeners = new Map();
     this.sending = false;
     this.isBehind = false;
     this.failures = 0;
     this.isStored = true;
-    // Perhaps the person comes back from signing in, in another window or tab.
+    // The annotator may have signed in again in another window or tab.
     window.addEventListener("online", () => this.retryNow());
     window.addEventListener("focus", () => this.retryNow());
     document.addEventListener("visibilitychange", () => this.retryNow());
   }
 
-  // What was left from before this page was opened is sent first.
+  // Answers from before this page was opened are sent first.
   async open() {
     try {
       const stored = await this.store.open();
-      // Another person's answers on this machine wait for that person.
+      // Answers of another person on this computer are left for that person.
       const own = stored.filter((answer) => answer.owner === this.owner);
-      this.waiting.unshift(...own.toSorted((a, b) => a.at - b.at));
+      this.unsent.unshift(...own.toSorted((a, b) => a.at - b.at));
       this.isBehind = own.length > 0;
     } catch {
       this.isStored = false;
@@ -43,9 +42,8 @@ export class Outbox {
     this.send();
   }
 
-  // `body` is what `url` is sent, with the answer's UUID as its `client_key`. `item` is kept with
-  // it, to show the pair once the outcome is known. So are its `campaign` and the campaign that it
-  // `countsIn`.
+  // Send `body` to `url` with a new UUID as its `client_key`. `item` is stored with the answer, to show
+  // the pair again with the response. So are its `campaign` and the campaign that it `countsIn`.
   add(url, body, { item = null, countsIn = null, campaign = null } = {}) {
     const client_key = crypto.randomUUID();
     const answer = {
@@ -58,27 +56,27 @@ export class Outbox {
       countsIn,
       campaign,
     };
-    this.waiting.push(answer);
+    this.unsent.push(answer);
     this.onChange();
     this.store.put(answer);
     this.send();
     return answer;
   }
 
-  // What the server says to an answer that waits, once it has it or has refused it for good.
-  outcome(answer) {
+  // Return the final response to an unsent answer.
+  response(answer) {
     return new Promise((resolve) => {
       this.listeners.set(answer.client_key, resolve);
     });
   }
 
-  // How many more a campaign will have counted once all are sent.
+  // Return how many unsent answers will count in a campaign.
   countIn(campaign) {
-    return this.waiting.filter((answer) => answer.countsIn === campaign).length;
+    return this.unsent.filter((answer) => answer.countsIn === campaign).length;
   }
 
-  isWaiting(assignment) {
-    return this.waiting.some((answer) => answer.body.assignment === assignment);
+  isUnsent(assignment) {
+    return this.unsent.some((answer) => answer.body.assignment === assignment);
   }
 
   retryNow() {
@@ -92,11 +90,11 @@ export class Outbox {
     this.sending = true;
     this.pause = 0;
     try {
-      while (this.waiting.length > 0 && (await this.sendOne(this.waiting[0]))) this.failures = 0;
+      while (this.unsent.length > 0 && (await this.sendOne(this.unsent[0]))) this.failures = 0;
     } finally {
       this.sending = false;
     }
-    if (this.waiting.length === 0) {
+    if (this.unsent.length === 0) {
       if (this.isBehind) this.onCaughtUp();
       this.isBehind = false;
       return;
@@ -107,26 +105,26 @@ export class Outbox {
     this.timer = setTimeout(() => this.send(), pause * 1000);
   }
 
-  // True where the server has the answer for good, or has refused it for good.
+  // Return whether the server has stored the answer or has refused it finally.
   async sendOne(answer) {
-    const outcome = await this.server.post(answer.url, answer.body);
-    const { status, said, isSignedOut } = outcome;
-    this.pause = outcome.retryAfter;
+    const response = await this.server.post(answer.url, answer.body);
+    const { status, detail, isSignedOut } = response;
+    this.pause = response.retryAfter;
     const isTaken = status === 200 || status === 201;
-    const isRefused = isFinalRefusal(outcome);
-    if (isTaken || isRefused) this.forget(answer, outcome);
-    if (isTaken) this.onGuideline(outcome.guideline, answer.campaign);
+    const isRefused = isFinalRefusal(response);
+    if (isTaken || isRefused) this.forget(answer, response);
+    if (isTaken) this.onGuideline(response.guideline, answer.campaign);
     if (isRefused) this.isBehind = true;
-    if (isRefused || (status === 403 && !isSignedOut)) this.onRefused(answer, said);
+    if (isRefused || (status === 403 && !isSignedOut)) this.onRefused(answer, detail);
     this.onChange();
     return isTaken || isRefused;
   }
 
   // The oldest answer needs no more sending.
-  forget(answer, outcome) {
-    this.waiting.shift();
+  forget(answer, response) {
+    this.unsent.shift();
     this.store.delete(answer.client_key);
-    this.listeners.get(answer.client_key)?.(outcome);
+    this.listeners.get(answer.client_key)?.(response);
     this.listeners.delete(answer.client_key);
   }
 }

@@ -1,22 +1,22 @@
-// The pairs that come next: claimed a batch at a time, made ready before they are shown.
+// The next pairs. They are claimed in batches and loaded before they are shown.
 
 const CLAIM = 10;
 const REFILL_BELOW = 5;
 const PRELOAD = 3;
 const RETRY_MS = 3000;
 const WAIT_MS = 300;
-// Leases last for half an hour; what was claimed longer ago than this may be another's by now.
+// A lease lasts half an hour. Pairs claimed longer ago than this may be assigned to others.
 const STALE_MS = 25 * 60 * 1000;
-// Not, or no longer, open to this person: asking again by itself would not help.
+// The campaign is not open to this annotator, so that repeating the request would not help.
 const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {
-  // `prepare(items)` is told which pairs come next. `isOnItsWay(assignment)` tells whether an
-  // answer to it has yet to reach the server. `onAsk()` is called before each claim, and what it
-  // returns with how many pairs the server says are judged. `onGuideline(version)` is called with
-  // the current version of the campaign's guidelines.
-  constructor({ server, url, prepare, isOnItsWay, onAsk, onGuideline }) {
-    Object.assign(this, { server, url, prepare, isOnItsWay, onAsk, onGuideline });
+  // `prepare(items)` is called with the pairs that come next. `isUnsent(assignment)` returns whether
+  // an answer has not reached the server yet. `onClaim()` is called before each claim; it returns a
+  // function that takes the number of judged pairs in the response. `onGuideline(version)` is called
+  // with the current version of the campaign's guidelines.
+  constructor({ server, url, prepare, isUnsent, onClaim, onGuideline }) {
+    Object.assign(this, { server, url, prepare, isUnsent, onClaim, onGuideline });
     this.items = [];
     this.shown = null;
     this.gone = new Set();
@@ -25,7 +25,7 @@ export class Queue {
     this.claimedAt = Infinity;
   }
 
-  // The next item, or null where there is none for this person now.
+  // Return the next item, or null if there is none for this annotator now.
   async next() {
     if (Date.now() - this.claimedAt > STALE_MS) await this.renew();
     while (this.items.length === 0 && !this.isExhausted) await this.refill();
@@ -36,39 +36,38 @@ export class Queue {
     return item;
   }
 
-  // Put an item back in front: for undo.
+  // Put an item back to the front, after an undo.
   putBack(item) {
     this.items.unshift(item);
     this.prepareNext();
   }
 
-  // Answered or handed on: it does not come again.
+  // Remove an answered or escalated pair, which does not come again.
   leave(assignment) {
     this.gone.add(assignment);
     this.items = this.items.filter((item) => item.assignment !== assignment);
   }
 
-  lookAgain() {
+  reopen() {
     this.isExhausted = false;
     this.refusal = "";
   }
 
-  // What was claimed may have been given back: take what the server says instead, if it can be
-  // asked.
+  // Claim again, because the pairs may have been released. Keep them if the server cannot be reached.
   async renew() {
     const before = this.items;
     this.items = [];
-    this.lookAgain();
+    this.reopen();
     if (!(await this.refill())) this.items.push(...before);
   }
 
-  // Ask the server, though there are pairs enough; not before it has said what it was asked.
-  async ask() {
+  // Claim although there are enough pairs, after the current claim has ended.
+  async refillNow() {
     await this.refilling;
     await this.refill();
   }
 
-  // One claim at a time. True where the server has said what there is.
+  // Claim, one request at a time. Returns whether the server has responded.
   refill() {
     this.refilling ??= this.claim().finally(() => {
       this.refilling = null;
@@ -77,14 +76,14 @@ export class Queue {
   }
 
   async claim() {
-    const hear = this.onAsk();
+    const setJudged = this.onClaim();
     const outcome = await this.server.post(this.url, { count: CLAIM });
-    const { status, body, said, isSignedOut } = outcome;
+    const { status, body, detail, isSignedOut } = outcome;
     if (status === 200) {
       this.onGuideline(outcome.guideline);
-      hear(body.judged);
+      setJudged(body.judged);
       await this.take(body.items);
-    } else if (REFUSED.has(status) && !isSignedOut) this.close(said);
+    } else if (REFUSED.has(status) && !isSignedOut) this.close(detail);
     else {
       if (this.items.length === 0) await pause(RETRY_MS);
       return false;
@@ -92,29 +91,29 @@ export class Queue {
     return true;
   }
 
-  // A claim brings what is held already, too: known items are dropped, and so are those whose
-  // answer is still on its way, perhaps since before a reload.
+  // A claim also returns the pairs that the annotator holds already. Drop those that are in the queue,
+  // and those with an unsent answer, possibly from before a reload.
   async take(items) {
     this.claimedAt = Date.now();
-    const known = new Set([this.shown, ...this.items].map((item) => item?.assignment));
+    const queued = new Set([this.shown, ...this.items].map((item) => item?.assignment));
     const isFresh = ({ assignment }) =>
-      !known.has(assignment) && !this.gone.has(assignment) && !this.isOnItsWay(assignment);
+      !queued.has(assignment) && !this.gone.has(assignment) && !this.isUnsent(assignment);
     this.items.push(...items.filter(isFresh));
     this.prepareNext();
     if (this.items.length > 0) return;
-    // Answers under way make room for new pairs once they are stored; without any, that was all.
-    if (items.some((item) => this.isOnItsWay(item.assignment))) await pause(WAIT_MS);
+    // Once unsent answers are stored, new pairs can be assigned. Without any, there are no more.
+    if (items.some((item) => this.isUnsent(item.assignment))) await pause(WAIT_MS);
     else this.isExhausted = true;
   }
 
-  // The server hands out nothing, and has taken back what it had handed out.
+  // The server assigns no pairs, and has released those that were assigned.
   close(reason) {
     this.isExhausted = true;
     this.refusal = reason;
     this.items = [];
   }
 
-  // Those to be ready: the one that is shown, or about to be, and the next.
+  // The pair that is shown or about to be, and the next ones to load.
   get coming() {
     return [this.shown, ...this.items.slice(0, PRELOAD)].filter(Boolean);
   }

@@ -1,8 +1,8 @@
-// The room's parts in the page, and the state that it is in: loading, ready, empty, and in training
-// sending and feedback.
+// The elements of the room, and its state: loading, ready or empty, and in training also sending or
+// feedback.
 
-// A second press meant for the pair before must not answer the one that has just appeared.
-const DEAF_MS = 250;
+// A second press that is meant for the previous pair must not answer the one that has just appeared.
+const IGNORE_KEYS_MS = 250;
 
 export const room = document.getElementById("room");
 export const isTraining = "training" in room.dataset;
@@ -18,13 +18,13 @@ export function setState(state) {
   room.dataset.state = state;
   room.dataset.accepts = false;
   clearTimeout(settling);
-  settling = setTimeout(() => { room.dataset.accepts = true; }, DEAF_MS);
+  settling = setTimeout(() => { room.dataset.accepts = true; }, IGNORE_KEYS_MS);
   [...answers, part("unsure"), part("cannot-play")].forEach((button) => {
     button.disabled = state !== "ready";
   });
 }
 
-// Whether anything of the pair's video has been seen; before that, no answer to it is taken.
+// Set whether the annotator has seen the pair's video or sheet. Before that, no answer is accepted.
 export function setSeen(seen) {
   room.dataset.seen = seen;
   answers.forEach((button) => {
@@ -36,8 +36,8 @@ export function isSeen() {
   return room.dataset.seen === "true";
 }
 
-// Which answer the pair has had before: the label, or null.
-export function markGiven(label) {
+// Mark the label of the earlier answer to the pair, or none (null).
+export function markEarlierAnswer(label) {
   answers.forEach((button) => {
     button.ariaPressed = label === null ? null : button.dataset.label === String(label);
   });
@@ -47,17 +47,17 @@ export function isIn(...states) {
   return states.includes(room.dataset.state);
 }
 
-// Whether a press is meant for what is on the screen: it has been there for long enough.
+// Return whether the room has been in the state long enough for a press to be meant for it.
 export function isSettled(state) {
   return isIn(state) && room.dataset.accepts === "true";
 }
 
-// What the label is called on its button.
+// Return the text on the label's button.
 export function textOf(label) {
   return answers.find((button) => button.dataset.label === String(label)).dataset.text;
 }
 
-// For screen readers, and sparingly.
-export function say(text) {
+// Have screen readers read a text. Use it sparingly.
+export function announce(text) {
   part("live").textContent = text;
 }

@@ -1,19 +1,19 @@
-// Calls of the server in the name of the person whose room this is: where somebody else has signed
-// in meanwhile on the same machine, the server answers 401, as to somebody who is signed out.
+// Requests to the server for the person who opened the room. If another person has signed in on the
+// same computer since, the server answers 401, as if no one was signed in.
 
 const WAIT_MS = 20_000;
 const GUIDELINE = "X-Hearth-Guideline";
-const NOTHING = {
+const NO_RESPONSE = {
   status: 0,
   body: {},
-  said: "",
+  detail: "",
   isSignedOut: false,
   retryAfter: 0,
   guideline: null,
 };
 
 export class Server {
-  // `onChange()` is called after each call; `isAway` and `isSignedOut` are what it has shown.
+  // `onChange()` is called after each request, which sets `isAway` and `isSignedOut`.
   constructor(owner, onChange) {
     this.owner = owner;
     this.onChange = onChange;
@@ -21,14 +21,14 @@ export class Server {
     this.isSignedOut = false;
   }
 
-  // Return the answer: its status (0 if there was none), its body, the reason if the server
+  // Return the response: its status (0 if there was none), its body, the reason if the server
   // refuses, and the current version of the campaign's guidelines (or null).
   async post(url, body) {
-    let outcome = NOTHING;
+    let outcome = NO_RESPONSE;
     try {
-      outcome = await understand(await this.send(url, body));
+      outcome = await readResponse(await this.send(url, body));
     } catch {
-      // No network, or a server that does not answer in time.
+      // Offline, or the server does not respond in time.
     }
     this.isAway = outcome.status === 0 || outcome.status >= 500;
     this.isSignedOut = outcome.isSignedOut;
@@ -75,23 +75,23 @@ export class Server {
   }
 }
 
-async function understand(response) {
+async function readResponse(response) {
   const { status, headers } = response;
   const body = await response.json().catch(() => ({}));
-  const said = typeof body.detail === "string" ? body.detail : "";
-  // The token went with the cookies; signing in brings both back.
-  const isSignedOut = status === 401 || (status === 403 && said.startsWith("CSRF"));
+  const detail = typeof body.detail === "string" ? body.detail : "";
+  // Without cookies the CSRF token is missing, too. Signing in restores both.
+  const isSignedOut = status === 401 || (status === 403 && detail.startsWith("CSRF"));
   return {
     status,
     body,
-    said,
+    detail,
     isSignedOut,
     retryAfter: Number(headers.get("Retry-After")) || 0,
     guideline: headers.has(GUIDELINE) ? Number(headers.get(GUIDELINE)) : null,
   };
 }
 
-// Read at each call: signing in in another tab changes it.
+// Read it at each request, because signing in in another tab changes it.
 function csrfToken() {
   const cookie = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="));
   return cookie ? decodeURIComponent(cookie.split("=")[1]) : "";

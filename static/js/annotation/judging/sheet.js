@@ -1,11 +1,13 @@
-// The contact sheet: eight moments of the video in one picture, beside it or below it, if a person
-// wants it. The choice stays with the person.
+// The contact sheet: eight frames of the video in one picture, next to the video or below it. The
+// choice to show it stays in this browser.
+
+import { translate } from "./texts.js";
 
 const KEY = "hearth-sheet";
 
 export class Sheet {
-  // `box` and `button` are null in campaigns without contact sheets. `onSeen()` is called once the
-  // person has eight moments of the pair before them; from then on it `wasSeen`.
+  // `box` and `button` are null in campaigns without contact sheets. `onSeen()` is called when the
+  // pair's sheet is on the screen, and `wasSeen` is true from then on.
   constructor(box, button, { onSeen }) {
     Object.assign(this, { box, button, onSeen });
     this.wasSeen = false;
@@ -14,12 +16,12 @@ export class Sheet {
     button?.setAttribute("aria-pressed", this.isOpen);
   }
 
-  // Fetched ahead only for those who look at them.
+  // Sheets are loaded ahead only while they are shown.
   prepare(items) {
     if (!this.isOpen) return;
-    const wanted = new Set(items.map((item) => item.assignment));
+    const needed = new Set(items.map((item) => item.assignment));
     for (const assignment of this.pictures.keys()) {
-      if (!wanted.has(assignment)) this.pictures.delete(assignment);
+      if (!needed.has(assignment)) this.pictures.delete(assignment);
     }
     items.forEach((item) => this.pictureOf(item));
   }
@@ -28,7 +30,7 @@ export class Sheet {
     if (!item?.sheet) return null;
     if (!this.pictures.has(item.assignment)) {
       const picture = new Image();
-      picture.alt = "Eight moments of the video, from its start to its end";
+      picture.alt = translate("Eight frames of the video, from start to end");
       picture.decoding = "async";
       picture.src = item.sheet;
       this.pictures.set(item.assignment, picture);

@@ -1,40 +1,44 @@
-// The videos: one is shown, the next ones are ready behind it.
+// The videos: one is shown, and the next ones are loaded.
 
 import { AWAY, Clip, LATE, NO_PICTURE, NO_VIDEO } from "./clip.js";
 
 const FIRST_FRAME_MS = 8000;
 const RETRY_MS = 3000;
-const KEPT_BEHIND = 2;
+const BEHIND_MAX = 2;
 const SPEEDS = [0.5, 0.75, 1, 1.5, 2];
 const SPEED_KEY = "hearth-speed";
+const SOUND_KEY = "hearth-sound";
 // Clips have 24 to 30 frames a second; a step of this length never skips one by much.
 const FRAME_SECONDS = 1 / 25;
 
 export class Stage {
-  // `onBroken(trouble)` and `onPlayable()` are about the video that is shown, `onPlaying(playing)`
-  // tells when it starts and stops.
-  constructor(box, { onBroken, onPlayable, onPlaying = () => {} }) {
-    Object.assign(this, { box, onBroken, onPlayable, onPlaying });
+  // `onBroken(problem)` and `onPlayable()` are called about the video that is shown, and
+  // `onPlaying(isPlaying)` when it starts and stops. `onSound(hasSound)` is called when the sound is turned on or
+  // off, and `onJump()` before the position changes other than by playing.
+  constructor(box, { onBroken, onPlayable, onPlaying = () => {}, onSound = () => {}, onJump = () => {} }) {
+    Object.assign(this, { box, onBroken, onPlayable, onPlaying, onSound, onJump });
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.clips = new Map();
     this.behind = [];
     this.speed = Number(localStorage.getItem(SPEED_KEY)) || 1;
+    this.hasSound = localStorage.getItem(SOUND_KEY) === "on";
+    this.onSound(this.hasSound);
   }
 
   get video() {
     return this.clip?.video;
   }
 
-  // What is wrong with the video that is shown, or null.
-  get trouble() {
-    return this.item && !this.clip ? NO_VIDEO : (this.clip?.trouble ?? null);
+  // The problem of the video that is shown, or null.
+  get problem() {
+    return this.item && !this.clip ? NO_VIDEO : (this.clip?.problem ?? null);
   }
 
-  // Fetch the videos of these items, each once, and let go of what is neither coming nor near.
+  // Fetch the videos of these items, each once, and release those that are no longer needed.
   prepare(items) {
-    const wanted = new Set([...items, ...this.behind].map((item) => item.assignment));
+    const needed = new Set([...items, ...this.behind].map((item) => item.assignment));
     for (const [assignment, clip] of this.clips) {
-      if (wanted.has(assignment)) continue;
+      if (needed.has(assignment)) continue;
       this.clips.delete(assignment);
       clip.release();
     }
@@ -44,17 +48,17 @@ export class Stage {
   clipOf(item) {
     if (!item.video) return null;
     if (!this.clips.has(item.assignment)) {
-      const clip = new Clip(item.video, () => this.tell(clip));
+      const clip = new Clip(item.video, () => this.report(clip));
       const { video } = clip;
-      const tellPlaying = () => video === this.video && this.onPlaying(!video.paused);
-      ["play", "pause"].forEach((event) => video.addEventListener(event, tellPlaying));
+      const sendPlaying = () => video === this.video && this.onPlaying(!video.paused);
+      ["play", "pause"].forEach((event) => video.addEventListener(event, sendPlaying));
       video.addEventListener("loadeddata", () => this.check(clip));
       this.clips.set(item.assignment, clip);
     }
     return this.clips.get(item.assignment);
   }
 
-  // Show an item's video; the one shown before stays near for an undo.
+  // Show an item's video. The earlier one stays loaded for an undo.
   show(item) {
     clearTimeout(this.timer);
     this.video?.pause();
@@ -66,32 +70,75 @@ export class Stage {
       return;
     }
     this.keepBehind(item);
-    if (!this.trouble?.isFault) this.clip.stream();
+    if (!this.problem?.isFault) this.clip.stream();
     this.start();
   }
 
   start() {
     this.video.playbackRate = this.speed;
-    this.timer = setTimeout(() => this.tell(this.clip, late()), FIRST_FRAME_MS);
-    if (this.trouble) this.tell(this.clip);
+    this.timer = setTimeout(() => this.report(this.clip, late()), FIRST_FRAME_MS);
+    if (this.problem) this.report(this.clip);
     else this.check(this.clip);
-    if (!this.still.matches) this.video.play().catch(() => {});
+    if (!this.still.matches) this.play();
+  }
+
+  play() {
+    const { video } = this;
+    video.muted = !this.hasSound;
+    video.play().catch((error) => {
+      // Browsers refuse to play sound before the annotator has used the page.
+      if (error.name !== "NotAllowedError" || video !== this.video || video.muted) return;
+      video.muted = true;
+      video.play().catch(() => {});
+    });
   }
 
   toggle() {
     if (!this.video) return;
-    if (this.video.paused) this.video.play().catch(() => {});
+    if (this.video.paused) this.play();
     else this.video.pause();
   }
 
-  // One frame back (-1) or on (1).
+  // Turn the sound on or off. The choice stays in this browser.
+  toggleSound() {
+    const isHeard = this.hasSound && !this.video?.muted;
+    this.hasSound = !isHeard;
+    localStorage.setItem(SOUND_KEY, this.hasSound ? "on" : "off");
+    if (this.video) this.video.muted = !this.hasSound;
+    this.onSound(this.hasSound);
+  }
+
+  // One frame back (-1) or forward (1).
   step(direction) {
     if (!this.video) return;
     this.video.pause();
-    this.video.currentTime = Math.max(0, this.video.currentTime + direction * FRAME_SECONDS);
+    this.skip(direction * FRAME_SECONDS);
   }
 
-  // Slower (-1) or faster (1); the choice stays with the person. Returns the new speed.
+  // Some seconds back (negative) or forward.
+  skip(seconds) {
+    if (this.video) this.seek(this.video.currentTime + seconds);
+  }
+
+  seek(seconds) {
+    if (!this.video) return;
+    this.onJump();
+    this.video.currentTime = Math.min(Math.max(0, seconds), this.video.duration || seconds);
+  }
+
+  // Pause while the annotator drags the timeline.
+  hold() {
+    if (!this.video) return;
+    this.resumes = !this.video.paused;
+    this.video.pause();
+  }
+
+  release() {
+    if (this.video && this.resumes) this.play();
+    this.resumes = false;
+  }
+
+  // Slower (-1) or faster (1). The choice stays in this browser. Returns the new speed.
   changeSpeed(direction) {
     const place = SPEEDS.indexOf(this.speed) + direction;
     this.speed = SPEEDS[Math.min(Math.max(place, 0), SPEEDS.length - 1)] ?? 1;
@@ -100,24 +147,24 @@ export class Stage {
     return this.speed;
   }
 
-  // The first frame of a clip is here, or should be.
+  // Check a clip whose first frame has been loaded, or should have been.
   check(clip) {
     if (clip.video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
     const { videoWidth, videoHeight } = clip.video;
-    if (videoWidth === 0) clip.trouble = NO_PICTURE;
+    if (videoWidth === 0) clip.problem = NO_PICTURE;
     else clip.video.style.setProperty("--shape", videoWidth / videoHeight);
     if (clip !== this.clip) return;
     clearTimeout(this.timer);
-    if (clip.trouble) this.tell(clip);
+    if (clip.problem) this.report(clip);
     else this.onPlayable();
   }
 
-  // Say what is wrong, if the clip is the one that is shown; what may pass is tried again.
-  tell(clip, trouble = clip.trouble) {
+  // Report the problem if this clip is shown. If the server cannot be reached, try again later.
+  report(clip, problem = clip.problem) {
     if (clip !== this.clip) return;
     clearTimeout(this.timer);
-    this.onBroken(trouble);
-    if (trouble === AWAY) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
+    this.onBroken(problem);
+    if (problem === AWAY) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
   }
 
   retry(clip) {
@@ -129,7 +176,7 @@ export class Stage {
   keepBehind(item) {
     this.behind = this.behind.filter((other) => other.assignment !== item.assignment);
     this.behind.push(item);
-    this.behind = this.behind.slice(-KEPT_BEHIND - 1);
+    this.behind = this.behind.slice(-BEHIND_MAX - 1);
   }
 }
 

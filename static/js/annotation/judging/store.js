@@ -1,7 +1,7 @@
-// What this browser keeps of unsent answers, in IndexedDB: they outlast a reload, a crash and a
-// day without a network. Some private windows have no such store; then nothing is kept.
+// Unsent answers in the browser's IndexedDB, which survive a reload, a crash and a day offline. Some
+// private windows have no such store. Then answers are not stored.
 
-export class Store {
+export class AnswerStore {
   async open() {
     const request = indexedDB.open("hearth-outbox", 1);
     request.addEventListener("upgradeneeded", () => {
@@ -19,7 +19,7 @@ export class Store {
     this.write((answers) => answers.delete(key));
   }
 
-  // A store that was cleared or is full must not keep an answer from being sent.
+  // Answers are sent even if the store was cleared or is full.
   write(change) {
     if (!this.db) return;
     try {

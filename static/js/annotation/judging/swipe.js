@@ -1,4 +1,4 @@
-// A finger drawn across the video answers, as the two buttons do.
+// A swipe across the video answers, as the two buttons do.
 
 const FAR = 80;
 

@@ -1,9 +1,8 @@
-// Other tabs of the same browser, in which the same person judges too.
+// Messages between tabs of this browser in which the same person judges.
 
 export class Tabs {
-  // `onAnswered({ assignment, countsIn })`: another tab has answered the pair, which counts as one
-  // more in that campaign, or in none. `onLeft()`: another tab was closed, and with it went what the
-  // person held.
+  // `onAnswered({ assignment, countsIn })`: another tab has answered the pair, which counts in that
+  // campaign, or in none. `onLeft()`: another tab was closed, which releases the person's pairs.
   constructor(owner, { onAnswered, onLeft }) {
     this.channel = new BroadcastChannel(`hearth-room-${owner}`);
     this.channel.addEventListener("message", ({ data }) => {
@@ -12,11 +11,11 @@ export class Tabs {
     });
   }
 
-  tellAnswered(assignment, countsIn) {
+  sendAnswered(assignment, countsIn) {
     this.channel.postMessage({ assignment, countsIn });
   }
 
-  tellLeft() {
+  sendLeft() {
     this.channel.postMessage(null);
   }
 }

@@ -1,10 +1,11 @@
-// How many pairs the person has judged here: counted as they answer, in this tab and in others, and
-// set right by what the server says whenever it hands out pairs.
+// The number of pairs that the annotator has judged here. Each answer counts immediately, in this tab
+// and in others, and each claim corrects the number.
 
 export class Tally {
-  // `waiting()` tells how many answers may not have reached the server, `tell(judged)` is told.
-  constructor(judged, { waiting, tell }) {
-    Object.assign(this, { judged, waiting, tell });
+  // `countUnsent()` returns how many answers may not have reached the server. `onChange(judged)` is
+  // called with the new number.
+  constructor(judged, { countUnsent, onChange }) {
+    Object.assign(this, { judged, countUnsent, onChange });
     this.added = 0;
   }
 
@@ -13,12 +14,12 @@ export class Tally {
     this.set(this.judged + count);
   }
 
-  // The server is being asked: what it says goes to the function that this returns. Answers go out
-  // at the same time, one by one; it may have counted those that did, or not yet.
-  ask() {
-    const known = this.waiting() - this.added;
+  // A claim starts. Returns a function that takes the server's number. Answers are sent at the same
+  // time, one by one, so the server may have counted some of them already.
+  startClaim() {
+    const known = this.countUnsent() - this.added;
     return (counted) => {
-      const least = counted + Math.max(0, this.waiting() - 1);
+      const least = counted + Math.max(0, this.countUnsent() - 1);
       const most = counted + known + this.added;
       this.set(Math.min(Math.max(this.judged, least), most));
     };
@@ -26,6 +27,6 @@ export class Tally {
 
   set(judged) {
     this.judged = judged;
-    this.tell(judged);
+    this.onChange(judged);
   }
 }

@@ -1,45 +1,83 @@
-// Training: an answer is right or wrong, and the person is told before the next pair comes.
+// Training: feedback on each answer before the next pair, and progress toward entry requirements.
+
+import { translate } from "./texts.js";
+
+// By whether the answer was correct, and whether the pair is relevant.
+const VERDICTS = {
+  "true-true": translate("Correct: relevant"),
+  "true-false": translate("Correct: not relevant"),
+  "false-true": translate("Wrong: the pair is relevant"),
+  "false-false": translate("Wrong: the pair is not relevant"),
+};
+
+const MET = "[data-requirement-met]";
+
+function isMarkedMet(requirement) {
+  return requirement.querySelector(MET)?.hidden === false;
+}
 
 export class Training {
   constructor({ part, textOf, onNext }) {
     Object.assign(this, { part, textOf });
-    this.gates = [...part("gates").querySelectorAll("[data-gate]")];
-    // The person's last answers, newest first.
-    this.right = [...part("gates").dataset.right].map(Number);
+    this.requirements = [...part("requirements").querySelectorAll("[data-requirement]")];
+    // Whether the annotator's last answers were correct, newest first.
+    this.right = [...part("requirements").dataset.right].map(Number);
     part("next").addEventListener("click", onNext);
     this.draw();
   }
 
-  // Show what the server says to an answer.
-  tell({ is_right, relevant, explanation }, label) {
-    const truth = relevant ? "relevant" : "not relevant";
-    this.part("verdict").textContent = is_right ? `Right: ${truth}` : `Wrong: it is ${truth}`;
-    this.part("given").textContent = is_right ? "" : `You said: ${this.textOf(label)}`;
+  // Show the feedback on an answer. Returns it as one text.
+  showFeedback({ is_right, relevant, explanation }, label) {
+    const verdict = VERDICTS[`${is_right}-${relevant}`];
+    this.part("verdict").textContent = verdict;
+    this.part("own-answer").textContent = is_right
+      ? ""
+      : translate("Your answer: {label}", { label: this.textOf(label) });
     this.part("explanation").textContent = explanation;
     this.part("feedback").dataset.right = is_right;
     this.right.unshift(Number(is_right));
     const opened = this.draw();
-    this.part("opened").textContent = opened.join(" ");
-    this.part("next").focus({ preventScroll: true });
-    return `${this.part("verdict").textContent}. ${explanation} ${opened.join(" ")}`.trim();
+    const texts = opened.map(({ name }) => translate("{name} is now open to you.", { name }));
+    this.part("opened").textContent = texts.join(" ");
+    this.offerJudging(opened[0]);
+    return `${verdict}. ${explanation} ${texts.join(" ")}`.trim();
   }
 
-  // Returns what to say of campaigns that have opened with the last answer.
+  // Return the campaigns that have opened with the last answer.
   draw() {
-    return this.gates.flatMap((gate) => this.drawGate(gate) ?? []);
+    const opened = this.requirements.filter((requirement) => this.updateRequirement(requirement));
+    const met = this.requirements.find((requirement) => isMarkedMet(requirement));
+    const link = this.part("judge-open");
+    link.hidden = !met;
+    if (met) link.href = met.dataset.url;
+    return opened.map(({ dataset }) => dataset);
   }
 
-  // How many of the last answers were right, and whether that opens a campaign.
-  drawGate(gate) {
-    const last = Number(gate.dataset.last);
-    const lately = this.right.slice(0, last);
-    const count = lately.reduce((sum, right) => sum + right, 0);
-    gate.querySelector("[data-gate-count]").textContent = `${count} of ${lately.length}`;
-    const isPassed = lately.length === last && count >= Number(gate.dataset.needed || Infinity);
-    const open = gate.querySelector("[data-gate-open]");
-    if (!open?.hidden || !isPassed) return null;
-    open.hidden = false;
-    gate.querySelector("[data-gate-closed]").hidden = true;
-    return `You are in: ${gate.dataset.name} is open to you now.`;
+  // Once a campaign is open, the main button leads to it.
+  offerJudging(campaign) {
+    const link = this.part("judge-now");
+    const next = this.part("next");
+    link.hidden = !campaign;
+    if (campaign) link.href = campaign.url;
+    next.classList.toggle("btn-primary", !campaign);
+    next.classList.toggle("btn-outline-secondary", Boolean(campaign));
+    (campaign ? link : next).focus({ preventScroll: true });
+  }
+
+  // Show how many of the last answers were correct. Returns whether that opens a campaign now.
+  updateRequirement(requirement) {
+    const last = Number(requirement.dataset.last);
+    const recent = this.right.slice(0, last);
+    const count = recent.reduce((sum, right) => sum + right, 0);
+    requirement.querySelector("[data-requirement-count]").textContent = translate("{count} of {total}", {
+      count,
+      total: recent.length,
+    });
+    const isMet = recent.length === last && count >= Number(requirement.dataset.needed || Infinity);
+    const met = requirement.querySelector(MET);
+    if (!met?.hidden || !isMet) return false;
+    met.hidden = false;
+    requirement.querySelector("[data-requirement-unmet]").hidden = true;
+    return true;
   }
 }

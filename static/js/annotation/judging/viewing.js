@@ -1,4 +1,4 @@
-// What the browser sees of a person at work on one pair: truthfully, and nothing beyond the pair.
+// Times that the browser measures while the annotator works on one pair.
 
 const DAY = 24 * 3600;
 
@@ -9,7 +9,7 @@ export class Viewing {
     document.addEventListener("visibilitychange", () => this.onVisibility());
   }
 
-  // A pair is shown from now on, with this video (or none).
+  // Start measuring a pair with this video (or null).
   begin(video) {
     this.stopListening?.abort();
     this.video = video ?? null;
@@ -24,14 +24,14 @@ export class Viewing {
   }
 
   // Begin the time on the pair again. A playing video sends no second event for this.
-  beginAgain() {
+  restart() {
     this.begin(this.video);
     const { video } = this;
     const plays = video && !video.paused && video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA;
     if (plays && !document.hidden) this.watched.start();
   }
 
-  // How long the pair has been shown, in seconds.
+  // The time since the pair was shown, in seconds.
   get seconds() {
     return rounded((performance.now() - this.shownAt) / 1000);
   }
@@ -52,7 +52,7 @@ export class Viewing {
     ["pause", "waiting", "emptied"].forEach((event) => video.addEventListener(event, stop, { signal }));
     if (video.requestVideoFrameCallback) this.nextFrame(video);
     else video.addEventListener("timeupdate", () => this.onFrame(video.currentTime), { signal });
-    // A frame that was decoded ahead of a video that stands still is no new frame.
+    // A paused video presents no frame after its first.
     const paint = () => requestAnimationFrame(() => this.onPaint(video));
     if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) paint();
     else video.addEventListener("loadeddata", paint, { signal });
@@ -66,16 +66,21 @@ export class Viewing {
     });
   }
 
-  // `time` is the frame's in the video: it falls where the video begins anew, and where somebody
-  // steps back, for which it is paused.
+  // `time` is the position in the video. It decreases when the video starts again, and when the
+  // annotator steps back, which pauses the video.
   onFrame(time, at = performance.now()) {
     this.see(at);
     if (this.lastFrame !== null && time < this.lastFrame && !this.video.paused) this.replays += 1;
     this.lastFrame = time;
   }
 
+  // The position is about to change other than by playing: a lower one is no replay.
+  jump() {
+    this.lastFrame = null;
+  }
+
   onPaint(video) {
-    // Of some files only the sound is there.
+    // Some files play only their sound.
     if (video === this.video && video.paused && video.videoWidth > 0) this.see(performance.now());
   }
 
@@ -118,7 +123,7 @@ class Stopwatch {
   }
 }
 
-// To the millisecond, and no more than the server takes: a pair may have been left open for days.
+// Round to milliseconds, up to the server's maximum, because a pair can stay open for days.
 function rounded(seconds) {
   return Math.min(Math.round(seconds * 1000) / 1000, DAY);
 }

@@ -1,4 +1,4 @@
-// Ranked lists side by side: keys, players, what lists share, and the link that leads back.
+// The comparison of ranked lists: keys, players, videos that lists share, and the link.
 
 const find = (selector) => document.querySelector(selector);
 const lists = Array.from(document.querySelectorAll(".compare-list"), (list) =>
@@ -7,7 +7,7 @@ const lists = Array.from(document.querySelectorAll(".compare-list"), (list) =>
 const items = lists.flat();
 const videos = items.map((item) => item.querySelector("video")).filter(Boolean);
 
-// Fields and players have their own use for keys.
+// Fields and players handle keys themselves.
 const OWN_KEYS = "input, select, textarea, video, [contenteditable]";
 const isFree = (event) => !event.target.closest(OWN_KEYS);
 
@@ -42,7 +42,7 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-// Who speaks to the computer, or strikes keys unawares, can do without single letters.
+// Single-letter keys can be turned off, because speech input can trigger them by accident.
 const LETTERS = "hearth-compare-letters";
 const letterBox = find("[data-letters]");
 if (letterBox) {
@@ -54,7 +54,7 @@ if (letterBox) {
 
 // --- In the lists -----------------------------------------------------------------------------
 
-// One of all videos is reached by Tab; arrows lead from it to the others.
+// Tab reaches one of the videos. Arrow keys move from it to the others.
 function makeReachable(item) {
   for (const other of items) {
     other.tabIndex = other === item ? 0 : -1;
@@ -93,24 +93,24 @@ for (const item of items) {
 }
 if (items.length) makeReachable(items[0]);
 
-// --- What lists share -------------------------------------------------------------------------
+// --- Videos that lists share -------------------------------------------------------------------------
 
-function show(looked) {
+function markShared(focused) {
   for (const item of items) {
-    const same = looked && item !== looked && item.dataset.video === looked.dataset.video;
+    const same = focused && item !== focused && item.dataset.video === focused.dataset.video;
     item.classList.toggle("is-shared", Boolean(same));
   }
 }
 
 for (const item of items) {
-  item.addEventListener("pointerenter", () => show(item));
-  item.addEventListener("focusin", () => show(item));
+  item.addEventListener("pointerenter", () => markShared(item));
+  item.addEventListener("focusin", () => markShared(item));
   for (const type of ["pointerleave", "focusout"]) {
-    item.addEventListener(type, () => show(document.activeElement?.closest(".found")));
+    item.addEventListener(type, () => markShared(document.activeElement?.closest(".found")));
   }
 }
 
-// --- Players: one plays at a time, or all that are in view --------------------------------------
+// --- Players: one plays at a time, or all visible ones --------------------------------------
 
 const playAll = find("[data-play-all]");
 let all = false;
@@ -123,7 +123,7 @@ const inView = new IntersectionObserver((entries) => {
 });
 
 for (const video of videos) {
-  // A player's bar covers half of so small a picture: it shows while it is used.
+  // The controls cover half of a small video, so they are visible only while it is used.
   const item = video.closest(".found");
   const used = () => item.matches(":hover") || item.contains(document.activeElement);
   video.controls = false;
@@ -154,15 +154,15 @@ if (playAll && videos.length) {
 
 const copy = find("[data-copy-link]");
 if (copy) {
-  const said = find("[data-copied]");
+  const status = find("[data-copied]");
   copy.hidden = false;
   copy.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(find("[data-link]").href);
-      said.textContent = "Copied.";
+      status.textContent = "Copied.";
     } catch {
-      // Only pages over HTTPS or of this machine may write to the clipboard.
-      said.textContent = "Your browser does not let the page copy: copy the address of the link.";
+      // Browsers allow this only over HTTPS and on localhost.
+      status.textContent = "Your browser does not allow copying. Copy the address of the link instead.";
     }
   });
 }

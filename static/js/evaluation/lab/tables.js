@@ -1,8 +1,8 @@
-// Tables that can be ordered by any column and, where they are long, narrowed down to some rows.
+// Tables that can be sorted by any column and filtered. Long ones begin with their first rows.
 
-const MANY = 8;
+const FIRST_ROWS = 20;
 const text = (cell) => cell.textContent.trim();
-// What is undefined has no number; it comes last in either direction.
+// An undefined value has no number. It comes last in either direction.
 const number = (cell) => (cell.dataset.value ? Number(cell.dataset.value) : NaN);
 
 function order(rows, column, isNumber, descending) {
@@ -15,7 +15,7 @@ function order(rows, column, isNumber, descending) {
   });
 }
 
-function makeSortable(table) {
+function makeSortable(table, changed) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   for (const [column, head] of heads.entries()) {
@@ -28,7 +28,7 @@ function makeSortable(table) {
     button.append(text(head), mark);
     head.replaceChildren(button);
     button.addEventListener("click", () => {
-      // Numbers begin with the highest, words with A.
+      // The first click sorts numbers from the highest and texts from A.
       const next = { ascending: "descending", descending: "ascending" };
       const direction = next[head.ariaSort] ?? (isNumber ? "descending" : "ascending");
       for (const other of heads) {
@@ -38,36 +38,58 @@ function makeSortable(table) {
       head.ariaSort = direction;
       mark.textContent = direction === "descending" ? "▾" : "▴";
       body.append(...order([...body.rows], column, isNumber, direction === "descending"));
+      changed();
     });
   }
 }
 
-function makeFilter(table) {
-  const rows = [...table.tBodies[0].rows];
-  if (rows.length < MANY) return;
+function makeFilter(table, changed) {
   const line = document.createElement("p");
   const label = document.createElement("label");
   const input = document.createElement("input");
-  const count = document.createElement("span");
   line.className = "table-filter";
   input.type = "search";
-  count.role = "status";
-  label.append("Rows with ", input);
-  line.append(label, count);
+  label.append("Rows containing ", input);
+  line.append(label);
   table.closest(".table-box").before(line);
-  input.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
+  input.addEventListener("input", changed);
+  return input;
+}
+
+// Shows the first rows that contain the words of the filter, and states how many are hidden.
+function makeFold(table) {
+  const count = table.closest(".table-box").nextElementSibling;
+  const total = count.textContent;
+  const button = document.createElement("button");
+  const status = document.createElement("span");
+  let isOpen = false;
+  button.type = "button";
+  button.className = "link";
+  status.role = "status";
+  count.replaceChildren(status, button);
+  const update = () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = [...table.tBodies[0].rows];
+    const found = rows.filter((row) => {
       const all = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => all.includes(word));
-      shown += !row.hidden;
-    }
-    count.textContent = words.length ? `${shown} of ${rows.length}` : "";
+      return words.every((word) => all.includes(word));
+    });
+    const shown = isOpen ? found : found.slice(0, FIRST_ROWS);
+    for (const row of rows) row.hidden = !shown.includes(row);
+    status.textContent = shown.length < rows.length ? `${shown.length} of ${total}` : total;
+    button.hidden = found.length <= FIRST_ROWS;
+    button.textContent = isOpen ? `Show the first ${FIRST_ROWS}` : `Show all ${found.length}`;
+  };
+  const filter = makeFilter(table, update);
+  button.addEventListener("click", () => {
+    isOpen = !isOpen;
+    update();
   });
+  update();
+  return update;
 }
 
 for (const table of document.querySelectorAll("[data-sortable]")) {
-  makeSortable(table);
-  makeFilter(table);
+  const isLong = table.tBodies[0].rows.length > FIRST_ROWS;
+  makeSortable(table, isLong ? makeFold(table) : () => {});
 }

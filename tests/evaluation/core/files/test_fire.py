@@ -1,4 +1,4 @@
-"""The JSON of the FIRE annotations: its entries, its rules, and that pieces make one whole."""
+"""The JSON of the FIRE annotations: its entries, its rules, and its pieces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.core.files import fire
-from evaluation.core.files.fire import Annotation, Outcome, Response, by_text, fire_json, merge
+from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
 from pooling.core.pair_space import PairSpace
 
 HEADER = {"created_ds": "2026-01-01", "license": "CC0", "datasets": ["MSVD"]}
@@ -20,15 +20,15 @@ def outcome(
     systems: tuple[str, ...] = (),
     number: int = 1,
     ruled: bool = False,
-) -> Outcome:
+) -> FireResult:
     responses = [
-        Response(number + place, annotator=100 + place, label=given, queue=1)
-        for place, given in enumerate(labels)
+        Response(number + place, annotator=100 + place, label=one, queue=1)
+        for place, one in enumerate(labels)
     ]
-    return Outcome(label, ruled, responses, systems)
+    return FireResult(label, ruled, responses, systems)
 
 
-def merged(*outcomes: Outcome) -> Annotation:
+def merged(*outcomes: FireResult) -> Annotation:
     return merge("a “red” shape", "v,1", outcomes)
 
 
@@ -67,11 +67,11 @@ def test_a_pair_without_majority_is_a_disagreement_without_label() -> None:
     assert (disputed["annotator_labels"], disputed["models"]) == (["relevant", "irrelevant"], [])
 
 
-def test_a_pair_that_waits_for_labels_is_no_disagreement() -> None:
+def test_a_pending_pair_is_no_disagreement() -> None:
     found = load(merged(outcome(None, [1], ("CE",))))
     assert (found["annotations"], found["disagreements"]) == ([], [])
-    (waiting,) = found["undecided"]
-    assert (waiting["annotator_labels"], "label" in waiting) == (["relevant"], False)
+    (pending,) = found["undecided"]
+    assert (pending["annotator_labels"], "label" in pending) == (["relevant"], False)
 
 
 def test_captions_with_the_same_text_are_one_entry() -> None:
@@ -105,7 +105,7 @@ def test_a_caption_that_was_not_pooled_takes_the_system_of_its_equals() -> None:
         ([outcome(2, [2]), outcome(1, [1])], "relevant"),
     ],
 )
-def test_the_label_of_equal_captions(outcomes: list[Outcome], label: str | None) -> None:
+def test_the_label_of_equal_captions(outcomes: list[FireResult], label: str | None) -> None:
     assert merged(*outcomes).label == label
 
 
@@ -134,7 +134,9 @@ def test_the_label_of_equal_captions(outcomes: list[Outcome], label: str | None)
         ),
     ],
 )
-def test_a_note_says_why_the_label_is_not_the_majority(outcomes: list[Outcome], note: str) -> None:
+def test_the_note_gives_the_reason_if_the_label_is_not_the_majority(
+    outcomes: list[FireResult], note: str
+) -> None:
     one = merged(*outcomes)
     assert one.note == note
     found = load(one)
@@ -142,7 +144,7 @@ def test_a_note_says_why_the_label_is_not_the_majority(outcomes: list[Outcome], 
     assert row.get("note", "") == note
 
 
-def test_pairs_of_a_text_stand_together() -> None:
+def test_pairs_are_grouped_by_text() -> None:
     # Captions 0 and 2 have the same text; 3 videos.
     assert by_text([0, 1, 0], [0, 1, 4, 7, 8], PairSpace(3, 3)) == [[0], [1, 3], [4], [2]]
 
@@ -154,7 +156,7 @@ def test_every_grade_above_zero_is_relevant(grade: int, word: str) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
-def test_pieces_make_one_whole(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+def test_pieces_join_to_one_file(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(fire, "ROWS_PER_PIECE", 2)
     agreed = [merged(outcome(n % 2, [n % 2], ("CE",), n)) for n in range(count)]
     disputed = [merged(outcome(None, [1, 0], ("CE",), 10 * n)) for n in range(count)]

@@ -1,4 +1,4 @@
-"""The files of a label set, byte for byte, and back again."""
+"""The files of a label set: their exact bytes, and reading them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ VIDEOS = ["v 1", "=v'2", "v3"]
 
 
 def labels_of(rows: list[tuple[int, int, State, int, int]]) -> Labels:
-    """Rows of code, label, state, judgments, relevant."""
+    """Return labels from rows of code, label, state, judgments and relevant judgments."""
     columns: Any = zip(*rows, strict=True) if rows else [[]] * 5
     codes, labels, states, *counts = (np.array(list(column), np.int64) for column in columns)
     return Labels(codes, labels, states.astype(np.int8), *counts)
 
 
-def test_labels_are_written_in_one_way_only() -> None:
+def test_render_labels_by_hand() -> None:
     labels = labels_of(
         [
             (0, 1, State.RESOLVED, 1, 1),
-            (1, -1, State.PENDING, 1, 1),  # the second label is awaited
+            (1, -1, State.PENDING, 1, 1),  # the second label is missing
             (2, -1, State.CONFLICTED, 2, 1),
-            (3, 0, State.ADJUDICATED, 3, 2),  # a lead decided against the majority
+            (3, 0, State.ADJUDICATED, 3, 2),  # a lead ruled against the majority
             (5, 3, State.RESOLVED, 3, 3),  # graded
         ]
     )
@@ -55,7 +55,7 @@ def test_labels_are_written_in_one_way_only() -> None:
     assert render_labels(labels, QUERIES, VIDEOS) == expected.encode()
 
 
-def test_judgments_are_written_by_pair_then_pseudonym_then_queue() -> None:
+def test_judgments_are_sorted_by_pair_then_pseudonym_then_queue() -> None:
     text = render_judgments(
         np.array([5, 0, 5, 5, 0]),
         ["bb", "zz", "aa", "aa", "aa"],
@@ -87,7 +87,7 @@ keys = st.text(
     st.lists(keys, min_size=1, max_size=4, unique=True),
     st.data(),
 )
-def test_what_is_written_is_read_back(
+def test_labels_are_read_as_written(
     queries: list[str], videos: list[str], data: st.DataObject
 ) -> None:
     n_pairs = len(queries) * len(videos)
@@ -104,30 +104,30 @@ def test_what_is_written_is_read_back(
         written, read = getattr(labels, field.name), getattr(found, field.name)
         assert read.dtype == written.dtype
         assert read.tolist() == written.tolist()
-    # Any other reader of CSV finds the same keys.
+    # The csv module reads the same keys.
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))[1:]
     pairs = [divmod(code, len(videos)) for code in codes]
     assert [(row[0], row[1]) for row in rows] == [(queries[q], videos[v]) for q, v in pairs]
     assert b"\r" not in text
 
 
-def test_pseudonyms_follow_from_the_secret_of_the_set_alone() -> None:
+def test_pseudonyms_depend_only_on_the_secret_of_the_set() -> None:
     people = [3, 1, 2]
     names = pseudonyms_of(people, b"secret")
     assert names == pseudonyms_of(reversed(people), b"secret")
     assert not set(names.values()) & set(pseudonyms_of(people, b"another").values())
     assert all(len(name) == 12 and int(name, 16) >= 0 for name in names.values())
-    # HMAC-SHA256 of the number, said with another library's words.
+    # HMAC-SHA256 of the number, computed with OpenSSL.
     assert names[1] == HMAC_OF_1
 
 
-def test_two_people_never_share_a_pseudonym(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_annotators_never_share_a_pseudonym(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.core.files.label_file.PSEUDONYM_DIGITS", 1)
     with pytest.raises(ValueError):
         pseudonyms_of(range(17), b"secret")
 
 
-def test_gzip_is_the_same_bytes_at_any_time() -> None:
+def test_gzip_bytes_do_not_depend_on_the_time() -> None:
     packed = compress(b"some text\n" * 100)
     assert packed[4:8] == b"\0\0\0\0"  # no time stamp
     assert packed[3] == 0  # no name
@@ -135,5 +135,5 @@ def test_gzip_is_the_same_bytes_at_any_time() -> None:
     assert compress(b"some text\n" * 100) == packed
 
 
-# printf 1 | openssl dgst -sha256 -hmac secret, the first twelve digits
+# The first twelve digits of: printf 1 | openssl dgst -sha256 -hmac secret
 HMAC_OF_1 = "bd28ee142ca5"

@@ -23,8 +23,8 @@ from evaluation.core.people.dawid_skene import (
 Rows = list[tuple[int, int, int]]  # item, annotator, label
 
 
-def fit(rows: Rows, n_labels: int, **options: float) -> LabelModel:
-    estimate = dawid_skene(*columns(rows), n_labels, **options)  # type: ignore[arg-type]
+def fit(rows: Rows, n_steps: int, **options: float) -> LabelModel:
+    estimate = dawid_skene(*columns(rows), n_steps, **options)  # type: ignore[arg-type]
     assert estimate.model is not None
     assert estimate.undefined is None
     return estimate.model
@@ -36,20 +36,20 @@ def columns(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def slow_em(
-    rows: Rows, n_labels: int, *, smoothing: float, rounds: int
+    rows: Rows, n_steps: int, *, smoothing: float, rounds: int
 ) -> tuple[list[float], list[list[list[float]]], list[list[float]]]:
     """Return priors, confusion matrices and posteriors, computed item by item, label by label."""
-    classes = range(n_labels)
+    classes = range(n_steps)
     n_items, n_annotators = (max(row[at] for row in rows) + 1 for at in (0, 1))
     given = [[(a, label) for i, a, label in rows if i == item] for item in range(n_items)]
     posterior = [[sum(value == k for _, value in own) / len(own) for k in classes] for own in given]
     for _ in range(rounds):
         priors = [
-            (math.fsum(row[k] for row in posterior) + smoothing) / (n_items + n_labels * smoothing)
+            (math.fsum(row[k] for row in posterior) + smoothing) / (n_items + n_steps * smoothing)
             for k in classes
         ]
         confusion = [
-            [confusion_row(given, posterior, a, k, n_labels, smoothing) for k in classes]
+            [confusion_row(given, posterior, a, k, n_steps, smoothing) for k in classes]
             for a in range(n_annotators)
         ]
         posterior = []
@@ -66,10 +66,10 @@ def confusion_row(
     posterior: list[list[float]],
     annotator: int,
     true: int,
-    n_labels: int,
+    n_steps: int,
     smoothing: float,
 ) -> list[float]:
-    counts = [smoothing] * n_labels
+    counts = [smoothing] * n_steps
     for item, own in enumerate(given):
         for who, label in own:
             if who == annotator:
@@ -77,23 +77,23 @@ def confusion_row(
     return [count / math.fsum(counts) for count in counts]
 
 
-def assert_equal_to_slow(rows: Rows, n_labels: int, *, smoothing: float, rounds: int) -> None:
-    model = fit(rows, n_labels, smoothing=smoothing, tolerance=0, max_iterations=rounds)
-    priors, confusion, posterior = slow_em(rows, n_labels, smoothing=smoothing, rounds=rounds)
+def assert_equal_to_slow(rows: Rows, n_steps: int, *, smoothing: float, rounds: int) -> None:
+    model = fit(rows, n_steps, smoothing=smoothing, tolerance=0, max_iterations=rounds)
+    priors, confusion, posterior = slow_em(rows, n_steps, smoothing=smoothing, rounds=rounds)
 
     np.testing.assert_allclose(model.priors, priors, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.confusion, confusion, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.posterior(), posterior, rtol=0, atol=1e-9)
-    accuracy = [sum(priors[k] * of_one[k][k] for k in range(n_labels)) for of_one in confusion]
+    accuracy = [sum(priors[k] * of_one[k][k] for k in range(n_steps)) for of_one in confusion]
     np.testing.assert_allclose(model.accuracy, accuracy, rtol=0, atol=1e-9)
 
 
 def simulated(
-    seed: int, *, items: int, annotators: int, n_labels: int, most: int = 3
+    seed: int, *, items: int, annotators: int, n_steps: int, most: int = 3
 ) -> tuple[Rows, np.ndarray]:
     """Return one to `most` labels per item, by annotators of very different accuracy."""
     rng = np.random.default_rng(seed)
-    truth = rng.choice(n_labels, items, p=np.arange(1, n_labels + 1) / sum(range(n_labels + 1)))
+    truth = rng.choice(n_steps, items, p=np.arange(1, n_steps + 1) / sum(range(n_steps + 1)))
     skill = np.linspace(0.3, 1, annotators)
     rows = []
     for item in range(items):
@@ -102,7 +102,7 @@ def simulated(
         who = sorted({*who, item}) if item < annotators else who
         for annotator in who:
             right = rng.random() < skill[annotator]
-            rows.append((item, annotator, int(truth[item] if right else rng.integers(n_labels))))
+            rows.append((item, annotator, int(truth[item] if right else rng.integers(n_steps))))
     rng.shuffle(rows)
     return [tuple(row) for row in rows], truth  # type: ignore[misc]
 
@@ -131,18 +131,18 @@ def test_one_round_by_hand() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 40])
 @pytest.mark.parametrize(
-    ("items", "annotators", "n_labels", "most"),
+    ("items", "annotators", "n_steps", "most"),
     [(40, 5, 2, 3), (60, 12, 3, 2), (25, 4, 5, 4), (300, 30, 2, 1), (12, 11, 2, 11)],
 )
 def test_equal_to_plain_loops(
-    items: int, annotators: int, n_labels: int, most: int, rounds: int
+    items: int, annotators: int, n_steps: int, most: int, rounds: int
 ) -> None:
     rows, _ = simulated(
-        items + rounds, items=items, annotators=annotators, n_labels=n_labels, most=most
+        items + rounds, items=items, annotators=annotators, n_steps=n_steps, most=most
     )
     rows += [(0, 0, 0), (0, 1, 1)]  # a shared item, and possibly two labels by one annotator
     for smoothing in (0.01, 1.0, 1e-6):
-        assert_equal_to_slow(rows, n_labels, smoothing=smoothing, rounds=rounds)
+        assert_equal_to_slow(rows, n_steps, smoothing=smoothing, rounds=rounds)
 
 
 # Table 1 of the paper: 45 patients. The first anaesthetist rated each patient three times, and the
@@ -181,7 +181,7 @@ def test_the_example_of_the_paper() -> None:
 
 
 def test_simulated_parameters_are_estimated() -> None:
-    rows, truth = simulated(5, items=6000, annotators=8, n_labels=3, most=5)
+    rows, truth = simulated(5, items=6000, annotators=8, n_steps=3, most=5)
 
     model = fit(rows, 3)
 
@@ -197,7 +197,7 @@ def test_simulated_parameters_are_estimated() -> None:
 
 
 def test_it_stops_when_nothing_changes() -> None:
-    rows, _ = simulated(1, items=200, annotators=6, n_labels=2)
+    rows, _ = simulated(1, items=200, annotators=6, n_steps=2)
     model = fit(rows, 2, tolerance=1e-4)
     before = fit(rows, 2, tolerance=0, max_iterations=model.iterations - 1)
     earlier = fit(rows, 2, tolerance=0, max_iterations=model.iterations - 2)
@@ -240,15 +240,15 @@ def test_many_annotators_of_few_items() -> None:
 
 @given(st.data())
 def test_collapsing_loses_nothing(data: st.DataObject) -> None:
-    n_labels = data.draw(st.integers(1, 4))
-    code = st.tuples(st.integers(0, 3), st.integers(0, n_labels - 1))
+    n_steps = data.draw(st.integers(1, 4))
+    code = st.tuples(st.integers(0, 3), st.integers(0, n_steps - 1))
     sets = data.draw(st.lists(st.lists(code, min_size=1, max_size=4), min_size=1, max_size=12))
     rows = [(item, who, label) for item, own in enumerate(sets) for who, label in own]
 
-    patterns = module.collapse_labels(*columns(rows), n_labels)
+    patterns = module.collapse_labels(*columns(rows), n_steps)
 
     found = [part.tolist() for part in np.split(patterns.codes, patterns.starts[1:])]
-    own = [sorted(who * n_labels + label for who, label in one) for one in sets]
+    own = [sorted(who * n_steps + label for who, label in one) for one in sets]
     assert [found[number] for number in patterns.of_item] == own
     assert len({tuple(one) for one in found}) == len(found)
     assert patterns.weights.tolist() == [own.count(one) for one in found]
@@ -260,29 +260,29 @@ def test_collapsing_loses_nothing(data: st.DataObject) -> None:
 
 @st.composite
 def label_rows(draw: st.DrawFn) -> tuple[Rows, int]:
-    n_labels = draw(st.integers(2, 4))
-    row = st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, n_labels - 1))
+    n_steps = draw(st.integers(2, 4))
+    row = st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, n_steps - 1))
     table = np.array(draw(st.lists(row, min_size=2, max_size=40)))
     for column in (0, 1):
         table[:, column] = np.unique(table[:, column], return_inverse=True)[1]
-    return [tuple(one) for one in table.tolist()], n_labels
+    return [tuple(one) for one in table.tolist()], n_steps
 
 
 @given(label_rows(), st.randoms(use_true_random=False))
 def test_new_numbers_for_annotators_items_and_labels_only_move_the_result(
     given_rows: tuple[Rows, int], random: object
 ) -> None:
-    rows, n_labels = given_rows
+    rows, n_steps = given_rows
     new = []
-    for size in (*(max(row[at] for row in rows) + 1 for at in (0, 1)), n_labels):
+    for size in (*(max(row[at] for row in rows) + 1 for at in (0, 1)), n_steps):
         new.append(list(range(size)))
         random.shuffle(new[-1])  # type: ignore[attr-defined]
     items, annotators, labels = new
     moved = [(items[i], annotators[a], labels[label]) for i, a, label in rows]
     random.shuffle(moved)  # type: ignore[attr-defined]
 
-    one = dawid_skene(*columns(rows), n_labels, max_iterations=6)
-    other = dawid_skene(*columns(moved), n_labels, max_iterations=6)
+    one = dawid_skene(*columns(rows), n_steps, max_iterations=6)
+    other = dawid_skene(*columns(moved), n_steps, max_iterations=6)
 
     assert one.undefined == other.undefined
     if one.model is None or other.model is None:

@@ -59,7 +59,7 @@ def test_figures_by_hand() -> None:
         # Retired.
         {"person": 0, "task": 6, "label": 1, "kind": "gold", "gold": -1, "at": NOON + 30},
     )
-    anna, ben, cara = people_figures(answers, 3, n_labels=2)
+    anna, ben, cara = people_figures(answers, 3, n_steps=2)
     assert replace(anna, accuracy=None, accuracy_low=None, accuracy_high=None) == PersonFigures(
         person=0,
         answers=7,
@@ -91,7 +91,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_no_annotators() -> None:
-    assert people_figures(make_answers(), 0, n_labels=2) == ()
+    assert people_figures(make_answers(), 0, n_steps=2) == ()
 
 
 def test_accuracy_is_that_of_the_model_over_shared_pairs() -> None:

@@ -1,4 +1,4 @@
-"""Bounds against all outcomes, one by one."""
+"""Bounds compared with all possible outcomes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Ranked = npt.NDArray[np.int32]
 
 N_VIDEOS = 7
 JUDGED_AT_3 = parse_measure("Judged@3")
-MOVING = [measure for measure in SHARES + RANKS if measure != JUDGED_AT_3]
+BOUNDED = [measure for measure in SHARES + RANKS if measure != JUDGED_AT_3]
 
 
 def bounds_of(result: Bounds, measure: Measure) -> list[float]:
-    """Of the first query: lowest and highest over the listed pairs, lowest over all."""
+    """Return the bounds of the first query: lower and upper for listed pairs, lower for all."""
     sides = (result.lower, result.upper, result.lower_all)
     return [float(side.per_query(measure)[0]) for side in sides]
 
@@ -51,7 +51,7 @@ def parse(text: str) -> list[Measure]:
 def single_queries(
     draw: st.DrawFn, highest: int = 3, n_videos: int = N_VIDEOS
 ) -> tuple[Ranked, Judged]:
-    """One list of at most five videos and gains for some pairs, in the list and outside."""
+    """Draw one list of at most five videos, and gains of some pairs in the list and outside."""
     depth = draw(st.integers(1, 5))
     videos = draw(st.permutations(range(n_videos)))[: draw(st.integers(0, depth))]
     ranked = np.full((1, depth), -1, dtype=np.int32)
@@ -61,7 +61,7 @@ def single_queries(
 
 
 def all_outcomes(ranked: Ranked, labels: Judged, free: list[int], highest: int) -> RunScores:
-    """Score a single list in each outcome of the free videos: a query for each outcome."""
+    """Score a single list for each outcome of the free videos, with one query for each outcome."""
     grades = list(product(range(highest + 1), repeat=len(free)))
     known = {video: gain for (_, video), gain in as_pairs(labels).items()}
     pairs = {
@@ -70,11 +70,11 @@ def all_outcomes(ranked: Ranked, labels: Judged, free: list[int], highest: int) 
         for video, gain in (known | dict(zip(free, outcome, strict=True))).items()
     }
     judged = make_judged(pairs, len(grades), labels.n_videos)
-    return score_run(np.repeat(ranked, len(grades), axis=0), judged, MOVING)
+    return score_run(np.repeat(ranked, len(grades), axis=0), judged, BOUNDED)
 
 
 def unjudged_videos(ranked: Ranked, labels: Judged) -> tuple[list[int], list[int]]:
-    """The unjudged videos in a single list, and those outside of it."""
+    """Return the unjudged videos in a single list, and those outside of it."""
     listed, known = set(ranked[0].tolist()), {video for _, video in as_pairs(labels)}
     free = [video for video in range(labels.n_videos) if video not in known]
     return [one for one in free if one in listed], [one for one in free if one not in listed]
@@ -88,10 +88,10 @@ HAND_BOUNDS: dict[str, tuple[list[float], list[float]]] = {
     "P@4": ([1 / 4, 0, 0], [3 / 4, 1 / 4, 0]),
     "RR": ([1, 0, 0], [1, 1, 0]),
     "MeanR": ([1, 1, 5], [1, 5, 5]),
-    # Lowest with rank 4 relevant, which is beyond the cutoff and one more to be found.
+    # Lowest if rank 4 is relevant: it is beyond the cutoff but adds a positive to the divisor.
     "R@2": ([1 / 3, 0, 0], [2 / 3, 1, 0]),
     "R@4": ([1 / 2, 0, 0], [3 / 4, 1, 0]),
-    # Of 1 / 2, (1 + 1) / 3, (1 + 2 / 4) / 3, (1 + 1 + 3 / 4) / 4.
+    # The outcomes are 1 / 2, (1 + 1) / 3, (1 + 2 / 4) / 3 and (1 + 1 + 3 / 4) / 4.
     "AP": ([1 / 2, 0, 0], [11 / 16, 1, 0]),
     "AP@2": ([1 / 3, 0, 0], [2 / 3, 1, 0]),
     "AP(found)": ([(1 + 2 / 4) / 2, 0, 0], [1, 1, 0]),
@@ -105,12 +105,12 @@ HAND_BOUNDS: dict[str, tuple[list[float], list[float]]] = {
 
 @pytest.mark.parametrize("name", HAND_BOUNDS)
 def test_bound_scores_by_hand(name: str) -> None:
-    """By itself and with others: monotone measures alone take another way."""
+    """A measure has the same bounds when it is computed together with other measures."""
     measure = parse_measure(name)
     for measures in ([measure], [measure, *DEFAULT_MEASURES]):
         result = bound_scores(HAND_RANKED, HAND_LABELS, measures)
-        found = (result.lower.per_query(measure), result.upper.per_query(measure))
-        for values, expected in zip(found, HAND_BOUNDS[name], strict=True):
+        sides = (result.lower.per_query(measure), result.upper.per_query(measure))
+        for values, expected in zip(sides, HAND_BOUNDS[name], strict=True):
             assert values.tolist() == pytest.approx(expected, abs=1e-15)
         known = score_run(HAND_RANKED, HAND_LABELS, [measure])
         assert result.known.per_query(measure).tolist() == known.per_query(measure).tolist()
@@ -130,12 +130,12 @@ def test_the_median_is_bounded_or_undefined() -> None:
 def test_bounds_are_the_extremes_of_all_grades_of_the_listed_pairs(
     case: tuple[Ranked, Judged], highest: int
 ) -> None:
-    """Known gains go up to 3, so some are above the highest grade."""
+    """Known gains are up to 3, so some are above the highest grade."""
     ranked, labels = case
     listed, unlisted = unjudged_videos(ranked, labels)
-    result = bound_scores(ranked, labels, MOVING, highest=highest)
+    result = bound_scores(ranked, labels, BOUNDED, highest=highest)
     scores = all_outcomes(ranked, labels, listed, highest)
-    for measure in MOVING:
+    for measure in BOUNDED:
         values = scores.per_query(measure)
         assert bounds_of(result, measure)[:2] == near([values.min(), values.max()]), measure
     missed = (scores.per_query(parse_measure("MeanR")) > ranked.shape[1]).tolist()
@@ -151,9 +151,9 @@ def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
 ) -> None:
     ranked, labels = case
     listed, unlisted = unjudged_videos(ranked, labels)
-    result = bound_scores(ranked, labels, MOVING, highest=highest)
+    result = bound_scores(ranked, labels, BOUNDED, highest=highest)
     scores = all_outcomes(ranked, labels, [*listed, *unlisted], highest)
-    for measure in MOVING:
+    for measure in BOUNDED:
         values = scores.per_query(measure)
         _, upper, lower_all = bounds_of(result, measure)
         assert [lower_all, upper] == near([values.min(), values.max()]), measure
@@ -162,10 +162,10 @@ def test_bounds_are_the_extremes_of_all_grades_of_all_pairs(
 
 
 @given(single_queries(), st.integers(2, 3))
-def test_bounds_of_binary_measures_count_from_the_threshold(
+def test_bounds_of_binary_measures_depend_on_the_threshold(
     case: tuple[Ranked, Judged], highest: int
 ) -> None:
-    """With rel=2 a pair counts from grade 2 on: the same as grades 0 and 1, and rel=1."""
+    """With rel=2 only grades of 2 or more count, which equals grades 0 and 1 with rel=1."""
     ranked, labels = case
     binary = parse("C@2 R@2 P@3 AP AP@2 AP(found) RR MeanR")
     folded = Judged(
@@ -177,8 +177,11 @@ def test_bounds_of_binary_measures_count_from_the_threshold(
         assert bounds_of(found, measure) == bounds_of(expected, measure)
 
 
-def test_the_highest_ndcg_may_need_a_grade_between() -> None:
-    """A known 1 at rank 1 and another one outside: the pair at rank 2 is best as a 1, not a 3."""
+def test_the_highest_ndcg_can_need_a_grade_between() -> None:
+    """The score is highest if the pair at rank 2 has grade 1 instead of 3.
+
+    The known pairs have grade 1, one at rank 1 and one outside of the list.
+    """
     labels = make_judged({(0, 0): 1, (0, 3): 1}, 1, 5)
     ranked = np.array([[0, 1]], np.int32)
     (ndcg,) = parse("nDCG")
@@ -188,19 +191,21 @@ def test_the_highest_ndcg_may_need_a_grade_between() -> None:
     as_one = sum(discount[:2]) / sum(discount[:3])
     as_three = (1 + 3 * discount[1]) / (3 + discount[1] + discount[2])
     assert known < as_three < as_one
-    # Two more pairs outside may have the highest grade, too. A relevant pair at rank 2 raises it.
-    alone = 1 / (3 * sum(discount[:2]) + discount[2] + discount[3])
-    assert bounds_of(found, ndcg) == near([known, as_one, alone])
+    # In the lower bound over all pairs, the two unjudged pairs outside of the list have the highest
+    # grade. A relevant pair at rank 2 would raise the score.
+    lowest = 1 / (3 * sum(discount[:2]) + discount[2] + discount[3])
+    assert bounds_of(found, ndcg) == near([known, as_one, lowest])
 
 
 def test_bounds_over_all_pairs_by_hand() -> None:
-    """One query of ten videos: ranks 1 and 3 positive, rank 2 unjudged, one positive not found."""
+    """One query, ten videos: ranks 1 and 3 are positive, rank 2 is unjudged, one is unlisted."""
     labels = make_judged({(0, 0): 1, (0, 2): 1, (0, 9): 1, (0, 8): 0}, 1, 10)
     ranked = np.array([[0, 1, 2]], np.int32)
     found = bound_scores(ranked, labels, parse("AP R@2 AP(found) C@1"))
     assert (found.listed.tolist(), found.unlisted.tolist()) == ([1], [5])
     expected = {
-        # (1 + 2/3) / 3 or (1 + 1 + 1) / 4; with five more outside, (1 + 2/3) / 8 or 3 / 9.
+        # (1 + 2/3) / 3 or (1 + 1 + 1) / 4. With five more positives outside, (1 + 2/3) / 8 or 3 /
+        # 9.
         "AP": [5 / 9, 3 / 4, 5 / 24],
         "R@2": [1 / 3, 2 / 4, 1 / 8],
         "AP(found)": [5 / 6, 1, 5 / 6],
@@ -210,12 +215,12 @@ def test_bounds_over_all_pairs_by_hand() -> None:
         assert bounds_of(found, parse_measure(name)) == near(sides)
 
 
-def test_the_lowest_ap_may_need_some_of_the_pairs() -> None:
-    """A positive at rank 1, ranks 2 to 6 unjudged: AP is lowest with ranks 5 and 6 relevant."""
+def test_the_lowest_ap_can_need_some_of_the_pairs() -> None:
+    """Rank 1 is positive, ranks 2 to 6 are unjudged: AP is lowest if 5 and 6 are relevant."""
     ranked, (ap,) = np.arange(6, dtype=np.int32)[None], parse("AP")
     found = bound_scores(ranked, make_judged({(0, 0): 1}, 1, 8), [ap])
-    # (1 + 2/6) / 2 and (1 + 2/4 + 3/5 + 4/6) / 4 are higher. With two more positives outside it
-    # is lowest with none of them, 1 / 3.
+    # (1 + 2/6) / 2 and (1 + 2/4 + 3/5 + 4/6) / 4 are higher. With two more positives outside of the
+    # list, AP is lowest if none of the listed pairs is relevant, 1 / 3.
     assert bounds_of(found, ap) == near([(1 + 2 / 5 + 3 / 6) / 3, 1, 1 / 3])
 
 
@@ -231,7 +236,7 @@ def test_the_highest_grade_is_by_default_the_highest_known() -> None:
 
 
 def stack(cases: list[tuple[Ranked, Judged]]) -> tuple[Ranked, Judged]:
-    """Single queries as one benchmark."""
+    """Join single queries to one benchmark."""
     depth = max(ranked.shape[1] for ranked, _ in cases)
     ranked = np.full((len(cases), depth), -1, dtype=np.int32)
     pairs = {}
@@ -246,13 +251,13 @@ def test_means_of_any_outcome_are_within_the_bounds(
     cases: list[tuple[Ranked, Judged]], data: st.DataObject
 ) -> None:
     ranked, labels = stack(cases)
-    result = bound_scores(ranked, labels, [*MOVING, JUDGED_AT_3])
+    result = bound_scores(ranked, labels, [*BOUNDED, JUDGED_AT_3])
     query, column = np.nonzero((look_up_gains(ranked, labels) < 0) & (ranked >= 0))
     relevant = data.draw(st.lists(st.booleans(), min_size=len(query), max_size=len(query)))
     pairs = zip(query.tolist(), ranked[query, column].tolist(), strict=True)
     outcome = make_judged(dict(zip(pairs, map(int, relevant), strict=True)), len(ranked), N_VIDEOS)
-    scores = score_run(ranked, with_positives(labels, outcome), MOVING)
-    for measure in MOVING:
+    scores = score_run(ranked, with_positives(labels, outcome), BOUNDED)
+    for measure in BOUNDED:
         lowest, value, highest = (
             side.mean(measure).value for side in (result.lower, scores, result.upper)
         )
@@ -266,16 +271,16 @@ def test_means_of_any_outcome_are_within_the_bounds(
 def test_blocks_of_queries_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     labels, ranked = random_judged(rng, 3), random_run(rng)
-    whole = bound_scores(ranked, labels, MOVING)
+    whole = bound_scores(ranked, labels, BOUNDED)
     monkeypatch.setattr("evaluation.core.pools.bounds._BLOCK_QUERIES", 7)
-    parts = bound_scores(ranked, labels, MOVING)
-    for measure in MOVING:
+    parts = bound_scores(ranked, labels, BOUNDED)
+    for measure in BOUNDED:
         for side in ("lower", "upper", "lower_all"):
             values = getattr(parts, side).per_query(measure)
             assert values.tolist() == getattr(whole, side).per_query(measure).tolist()
 
 
-def test_lists_without_gaps_have_no_room() -> None:
+def test_condensed_lists_have_equal_bounds() -> None:
     rng = np.random.default_rng(2)
     labels = random_judged(rng, 3)
     ranked = condense(random_run(rng), labels)
@@ -289,7 +294,7 @@ def test_lists_without_gaps_have_no_room() -> None:
 @pytest.mark.parametrize("highest", [1, 128])
 def test_bound_scores_refuses_a_grade_out_of_bounds(highest: int) -> None:
     with pytest.raises(ValueError, match="the highest grade must be from rel to 127"):
-        bound_scores(HAND_RANKED, HAND_LABELS, MOVING, rel=2, highest=highest)
+        bound_scores(HAND_RANKED, HAND_LABELS, BOUNDED, rel=2, highest=highest)
 
 
 def test_a_benchmark_without_queries() -> None:

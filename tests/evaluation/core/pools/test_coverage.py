@@ -13,16 +13,16 @@ FIRST = np.array([[0, 1, 2], [3, -1, -1]], np.int32)
 SECOND = np.array([[2, 0, 3], [1, 3, 0]], np.int32)
 
 
-def test_each_rank() -> None:
-    found = cover_ranks(FIRST, JUDGED)
-    assert found.filled.tolist() == [2, 1, 1]
-    assert found.judged.tolist() == [2, 0, 1]
-    assert found.relevant.tolist() == [2, 0, 0]
-    assert found.shares.tolist() == [1, 0, 1]
+def test_cover_ranks() -> None:
+    coverage = cover_ranks(FIRST, JUDGED)
+    assert coverage.filled.tolist() == [2, 1, 1]
+    assert coverage.judged.tolist() == [2, 0, 1]
+    assert coverage.relevant.tolist() == [2, 0, 0]
+    assert coverage.shares.tolist() == [1, 0, 1]
 
 
-def test_judged_shares_are_the_measure_at_each_depth() -> None:
-    # Query 0: 0 and 2 are judged, 1 is not. Query 1: its one video is judged.
+def test_judged_shares_equal_the_measure_at_each_depth() -> None:
+    # Query 0: videos 0 and 2 are judged, video 1 is not. Query 1: its only video is judged.
     assert judged_shares(FIRST, JUDGED).tolist() == pytest.approx([1, 3 / 4, 5 / 6])
     lists = np.array([[2, 1, 3], [-1, -1, -1]], np.int32)
     shares = [Measure("Judged", depth) for depth in (1, 2, 3)]
@@ -34,7 +34,8 @@ def test_judged_shares_are_the_measure_at_each_depth() -> None:
 
 
 def test_pools_of_each_depth() -> None:
-    # Query 0: 0 and 2 at rank 1, 1 at 2, 3 at 3. Query 1: 3 and 1 at rank 1, 0 at 3.
+    # Best ranks of query 0: videos 0 and 2 at rank 1, video 1 at 2, video 3 at 3. Of query 1:
+    # videos 3 and 1 at rank 1, video 0 at 3.
     assert pool_depths({"first": FIRST, "second": SECOND}, JUDGED, 3) == (
         PoolDepth(1, 4, 3, 2),
         PoolDepth(2, 5, 3, 2),
@@ -42,7 +43,7 @@ def test_pools_of_each_depth() -> None:
     )
 
 
-def test_nothing_judged_and_no_runs() -> None:
+def test_pools_without_judgments_or_runs() -> None:
     nothing = Judged.from_pairs([], [], [], n_queries=2, n_videos=4)
     assert pool_depths({"first": FIRST}, nothing, 1) == (PoolDepth(1, 2, 0, 0),)
     assert pool_depths({}, JUDGED, 2) == (PoolDepth(1, 0, 0, 0), PoolDepth(2, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""Lists without gaps by hand; bpref and infAP against trec_eval."""
+"""Condensed lists by hand, and bpref and infAP compared with trec_eval."""
 
 from __future__ import annotations
 
@@ -72,25 +72,25 @@ def test_inferred_ap_equals_trec_eval(
     rng = np.random.default_rng([pool_depth, rel])
     ranked, labels = random_run(rng), random_judged(rng, 3)
     _, qrels = as_dictionaries(ranked, labels)
-    # trec_eval marks with -1 what is in the pool and was not judged.
+    # In trec_eval, a label of -1 marks a pooled pair that is unjudged.
     for query, row in enumerate(ranked[:, :pool_depth].tolist()):
         for video in row:
             if video >= 0:
                 qrels.setdefault(str(query), {}).setdefault(str(video), -1)
     expected = peer_values("infAP", ranked, qrels, rel)
-    found = inferred_ap(ranked, labels, pool_depth, rel)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    values = inferred_ap(ranked, labels, pool_depth, rel)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
     assert max(expected) > 0
 
 
 @given(single_queries())
-def test_measures_without_gaps_are_the_usual_ones(case: tuple[Ranked, Judged]) -> None:
-    """Where all of a list is judged, infAP is AP but for its epsilon."""
+def test_measures_of_fully_judged_lists(case: tuple[Ranked, Judged]) -> None:
+    """If all videos of a list are judged, infAP equals AP except for its epsilon."""
     ranked, labels = case
     condensed = condense(ranked, labels)
     (ap,) = parse("AP")
-    usual = score_run(condensed, labels, [ap]).per_query(ap)
-    np.testing.assert_allclose(inferred_ap(condensed, labels, 5), usual, rtol=0, atol=1e-4)
+    expected = score_run(condensed, labels, [ap]).per_query(ap)
+    np.testing.assert_allclose(inferred_ap(condensed, labels, 5), expected, rtol=0, atol=1e-4)
     np.testing.assert_allclose(bpref(condensed, labels), bpref(ranked, labels), rtol=0, atol=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Leaving systems out of the pool: by hand, and against sets of pairs in plain Python."""
+"""Systems left out of the pool, by hand and compared with sets of pairs in plain Python."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ RUNS = {
     "b": np.array([[0, 2, -1], [2, 4, -1]], dtype=np.int32),
     "c": np.array([[3, 1, -1], [5, -1, -1]], dtype=np.int32),
 }
-# (0, 0) was judged not relevant, but is an original positive. Only c brought (1, 5), which is one,
-# too. Nobody brought (1, 0).
+# (0, 0) was judged not relevant, but is an original positive. Only c contributed (1, 5), which is
+# also an original positive. No system contributed (1, 0).
 ORIGINAL: Pairs = {(0, 0): 1, (1, 5): 1}
 JUDGED: Pairs = {
     (0, 0): 0, (0, 1): 1, (0, 2): 1, (0, 3): 0, (1, 0): 1, (1, 2): 1, (1, 3): 1, (1, 4): 0,
@@ -74,19 +74,19 @@ def hand_pool() -> PooledLabels:
     )
 
 
-def test_gather_pool_knows_who_brought_what() -> None:
+def test_gather_pool_by_hand() -> None:
     pool = gather_pool(RUNS, 2, make_judged(JUDGED), make_judged(ORIGINAL))
     assert as_pairs(pool.labels) == JUDGED | ORIGINAL
-    brought = dict(zip(as_pairs(pool.labels), pool.brought.T.tolist(), strict=True))
+    contributed = dict(zip(as_pairs(pool.labels), pool.contributed.T.tolist(), strict=True))
     a, b, c = [True, False, False], [False, True, False], [False, False, True]
-    assert brought == {
+    assert contributed == {
         (0, 0): [True, True, False], (0, 1): [True, False, True], (0, 2): b, (0, 3): c,
         (1, 0): [False] * 3, (1, 2): [True, True, False], (1, 3): a, (1, 4): b, (1, 5): c,
     }  # fmt: skip
-    alone = {system: as_pairs(pool.brought_alone(system)) for system in RUNS}
-    assert alone == {"a": {(1, 3): 1}, "b": {(0, 2): 1, (1, 4): 0}, "c": {(0, 3): 0}}
+    unique = {system: as_pairs(pool.unique_pairs(system)) for system in RUNS}
+    assert unique == {"a": {(1, 3): 1}, "b": {(0, 2): 1, (1, 4): 0}, "c": {(0, 3): 0}}
     assert as_pairs(pool.without("b").labels) == {
-        pair: gain for pair, gain in (JUDGED | ORIGINAL).items() if pair not in alone["b"]
+        pair: gain for pair, gain in (JUDGED | ORIGINAL).items() if pair not in unique["b"]
     }
 
 
@@ -102,11 +102,11 @@ def test_leave_one_out_by_hand() -> None:
     assert without.per_query(R).tolist() == [2 / 3, 1 / 3]
     assert without.per_query(AP).tolist() == [2 / 3, 1 / 3]
     assert rows["a"].bias(P) == Estimate(-1 / 4)
-    # c alone brought nothing relevant but an original positive, and that stays.
+    # The only relevant pair that only c contributed is an original positive, which stays.
     assert [rows["c"].bias(measure) for measure in (P, R, AP)] == [Estimate(0.0)] * 3
 
 
-def test_positives_alone_follow_the_threshold() -> None:
+def test_unique_positives_depend_on_the_threshold() -> None:
     graded = JUDGED | {(1, 3): 2}
     pool = gather_pool(RUNS, 2, make_judged(graded), make_judged(ORIGINAL))
     for rel, expected in ((1, [1, 1, 0]), (2, [1, 0, 0])):
@@ -120,10 +120,11 @@ def test_grow_pool_by_hand() -> None:
     assert [(row.system, row.pooled, row.pools, row.possible) for row in growth] == [
         (system, pooled, pools, pools) for system in "abc" for pooled, pools in ((1, 2), (2, 1))
     ]
-    alone, both = growth[0].bias, growth[1].bias
-    # With b alone, a has P@2 of 1/2, 1/2 and AP of 1/2, 1/3; with c alone 1, 0 and 1, 0.
-    assert alone[P].value == pytest.approx(1 / 2 - 1)
-    assert alone[AP].value == pytest.approx((5 / 12 + 1 / 2) / 2 - 7 / 12)
+    one, both = growth[0].bias, growth[1].bias
+    # With only b pooled, a has P@2 of 1/2, 1/2 and AP of 1/2, 1/3. With only c pooled, it has P@2
+    # of 1, 0 and AP of 1, 0.
+    assert one[P].value == pytest.approx(1 / 2 - 1)
+    assert one[AP].value == pytest.approx((5 / 12 + 1 / 2) / 2 - 7 / 12)
     assert both[P].value == pytest.approx(-1 / 4)
     assert both[AP].value == pytest.approx(-1 / 12)
 
@@ -153,7 +154,7 @@ def test_a_single_system_no_system_and_no_query() -> None:
         assert (row.pairs, row.bias(P)) == (0, Estimate(None, NO_QUERIES))
 
 
-def test_what_cannot_be_pooled_is_refused() -> None:
+def test_bad_input_is_refused() -> None:
     judged, original = make_judged(JUDGED), make_judged(ORIGINAL)
     with pytest.raises(ValueError, match="the depth of a pool must be at least 1"):
         gather_pool(RUNS, 0, judged, original)
@@ -180,8 +181,8 @@ def draw_pool(seed: int, n_systems: int) -> tuple[Mapping[str, Ranked], Judged, 
 def remaining_labels(
     runs: Mapping[str, Ranked], pooled: Iterable[str], depth: int, judged: Judged, original: Judged
 ) -> Judged:
-    """The judged pairs without those that only systems outside of `pooled` brought."""
-    brought = {
+    """Return the judged pairs without those that only systems outside of `pooled` contributed."""
+    contributed = {
         system: {
             (query, video)
             for query, row in enumerate(ranked[:, :depth].tolist())
@@ -190,8 +191,8 @@ def remaining_labels(
         }
         for system, ranked in runs.items()
     }
-    inside = set().union(*(brought[system] for system in pooled))
-    outside = set().union(*brought.values()) - inside - as_pairs(original).keys()
+    inside = set().union(*(contributed[system] for system in pooled))
+    outside = set().union(*contributed.values()) - inside - as_pairs(original).keys()
     kept = {pair: gain for pair, gain in as_pairs(judged).items() if pair not in outside}
     return with_positives(make_judged(kept, 60, 15), original)
 
@@ -241,7 +242,7 @@ def test_grow_pool_equals_sets_and_ends_at_leave_one_out() -> None:
                 assert row.bias[measure] == left_out[row.system].bias(measure)
 
 
-def test_many_pools_are_sampled_by_the_seed() -> None:
+def test_many_pools_are_sampled_with_the_seed() -> None:
     runs, judged, original = draw_pool(8, 6)
     pool = gather_pool(runs, 3, judged, original)
 

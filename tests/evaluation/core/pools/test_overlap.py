@@ -1,4 +1,4 @@
-"""Overlap of runs: published values, plain Python of the equations, lists that really go on."""
+"""Overlap of runs compared with published values, the equations, and continued lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = ("common", "truncated", "minimum", "residual", "extrapolated")
 
 
 def as_run(*lists: str | list[int], depth: int = 10) -> Ranked:
-    """A run of lists of letters or numbers, padded to `depth`."""
+    """Return a run with lists of letters or numbers, padded to `depth`."""
     ranked = np.full((len(lists), depth), -1, dtype=np.int32)
     for row, entries in zip(ranked, lists, strict=True):
         numbers = [ord(entry) - ord("a") if isinstance(entry, str) else entry for entry in entries]
@@ -49,15 +49,15 @@ def test_common_videos_of_the_papers_figure_5(depth: int, agreement: float) -> N
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        # From the documentation of two other implementations (dlukes/rbo, b4ny4n/rankmeasures).
+        # From the documentation of two implementations (dlukes/rbo, b4ny4n/rankmeasures).
         ("abcdefg", "abcdefg", {"minimum": 0.767, "residual": 0.233, "extrapolated": 1.0}),
         ("abcdefg", "bacdefg", {"minimum": 0.667, "residual": 0.233, "extrapolated": 0.9}),
         ("abcde", "bcdae", {"extrapolated": 0.828}),
-        # The weight of the first ten ranks: "86 %" in the paper, equation 21.
+        # The weight of the first ten ranks is "86 %" in the paper, equation 21.
         ("abcdefghij", "abcdefghij", {"minimum": 0.8556}),
     ],
 )
-def test_rank_biased_overlap_as_others_have_it(
+def test_rank_biased_overlap_equals_other_implementations(
     first: str, second: str, expected: dict[str, float]
 ) -> None:
     result = values_of(compare_runs(as_run(first), as_run(second), len(first)))
@@ -66,20 +66,21 @@ def test_rank_biased_overlap_as_others_have_it(
 
 # --- by hand --------------------------------------------------------------------------------------
 
-# With p = 1/2 depth d weighs 1 / 2^d, and a video in common from depth 1 on adds the sum of
-# 1 / (d 2^d), which is log 2. Depth 3; values as in VALUES.
+# With p = 1/2, depth d has the weight 1 / 2^d. A video that is common from depth 1 on contributes
+# the sum of 1 / (d 2^d), which is log 2. The depth is 3, and the values are in the order of VALUES.
 BY_HAND: list[tuple[str, str, list[float]]] = [
-    # 0 in common at rank 1 and 2 from rank 2 on; at best all is in common from there.
+    # X_1 = 0, and X_d = 2 from depth 2 on. At best, all further videos are common.
     (
         "ab",
         "ba",
         [2 / 3, 1 / 4 + 2 / 3 / 8, 2 * (log(2) - 1 / 2), 1 / 2 - 2 * (log(2) - 1 / 2), 1 / 2],
     ),
-    # The second list ends at rank 1, where all agreed.
+    # The second list ends at rank 1, and the lists agree there.
     ("abc", "a", [1 / 3, 1 / 2 + 1 / 2 / 4 + 1 / 3 / 8, log(2), 1 - log(2), 1]),
-    # At best the second one goes on with b and c: 0, 1 / 2, and all from depth 3 on.
+    # At best, the second list continues with b and c. The agreement is then 0, 1 / 2, and 1 from
+    # depth 3 on.
     ("bca", "a", [1 / 3, 1 / 24, log(2) - 5 / 8, 3 / 8 - (log(2) - 5 / 8), 1 / 24 + 1 / 24]),
-    # At best 0, 0, 2 / 3, and all from depth 4 on.
+    # At best, the agreement is 0, 0, 2 / 3, and 1 from depth 4 on.
     ("ab", "cd", [0, 0, 0, 2 / 3 / 8 + 1 / 8, 0]),
     ("", "ab", [0, 0, 0, 1, 0]),
     ("", "", [0, 0, 0, 1, 0]),
@@ -93,14 +94,14 @@ def test_compare_runs_by_hand(first: str, second: str, expected: list[float]) ->
         assert list(result.values()) == pytest.approx(expected, abs=1e-15)
 
 
-def test_compare_runs_looks_at_the_top_only() -> None:
+def test_compare_runs_uses_the_top_only() -> None:
     first, second = as_run("abcd", "ab"), as_run("badc", "cd")
     assert compare_runs(first, second, depth=1).common.tolist() == [0, 0]
     assert compare_runs(first, second, depth=3).common.tolist() == [2 / 3, 0]
     assert compare_runs(first, second[:, :1], depth=3).common.tolist() == [1 / 3, 0]
 
 
-def test_compare_all_runs_takes_every_two() -> None:
+def test_compare_all_runs_compares_every_two() -> None:
     runs = {"x": as_run("abc", "ab"), "y": as_run("cba", "ab"), "z": as_run("def", "")}
     pairs = compare_all_runs(runs, depth=3, p=0.8)
     assert [(pair.first, pair.second) for pair in pairs] == [("x", "y"), ("x", "z"), ("y", "z")]
@@ -122,7 +123,7 @@ def test_a_benchmark_without_queries_and_fewer_than_two_runs() -> None:
     assert compare_runs(without_ranks, without_ranks).residual.tolist() == [1, 1]
 
 
-def test_compare_runs_refuses_what_it_cannot_compare() -> None:
+def test_compare_runs_refuses_bad_input() -> None:
     run = as_run("abc", "ab")
     with pytest.raises(ValueError, match="ranked has 1 rows for 2 queries"):
         compare_runs(run, run[:1])
@@ -133,11 +134,11 @@ def test_compare_runs_refuses_what_it_cannot_compare() -> None:
             compare_runs(run, run, depth, p)
 
 
-# --- plain Python, and lists that really go on ----------------------------------------------------
+# --- plain Python, and continued lists ----------------------------------------------------
 
 
 def sum_of_agreement(first: list[Any], second: list[Any], p: float) -> float:
-    """Equation 4 down to the depth of the longer list; the other one may be shorter."""
+    """Return equation 4 down to the depth of the longer list. The other list can be shorter."""
     return sum(
         (1 - p) * p ** (d - 1) * len(set(first[:d]) & set(second[:d])) / d
         for d in range(1, max(len(first), len(second)) + 1)
@@ -145,7 +146,7 @@ def sum_of_agreement(first: list[Any], second: list[Any], p: float) -> float:
 
 
 def extrapolate(first: list[int], second: list[int], p: float) -> float:
-    """Equation 32 as it stands in the paper."""
+    """Return equation 32, written as in the paper."""
     small, large = sorted((first, second), key=len)
     s, l = len(small), len(large)  # noqa: E741
     if s == 0:
@@ -157,7 +158,7 @@ def extrapolate(first: list[int], second: list[int], p: float) -> float:
 
 
 def go_on(first: list[int], second: list[int], depth: int) -> tuple[list[Any], list[Any]]:
-    """The two lists, continued to `depth` so that they agree as early as they can."""
+    """Return the two lists, continued to `depth` so that they agree as early as possible."""
     small, large = sorted((first, second), key=len)
     small = small + [video for video in large if video not in small]
     large = large + [video for video in small if video not in large]
@@ -189,7 +190,7 @@ def test_rank_biased_overlap_equals_its_definition(
     result = compare_runs(*runs, depth, p)
     for query, rows in enumerate(zip(*runs, strict=True)):
         first, second = ([video for video in row[:depth].tolist() if video >= 0] for row in rows)
-        far = 400  # 0.9^400 is below what a float64 beside 1 can hold
+        far = 400  # 0.9^400 is smaller than the rounding error of a float64 near 1
         apart = [f"first {d}" for d in range(far)], [f"second {d}" for d in range(far)]
         missing = [f"gap {d}" for d in range(depth)]
         lowest = sum_of_agreement(first + apart[0], second + apart[1], p)

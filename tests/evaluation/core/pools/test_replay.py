@@ -386,7 +386,7 @@ def test_all_labels_leave_no_error(
     case: tuple[dict[str, Lists], PooledLabels], measure: str
 ) -> None:
     _, pool = case
-    if not pool.brought.any():
+    if not pool.contributed.any():
         return
     for found in replay(pool, parse_measure(measure), rng=np.random.default_rng(1)):
         last = found.budgets[-1]
@@ -422,7 +422,7 @@ def test_every_budget_of_every_seed_is_scored_by_revealed_labels(
 ) -> None:
     """The code scores each state of a query once. This test scores each budget separately."""
     _, pool = case
-    if not pool.brought.any():
+    if not pool.contributed.any():
         return
     measure, selected = parse_measure(name), {strategy: STRATEGIES[strategy]}
     shares = [share / 7 for share in range(8)]

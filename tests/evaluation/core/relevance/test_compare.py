@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evaluation.core.relevance.compare import (
+    changed_by_labels,
     find_places,
     in_order,
     new_in_tops,
-    what_labels_change,
-    who_is_right,
+    select_by_correctness,
 )
 from evaluation.core.relevance.judged import Judged
 
@@ -60,16 +60,16 @@ def test_places_by_hand() -> None:
     ],
 )
 def test_who_is_right(show: str, cutoff: int, by_labels: list[int], by_original: list[int]) -> None:
-    assert numbers(who_is_right(show, RUNS, PAIR, cutoff)) == by_labels
-    assert numbers(who_is_right(show, RUNS, PAIR, cutoff, by_labels=False)) == by_original
+    assert numbers(select_by_correctness(show, RUNS, PAIR, cutoff)) == by_labels
+    assert numbers(select_by_correctness(show, RUNS, PAIR, cutoff, by_labels=False)) == by_original
 
 
-def test_the_two_runs_are_those_that_are_named() -> None:
-    assert numbers(who_is_right("first", RUNS, ("B", "A"), 1)) == [2]
-    # All runs count for the others.
+def test_select_by_correctness_uses_the_named_pair() -> None:
+    assert numbers(select_by_correctness("first", RUNS, ("B", "A"), 1)) == [2]
+    # EVERY takes all runs into account, FIRST only the pair.
     three = {**RUNS, "C": find_places(np.array([[3]] * 4, np.int32), LABELLED, ORIGINAL)}
-    assert numbers(who_is_right("every", three, PAIR, 1)) == [1]
-    assert numbers(who_is_right("first", three, ("C", "A"), 1)) == []
+    assert numbers(select_by_correctness("every", three, PAIR, 1)) == [1]
+    assert numbers(select_by_correctness("first", three, ("C", "A"), 1)) == []
 
 
 @pytest.mark.parametrize(
@@ -78,18 +78,18 @@ def test_the_two_runs_are_those_that_are_named() -> None:
         ("any", 1, [0, 1, 2, 3]),
         ("new", 1, [1, 2]),
         ("turned", 1, [1, 2]),
-        # B has the original positives of both at rank 2, A none of query 1.
+        # B has the original positives of queries 1 and 2 at rank 2. A has none for query 1.
         ("turned", 2, [1]),
     ],
 )
 def test_what_labels_change(effect: str, cutoff: int, expected: list[int]) -> None:
-    assert numbers(what_labels_change(effect, RUNS, cutoff)) == expected
+    assert numbers(changed_by_labels(effect, RUNS, cutoff)) == expected
 
 
-def test_labels_alone_may_turn_right_into_wrong() -> None:
-    alone = Judged.from_pairs([0], [0], [0], n_queries=4, n_videos=4)
-    runs = {"A": find_places(LISTS["A"], alone, ORIGINAL)}
-    assert numbers(what_labels_change("turned", runs, 1)) == [0]
+def test_labels_only_can_turn_correct_into_wrong() -> None:
+    labels_only = Judged.from_pairs([0], [0], [0], n_queries=4, n_videos=4)
+    runs = {"A": find_places(LISTS["A"], labels_only, ORIGINAL)}
+    assert numbers(changed_by_labels("turned", runs, 1)) == [0]
     assert new_in_tops(runs, 1).tolist() == [0, 0, 0, 0]
 
 
@@ -97,9 +97,9 @@ def test_labels_alone_may_turn_right_into_wrong() -> None:
     ("order", "expected"),
     [
         ("benchmark", [0, 1, 2, 3]),
-        # Both have the new positive of query 1 at rank 1, only one has that of query 2.
+        # Both runs have the new positive of query 1 at rank 1. Only B has that of query 2.
         ("changed", [1, 2, 0, 3]),
-        # A list without a positive has it at rank 2 here, one below the lowest.
+        # A list without a positive counts as if it had one at rank 2, below the lowest rank.
         ("apart", [0, 2, 1, 3]),
         ("short", [1, 3, 0, 2]),
         ("long", [2, 0, 1, 3]),
@@ -111,12 +111,12 @@ def test_orders(order: str, expected: list[int]) -> None:
     assert in_order(np.array([0, 1, 3]), order, RUNS, PAIR, 1, LENGTHS).tolist() == some
 
 
-def test_what_cannot_be_chosen() -> None:
+def test_unknown_options_are_refused() -> None:
     with pytest.raises(ValueError, match="two runs"):
-        who_is_right("first", RUNS, None, 1)
+        select_by_correctness("first", RUNS, None, 1)
     with pytest.raises(ValueError, match="no choice"):
-        who_is_right("best", RUNS, PAIR, 1)
+        select_by_correctness("best", RUNS, PAIR, 1)
     with pytest.raises(ValueError, match="no choice"):
-        what_labels_change("better", RUNS, 1)
+        changed_by_labels("better", RUNS, 1)
     with pytest.raises(ValueError, match="two runs"):
         in_order(EVERYTHING, "apart", RUNS, None, 1, LENGTHS)

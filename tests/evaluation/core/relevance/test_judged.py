@@ -23,8 +23,8 @@ def judged_of(pairs: dict[tuple[int, int], int], n_queries: int = 3, n_videos: i
 
 
 def pairs_of(judged: Judged) -> dict[tuple[int, int], int]:
-    found = zip(judged.codes.tolist(), judged.gains.tolist(), strict=True)
-    return {judged.space.decode(code): gain for code, gain in found}
+    pairs = zip(judged.codes.tolist(), judged.gains.tolist(), strict=True)
+    return {judged.space.decode(code): gain for code, gain in pairs}
 
 
 def test_from_pairs_sorts_by_query_and_video() -> None:
@@ -72,7 +72,7 @@ def test_from_pairs_refuses(
         ([0, 1], [1], "codes and gains must be one-dimensional and of the same length"),
     ],
 )
-def test_judged_refuses_arrays_that_contradict(
+def test_judged_refuses_inconsistent_arrays(
     codes: list[int], gains: list[int], reason: str
 ) -> None:
     with pytest.raises(ValueError) as refused:
@@ -87,7 +87,7 @@ def test_with_positives_follows_the_fire_convention() -> None:
         (0, 0): 1,  # judged not relevant, but an original positive
         (0, 1): 1,
         (1, 2): 3,  # the higher grade stays
-        (2, 0): 1,  # never judged by people, counts as judged
+        (2, 0): 1,  # unjudged, but an original positive counts as judged
         (2, 3): 0,
     }
     assert pairs_of(with_positives(judged_of({}), original)) == pairs_of(original)
@@ -100,12 +100,12 @@ def test_with_positives_of_another_benchmark_is_refused() -> None:
 
 
 @pytest.mark.parametrize("cells", [1, 4, 8, 1 << 20])
-def test_look_up_gains_tells_unjudged_from_not_relevant(
+def test_look_up_gains_distinguishes_unjudged_from_not_relevant(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relevance, "_TABLE_CELLS", cells)
     judged = judged_of({(0, 3): 1, (1, 0): 0, (1, 3): 2, (2, 3): 5})
-    # The last video of a query is judged, so padding in the next row would read it.
+    # The last video of a query is judged, so padding in the next row would read its gain.
     ranked = np.array([[3, 0, 1], [3, 0, -1], [-1, -1, -1]], dtype=np.int32)
     assert look_up_gains(ranked, judged).tolist() == [
         [1, UNJUDGED, UNJUDGED],

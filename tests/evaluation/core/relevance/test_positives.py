@@ -14,7 +14,8 @@ from evaluation.core.relevance.positives import (
 )
 
 ORIGINAL = Judged.from_pairs([0, 1], [0, 2], [1, 1], n_queries=3, n_videos=4)
-# Query 0: videos 0 and 3; query 1: video 2, and 1 by a higher grade; query 2: none.
+# Positives: query 0: videos 0 and 3. Query 1: video 2, and video 1 with a higher grade. Query 2:
+# none.
 LABELLED = Judged.from_pairs(
     [0, 0, 0, 1, 1, 2], [0, 1, 3, 1, 2, 0], [1, 0, 1, 2, 1, 0], n_queries=3, n_videos=4
 )
@@ -34,24 +35,24 @@ def test_length_table() -> None:
 
 
 def test_ranks_by_source() -> None:
-    # Original positives above, those that judging brought below.
+    # The first row contains original positives, the second row new ones.
     assert ranks_by_source(RANKED, LABELLED, ORIGINAL).tolist() == [[0, 2, 0], [1, 0, 0]]
 
 
-def test_who_is_right_by_length() -> None:
+def test_right_by_length() -> None:
     first = finds_one(RANKED, LABELLED, 1)
     second = finds_one(RANKED, LABELLED, 2)
     assert first.tolist() == [True, False, False]
     assert second.tolist() == [True, True, False]
-    found = right_by_length(first, second, np.array([4, 4, 9]))
-    assert found.lengths.tolist() == [4, 9]
-    # Neither, only the first, only the second, both.
-    assert found.counts.tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
+    table = right_by_length(first, second, np.array([4, 4, 9]))
+    assert table.lengths.tolist() == [4, 9]
+    # Columns: neither, only the first, only the second, both.
+    assert table.counts.tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
     with pytest.raises(ValueError, match="the same length"):
         right_by_length(first, second, np.array([4]))
 
 
-def test_nothing_at_all() -> None:
+def test_counts_without_captions() -> None:
     nothing = np.array([], np.int64)
     assert length_table(nothing, nothing).tolist() == [[0]]
     none = np.array([], np.bool_)
@@ -69,5 +70,5 @@ ENDS = [
 
 @pytest.mark.parametrize(("count", "expected"), ENDS)
 def test_at_the_ends(count: int, expected: list[list[int]]) -> None:
-    found = at_the_ends(np.array([7, 1, 3, 9, 2]), count)
-    assert [part.tolist() for part in found] == expected
+    parts = at_the_ends(np.array([7, 1, 3, 9, 2]), count)
+    assert [part.tolist() for part in parts] == expected

@@ -21,8 +21,9 @@ Ranked = npt.NDArray[np.int32]
 
 # --- by hand ------------------------------------------------------------------------------------
 
-# Six videos, four ranks, five queries: two positives found of three; one found in a short list;
-# not in the run; no positive known; the only positive not found.
+# Six videos, four ranks and five queries. Query 0: two of three positives are in the list. Query 1:
+# a positive in a short list. Query 2: no list. Query 3: no positive. Query 4: the only positive is
+# not in the list.
 HAND_RANKED = np.array(
     [[2, 1, 0, 3], [0, 4, -1, -1], [-1, -1, -1, -1], [3, 2, 1, 0], [0, 1, 2, 3]], dtype=np.int32
 )
@@ -91,7 +92,7 @@ def test_score_run_with_higher_threshold_keeps_gains_for_ndcg() -> None:
     [([1, 3, 0], 3.0), ([1, 2, 3, 0], 2.5), ([1, 2, 0, 0], None), ([1, 0, 0], None), ([2], 2.0)],
 )
 def test_median_rank_is_exact_or_undefined(first_ranks: list[int], median: float | None) -> None:
-    """`first_ranks`: rank of the only positive of each query, 0 = not within the depth of three."""
+    """`first_ranks`: rank of the only positive of each query; 0 if it is not in the list."""
     n = len(first_ranks)
     judged = Judged.from_pairs(range(n), [3] * n, [1] * n, n_queries=n, n_videos=4)
     ranked = np.tile(np.arange(3, dtype=np.int32), (n, 1))
@@ -115,7 +116,7 @@ def test_empty_benchmark_and_empty_lists_are_defined() -> None:
     assert scores.mean(parse_measure("MeanR")) == Score(1.0, 5)
 
 
-def test_score_run_refuses_what_it_cannot_score() -> None:
+def test_score_run_refuses_bad_input() -> None:
     with pytest.raises(ValueError, match="rel must be at least 1"):
         score_run(HAND_RANKED, HAND_JUDGED, DEFAULT_MEASURES, rel=0)
     with pytest.raises(ValueError, match="ranked has 4 rows for 5 queries"):
@@ -128,7 +129,7 @@ def test_score_run_refuses_what_it_cannot_score() -> None:
 
 
 def random_run(rng: np.random.Generator, n_queries: int = 60, n_videos: int = 15) -> Ranked:
-    """Lists of any length up to eight, some of them empty."""
+    """Return lists of up to eight videos, some of them empty."""
     ranked = np.argsort(rng.random((n_queries, n_videos)), axis=1)[:, :8].astype(np.int32)
     lengths = np.where(rng.random(n_queries) < 0.2, 0, rng.integers(1, 9, n_queries))
     ranked[np.arange(8) >= lengths[:, None]] = -1
@@ -138,7 +139,7 @@ def random_run(rng: np.random.Generator, n_queries: int = 60, n_videos: int = 15
 def random_judged(
     rng: np.random.Generator, highest: int, n_queries: int = 60, n_videos: int = 15
 ) -> Judged:
-    """A third of all pairs judged; some queries without positives, some without judgments."""
+    """Judge a third of all pairs. Some queries have no positives, and some no judgments."""
     queries, videos = np.nonzero(rng.random((n_queries, n_videos)) < 0.35)
     gains = rng.integers(0, highest + 1, len(queries))
     gains[queries % 7 == 0] = 0
@@ -163,7 +164,8 @@ def as_dictionaries(
     return run, qrels
 
 
-# Ours: the peer's measure. gains= gives pytrec_eval's linear nDCG the exponential gains.
+# Our measure and the same measure in ir_measures. With gains=, its linear nDCG gets exponential
+# gains.
 IR_MEASURES = {
     **{f"C@{k}": f"Success@{k}" for k in (1, 5, 20)},
     **{f"{name}@{k}": f"{name}@{k}" for name in ("R", "P", "AP", "nDCG") for k in (1, 3, 8, 20)},
@@ -186,7 +188,8 @@ def test_scores_equal_ir_measures(highest: int, seed: int, monkeypatch: pytest.M
     expected = {ours: np.zeros(len(ranked)) for ours in peers}
     back = {peer: ours for ours, peer in peers.items()}
     means = {}
-    # One by one: asked for together, nDCG may overwrite nDCG with other gains, as hashes fall.
+    # Each measure in its own call: in one call, two nDCG with different gains can overwrite each
+    # other.
     for peer in peers.values():
         for metric in ir_measures.iter_calc([peer], qrels, run):
             expected[back[metric.measure]][int(metric.query_id)] = metric.value
@@ -196,10 +199,10 @@ def test_scores_equal_ir_measures(highest: int, seed: int, monkeypatch: pytest.M
     for ours, peer in peers.items():
         per_query = scores.per_query(parse_measure(ours))
         if ours.startswith("Judged"):
-            # They answer only where something is judged; the others are 0 by our definition.
+            # ir_measures omits queries without judgments. They are 0 by our definition.
             per_query = per_query * np.isin(np.arange(len(ranked)), [int(q) for q in qrels])
         np.testing.assert_allclose(per_query, expected[ours], rtol=0, atol=1e-9, err_msg=ours)
-        # Their mean leaves out the queries of which nothing is judged.
+        # The mean of ir_measures omits these queries as well.
         mean = scores.mean(parse_measure(ours)).value
         assert mean is not None
         assert mean * len(ranked) == pytest.approx(means[peer] * len(qrels), abs=1e-9), ours
@@ -295,7 +298,7 @@ def test_scores_do_not_depend_on_the_numbering_of_videos(
     case: tuple[Ranked, Judged], numbers: list[int]
 ) -> None:
     ranked, judged = case
-    renumber = np.array([*numbers, -1], dtype=np.int32)  # the last serves -1
+    renumber = np.array([*numbers, -1], dtype=np.int32)  # index -1 stays -1
     query, video = judged.space.decode(judged.codes)
     other = Judged.from_pairs(
         query, renumber[video], judged.gains, n_queries=len(ranked), n_videos=N_VIDEOS

@@ -16,7 +16,7 @@ from evaluation.core.statistics.slices import (
     AGREE,
     DIFFER,
     NO_GROUP,
-    NOT_TOLD,
+    NO_REPEATED_LABELS,
     Slice,
     annotator_agreement,
     cut_at,
@@ -42,19 +42,19 @@ def rng_of(seed: int) -> np.random.Generator:
 def test_slices_by_hand() -> None:
     values, groups = [1.0, 0.0, 0.25, 1.0, 0.5], [2, 0, 2, NO_GROUP, 1]
     slices = slice_means(values, groups, ["a", "b", "c", "d"], 200, rng=rng_of(0))
-    alone = Interval(None, None, 0.95, 0, 0, ONE_QUERY)
+    undefined = Interval(None, None, 0.95, 0, 0, ONE_QUERY)
     assert slices[:2] == (
-        Slice("a", 1, Estimate(0.0), alone),
-        Slice("b", 1, Estimate(0.5), alone),
+        Slice("a", 1, Estimate(0.0), undefined),
+        Slice("b", 1, Estimate(0.5), undefined),
     )
     assert (slices[2].name, slices[2].n, slices[2].mean) == ("c", 2, Estimate(0.625))
-    # t of 1 degree of freedom, 12.7, leaves nothing out.
+    # The t quantile for 1 degree of freedom, 12.7, makes the interval as wide as the scale.
     assert (slices[2].interval.low, slices[2].interval.high) == (0.0, 1.0)
-    nothing = Interval(None, None, 0.95, 0, 0, NO_QUERIES)
-    assert slices[3] == Slice("d", 0, Estimate(None, NO_QUERIES), nothing)
+    empty = Interval(None, None, 0.95, 0, 0, NO_QUERIES)
+    assert slices[3] == Slice("d", 0, Estimate(None, NO_QUERIES), empty)
 
 
-def test_a_slice_is_what_its_queries_are_alone() -> None:
+def test_a_slice_equals_its_queries_without_the_others() -> None:
     rng = rng_of(1)
     values, groups, clusters = rng.random(300), rng.integers(-1, 3, 300), rng.integers(0, 25, 300)
     first = slice_means(values, groups, "abc", rng=rng_of(2), confidence=0.9, clusters=clusters)[0]
@@ -86,13 +86,13 @@ def test_slices_refuse_bad_groups(groups: Any, clusters: Any, message: str) -> N
 # --- Bins -----------------------------------------------------------------------------------------
 
 
-def test_whole_numbers_are_cut_and_named() -> None:
+def test_bins_of_whole_numbers_have_names() -> None:
     bins = cut_at([3, 4, 5, 8, math.nan, 9, 40, 10], [5, 9, 10])
     assert bins.names == ("up to 4", "5–8", "9", "10 and more")
     assert bins.groups.tolist() == [0, 0, 1, 1, NO_GROUP, 2, 3, 3]
 
 
-def test_fractions_are_cut_and_named() -> None:
+def test_bins_of_fractions_have_names() -> None:
     bins = cut_at([0.0, 0.5, 2 / 3, 1.0, 0.49], [0.5, 2 / 3])
     assert bins.names == ("below 0.5", "0.5 to below 0.6667", "0.6667 and more")
     assert bins.groups.tolist() == [0, 1, 2, 2, 0]
@@ -101,13 +101,13 @@ def test_fractions_are_cut_and_named() -> None:
     assert cut_at([7.0], []).groups.tolist() == [0]
 
 
-def test_quantile_bins_are_about_equal_and_never_part_equals() -> None:
+def test_quantile_bins_are_about_equal_and_keep_equal_values_together() -> None:
     even = cut_by_quantiles(np.arange(1, 11), 2)
     assert even.names == ("up to 5", "6 and more")
     assert even.groups.tolist() == [0] * 5 + [1] * 5
-    often = cut_by_quantiles([1, 1, 1, 1, 2, 2, 3, 4, math.nan], 4)
-    assert often.names == ("up to 1", "2", "3 and more")
-    assert often.groups.tolist() == [0] * 4 + [1, 1, 2, 2, NO_GROUP]
+    repeated = cut_by_quantiles([1, 1, 1, 1, 2, 2, 3, 4, math.nan], 4)
+    assert repeated.names == ("up to 1", "2", "3 and more")
+    assert repeated.groups.tolist() == [0] * 4 + [1, 1, 2, 2, NO_GROUP]
     assert cut_by_quantiles([2.0, 2.0], 3).names == ("all",)
     unknown = cut_by_quantiles([math.nan], 3)
     assert (unknown.names, unknown.groups.tolist()) == (("all",), [NO_GROUP])
@@ -148,17 +148,17 @@ def test_bins_refuse_bad_attributes() -> None:
 # --- Named groups ---------------------------------------------------------------------------------
 
 
-def test_tags_are_groups_that_overlap() -> None:
+def test_groups_of_tags_can_overlap() -> None:
     tags = {"b": [3], "a": [1], "dogs": [0, 1, 4], "none": [], "c": [3]}
-    found = group_by_tags(
+    tagged = group_by_tags(
         {tag: np.array(numbers, np.int32) for tag, numbers in tags.items()}, 6, 3, "-"
     )
-    assert (found.names, found.left_out) == (("dogs", "a", "b", "-"), 2)
-    # What is left out is no query without a tag.
-    assert found.queries.tolist() == [0, 1, 4, 1, 3, 2, 5]
-    assert found.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
+    assert (tagged.names, tagged.left_out) == (("dogs", "a", "b", "-"), 2)
+    # A query whose only tag has no group still has a tag, so it is not in the last group.
+    assert tagged.queries.tolist() == [0, 1, 4, 1, 3, 2, 5]
+    assert tagged.groups.tolist() == [0, 0, 0, 1, 2, 3, 3]
     values = np.arange(6) / 10
-    slices = slice_means(values[found.queries], found.groups, found.names, 100, rng=rng_of(0))
+    slices = slice_means(values[tagged.queries], tagged.groups, tagged.names, 100, rng=rng_of(0))
     assert [(one.n, one.mean) for one in slices] == [
         (3, Estimate(pytest.approx(0.5 / 3))),
         (1, Estimate(pytest.approx(0.1))),
@@ -167,11 +167,12 @@ def test_tags_are_groups_that_overlap() -> None:
     ]
 
 
-def test_where_all_are_tagged_there_is_no_group_of_others() -> None:
-    found = group_by_tags({"a": np.array([0, 1]), "none": np.array([], np.int32)}, 2, 9, "-")
-    assert (found.names, found.queries.tolist(), found.left_out) == (("a", "none"), [0, 1], 0)
-    alone = group_by_tags({}, 2, 9, "-")
-    assert (alone.names, alone.queries.tolist(), alone.groups.tolist()) == (("-",), [0, 1], [0, 0])
+def test_without_untagged_queries_there_is_no_group_for_them() -> None:
+    tagged = group_by_tags({"a": np.array([0, 1]), "none": np.array([], np.int32)}, 2, 9, "-")
+    assert (tagged.names, tagged.queries.tolist(), tagged.left_out) == (("a", "none"), [0, 1], 0)
+    no_tags = group_by_tags({}, 2, 9, "-")
+    assert (no_tags.names, no_tags.queries.tolist()) == (("-",), [0, 1])
+    assert no_tags.groups.tolist() == [0, 0]
 
 
 def test_agreement_of_annotators_by_hand() -> None:
@@ -180,14 +181,14 @@ def test_agreement_of_annotators_by_hand() -> None:
         (0, 2, 2),
         (0, 3, 0),
         (1, 1, 1),
-        (1, 0, 0),  # ruled, though nobody has labelled it
+        (1, 0, 0),  # a ruling without labels
         (3, 3, 3),
         (3, 3, 1),
         (4, 1, 0),
         (4, 2, 1),
     ]
-    found = annotator_agreement(*zip(*pairs, strict=True), n_queries=5)
-    assert found.tolist() == [AGREE, NOT_TOLD, NOT_TOLD, DIFFER, DIFFER]
+    agreement = annotator_agreement(*zip(*pairs, strict=True), n_queries=5)
+    assert agreement.tolist() == [AGREE, NO_REPEATED_LABELS, NO_REPEATED_LABELS, DIFFER, DIFFER]
     with pytest.raises(ValueError, match="queries: a number is outside of 0 to 3"):
         annotator_agreement(*zip(*pairs, strict=True), n_queries=4)
 
@@ -196,10 +197,10 @@ def test_agreement_of_annotators_by_hand() -> None:
 
 
 def test_correlations_by_hand() -> None:
-    # Pairs: 4 agree, 1 not, 1 tied in the second: 3 / sqrt(6 * 5).
+    # 4 pairs are concordant, 1 is discordant, and 1 is tied in the second: 3 / sqrt(6 * 5).
     x, y = [1, 2, 3, 4], [1, 3, 2, 3]
     assert kendall_tau_b(x, y) == Estimate(pytest.approx(3 / math.sqrt(30), abs=1e-15))
-    # Ranks 1 2 3 4 and 1 3.5 2 3.5: 3 / sqrt(5 * 4.5).
+    # The ranks are 1 2 3 4 and 1 3.5 2 3.5, and Pearson's correlation is 3 / sqrt(5 * 4.5).
     assert spearman(x, y) == Estimate(pytest.approx(3 / math.sqrt(22.5), abs=1e-15))
     assert kendall_tau_b(x, [-4, -5, -6, -7]) == Estimate(-1.0)
     assert spearman(x, [0, 2, 30, 400]) == Estimate(1.0)
@@ -209,11 +210,11 @@ def test_correlations_by_hand() -> None:
     ("x", "y", "reason"),
     [([], [], NO_QUERIES), ([1], [2], ONE_QUERY), ([1, 1], [1, 2], NO_VARIATION)],
 )
-def test_correlation_is_undefined_by_name(x: list[float], y: list[float], reason: str) -> None:
+def test_undefined_correlations_have_a_reason(x: list[float], y: list[float], reason: str) -> None:
     assert kendall_tau_b(x, y) == spearman(x, y) == Estimate(None, reason)
 
 
-def test_correlation_refuses_what_cannot_be_paired() -> None:
+def test_correlation_refuses_bad_input() -> None:
     with pytest.raises(
         ValueError, match="an attribute of 2 queries cannot be paired with 3 values"
     ):

@@ -1,4 +1,4 @@
-"""Similar captions: by hand, from scikit-learn, and against plain Python of the definitions."""
+"""Similar captions, compared with results by hand, scikit-learn and the plain definitions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def grams_of(text: str) -> Counter[str]:
 
 
 def similarities(rows: list[str], others: list[str], counted: list[str]) -> list[list[float]]:
-    """Cosines of all rows with all others, df from the texts counted."""
+    """Return the cosines of all rows with all others. df counts the texts in `counted`."""
     df = Counter(gram for text in counted for gram in set(grams_of(text)))
     n = len(counted)
 
@@ -72,7 +72,7 @@ def mean_of_highest(values: list[float], count: int) -> float:
     return sum(highest) / len(highest)
 
 
-# Few letters, so that texts share grams, some of them short or empty.
+# Texts have few letters, so that they share grams. Some of them are short or empty.
 TEXTS = st.lists(st.text("ab ", max_size=12).map(lambda text: " ".join(text.split())), max_size=8)
 NEAREST = st.integers(1, 4)
 
@@ -85,7 +85,7 @@ NEAREST = st.integers(1, 4)
     [
         ("  A Man’s\tT-shirt!\n", "a man s t shirt"),
         ("$5 + 3…", "5 3"),
-        # Vowel signs are no punctuation, though they are no letters either.
+        # Vowel signs are not letters, but not punctuation either.
         ("कुत्ता।", "कुत्ता"),
         ("ÄRGER, Straße", "ärger straße"),
         ("?!", ""),
@@ -97,7 +97,7 @@ def test_normalise(text: str, expected: str) -> None:
     assert normalise([expected, "ABC"]) == [expected, "abc"]
 
 
-def test_normalise_nothing() -> None:
+def test_normalise_no_texts() -> None:
     assert normalise([]) == []
 
 
@@ -105,7 +105,7 @@ def test_normalise_nothing() -> None:
 
 
 def test_overlap_with_train_by_hand() -> None:
-    # One gram of "abcdef" is in one of two training texts, the other in none.
+    # One of the two grams of "abcdef" is in one of the two train texts, the other in none.
     known, unknown = log(3 / 2) + 1, log(3) + 1
     expected = known / sqrt(known**2 + unknown**2) / 2
     overlap = overlap_with_train(["abcdef", "Abcde!", "abcdf", "vwxyz", ""], ["abcde", "abcdf"])
@@ -119,7 +119,7 @@ def test_a_text_below_five_characters_is_one_gram() -> None:
     assert overlap_with_train(["dog", "dogs", "a dog"], ["Dog"]).mean.tolist() == [1, 0, 0]
 
 
-def test_overlap_takes_the_nearest_with_their_copies() -> None:
+def test_equal_texts_each_count_among_the_nearest() -> None:
     train = ["a man sings", "a man sings", "zzzzz"]
     assert overlap_with_train(["a man sings"], train, nearest=1).mean.tolist() == [1]
     assert overlap_with_train(["a man sings"], train, nearest=2).mean.tolist() == [1]
@@ -128,14 +128,15 @@ def test_overlap_takes_the_nearest_with_their_copies() -> None:
     )
 
 
-def test_overlap_with_others_leaves_the_own_group_out() -> None:
+def test_overlap_with_others_excludes_the_own_group() -> None:
     texts = ["a dog runs", "a dog runs", "a dog runs", "onions"]
-    # Of two neighbours each, the first two texts have a copy and "onions", the third two copies.
+    # Two texts are in another group. For the first two, these are a copy and "onions". For the
+    # third, they are two copies.
     assert overlap_with_others(texts, [0, 0, 7, 7]).mean.tolist() == [0.5, 0.5, 1, 0]
     assert overlap_with_others(texts, [0, 0, 0, 1]).mean.tolist() == [0, 0, 0, 0]
 
 
-def test_overlap_refuses_what_it_cannot_compare() -> None:
+def test_overlap_refuses_bad_input() -> None:
     with pytest.raises(ValueError, match="no train texts"):
         overlap_with_train(["a"], [])
     with pytest.raises(ValueError, match="nearest must be at least 1"):
@@ -147,7 +148,7 @@ def test_overlap_refuses_what_it_cannot_compare() -> None:
             overlap_with_others(["a"] * len(groups), groups)
 
 
-def test_nothing_to_test() -> None:
+def test_overlap_without_test_texts() -> None:
     assert overlap_with_train([], ["a dog"]).mean.shape == (0,)
 
 
@@ -171,8 +172,8 @@ def test_overlap_with_others_equals_its_definition(
     texts: list[str], data: st.DataObject, nearest: int
 ) -> None:
     size = {"min_size": len(texts), "max_size": len(texts)}
-    several = st.lists(st.integers(0, 2), **size).filter(lambda numbers: len(set(numbers)) > 1)
-    groups = data.draw(several)
+    two_or_more = st.lists(st.integers(0, 2), **size).filter(lambda numbers: len(set(numbers)) > 1)
+    groups = data.draw(two_or_more)
     expected = [
         mean_of_highest([s for s, g in zip(row, groups, strict=True) if g != own], nearest)
         for row, own in zip(similarities(texts, texts, texts), groups, strict=True)
@@ -207,19 +208,19 @@ def test_blocks_stripes_and_large_alphabets_change_nothing(
         assert again.closest.tolist() == overlap.closest.tolist()
 
 
-def test_comparing_tells_how_far_it_is_and_can_be_ended(
+def test_overlap_reports_progress_and_can_be_cancelled(
     many_captions: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_BLOCK_CELLS", 320 * 120)
-    told: list[tuple[int, int | None]] = []
+    reports: list[tuple[int, int | None]] = []
 
     def progress(done: int, total: int | None, phase: str = "") -> None:
-        told.append((done, total))
+        reports.append((done, total))
         if done == 240:
             raise Cancelled
 
     overlap_with_train(many_captions[:240], many_captions, progress=progress)
-    assert told == [(0, 240), (120, 240)]
+    assert reports == [(0, 240), (120, 240)]
     with pytest.raises(Cancelled):
         overlap_with_train(many_captions, many_captions, progress=progress)
 
@@ -250,7 +251,7 @@ def all_matches(texts: list[str], original: Judged) -> FloatArray:
 
 def test_matches_equal_scikit_learn() -> None:
     original = original_positives([(query, query) for query in range(5)], 5, 6)
-    # A video's only caption is no match for itself, and the sixth video has no caption.
+    # A caption is not compared with itself, and the sixth video has no caption.
     expected = np.array(AS_SCIKIT_LEARN) * (1 - np.eye(5))
     matches = all_matches(CAPTIONS, original)
     assert matches[:, :5].tolist() == [pytest.approx(row, abs=1e-9) for row in expected.tolist()]
@@ -262,12 +263,12 @@ def test_equal_captions_match_in_full() -> None:
     original = original_positives([(0, 0), (1, 1), (2, 1), (3, 2)], 4, 3)
     matches = all_matches(texts, original)
     assert matches[0, 1] == matches[1, 0] == 1
-    # Its own video has another caption, which is less like it.
+    # Its own video has another caption, which is less similar.
     assert 0 < matches[1, 1] < 1
     assert matches[:, 2].tolist() == [0] * 4
 
 
-def test_pairs_come_in_any_order_and_twice() -> None:
+def test_pairs_can_be_in_any_order_and_occur_twice() -> None:
     original = original_positives([(query, query % 3) for query in range(5)], 5, 3)
     expected = all_matches(CAPTIONS, original).reshape(-1)
     codes = [14, 0, 3, 3, 7, 1, 0]
@@ -275,7 +276,7 @@ def test_pairs_come_in_any_order_and_twice() -> None:
     assert match_captions(CAPTIONS, original, []).shape == (0,)
 
 
-def test_match_captions_refuses_what_does_not_fit() -> None:
+def test_match_captions_refuses_bad_input() -> None:
     original = original_positives([(0, 0)], 2, 3)
     with pytest.raises(ValueError, match="1 texts for 2 queries"):
         match_captions(["a"], original, [0])
@@ -287,7 +288,7 @@ def test_match_captions_refuses_what_does_not_fit() -> None:
 
 @st.composite
 def captioned(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int]], int]:
-    """Texts, original positives of any number for a query, and the number of videos."""
+    """Draw texts, original positives (any number for a query) and the number of videos."""
     texts = draw(TEXTS.filter(bool))
     n_videos = draw(st.integers(1, 4))
     pairs = st.tuples(st.integers(0, len(texts) - 1), st.integers(0, n_videos - 1))
@@ -331,11 +332,12 @@ def test_blocks_of_pairs_change_nothing(
     assert all_matches(many_captions, original).tolist() == expected.tolist()
 
 
-# --- their quality --------------------------------------------------------------------------------
+# --- quality of matches ---------------------------------------------------------------------------
 
 
 def test_score_matches_by_hand() -> None:
-    # Pairs 0 to 5 are judged, 1 and 4 relevant; 5 is no candidate, and 7 nobody judged.
+    # Pairs 0 to 5 are judged, and 1, 4 and 5 are relevant. Pair 5 has no similarity, and pair 7 is
+    # unjudged.
     judged = Judged.from_pairs([0] * 6, range(6), [0, 1, 0, 0, 2, 1], n_queries=1, n_videos=8)
     codes, similarity = [4, 7, 0, 1, 2, 3], np.array([0.9, 1.0, 0.9, 0.5, 0.4, 0.0])
     quality = score_matches(codes, similarity, judged, [0.0, 0.5, 0.9, 1.0])
@@ -349,7 +351,7 @@ def test_score_matches_by_hand() -> None:
     assert (graded.relevant, graded.correct.tolist()) == (1, [1])
 
 
-def test_score_matches_of_nothing() -> None:
+def test_score_matches_without_judgments() -> None:
     judged = Judged.from_pairs([], [], [], n_queries=1, n_videos=8)
     quality = score_matches([3], np.array([1.0]), judged)
     assert (quality.judged, quality.relevant, len(quality.thresholds)) == (0, 0, 50)
@@ -357,7 +359,7 @@ def test_score_matches_of_nothing() -> None:
         assert values.tolist() == [0] * 50
 
 
-def test_score_matches_refuses_what_does_not_fit() -> None:
+def test_score_matches_refuses_bad_input() -> None:
     judged = Judged.from_pairs([0], [1], [1], n_queries=1, n_videos=2)
     with pytest.raises(ValueError, match="the same length"):
         score_matches([0, 1], np.array([1.0]), judged)
@@ -374,7 +376,7 @@ LABELLED = st.dictionaries(
 
 @given(LABELLED)
 def test_score_matches_equals_counting(labels: dict[int, tuple[float, int]]) -> None:
-    """labels: code -> similarity and gain, -1 where nobody judged the pair."""
+    """`labels` contains similarity and gain by code. The gain is -1 for an unjudged pair."""
     known = {code: gain for code, (_, gain) in labels.items() if gain >= 0}
     judged = Judged.from_pairs(
         [0] * len(known), [*known], [*known.values()], n_queries=1, n_videos=12
@@ -384,11 +386,11 @@ def test_score_matches_equals_counting(labels: dict[int, tuple[float, int]]) -> 
     quality = score_matches([*labels], similarity, judged, thresholds)
     relevant = {code for code, gain in known.items() if gain >= 1}
     for place, threshold in enumerate(thresholds):
-        chosen = {code for code in known if labels[code][0] >= threshold}
-        assert quality.labelled[place] == len(chosen)
-        assert quality.correct[place] == len(chosen & relevant)
+        labelled = {code for code in known if labels[code][0] >= threshold}
+        assert quality.labelled[place] == len(labelled)
+        assert quality.correct[place] == len(labelled & relevant)
         precision, recall = quality.precision[place], quality.recall[place]
-        assert precision == (len(chosen & relevant) / len(chosen) if chosen else 0)
-        assert recall == (len(chosen & relevant) / len(relevant) if relevant else 0)
+        assert precision == (len(labelled & relevant) / len(labelled) if labelled else 0)
+        assert recall == (len(labelled & relevant) / len(relevant) if relevant else 0)
         mean = 2 * precision * recall / (precision + recall) if precision + recall else 0
         assert quality.f1[place] == pytest.approx(mean)

@@ -7,16 +7,16 @@ import pytest
 
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.texts.twins import (
-    TwinText,
+    EqualCaptions,
     added_codes,
-    captions_with_twins,
+    captions_with_equals,
     frequent_texts,
     share_positives,
 )
 from pooling.core.equal_texts import EXACT, FOLDED, OFF, first_equal
 
 TEXTS = ["a dog", "a cat", "A dog.", "a dog", "a bird"]
-# Caption, video: both exact twins have videos of their own, and one of them has two.
+# Gain by caption and video. Captions 0 and 3 have exactly the same text. Caption 3 has two videos.
 PAIRS = {(0, 0): 1, (1, 1): 1, (2, 2): 1, (3, 0): 1, (3, 4): 3, (4, 1): 1}
 DOGS = {0: 1, 2: 1, 4: 3}
 
@@ -51,7 +51,7 @@ def test_without_equal_texts_nothing_changes() -> None:
     assert pairs_of(share_positives(original, first_equal(TEXTS, OFF))) == PAIRS
 
 
-def test_of_the_same_video_nothing_is_added() -> None:
+def test_captions_of_the_same_video_gain_nothing() -> None:
     original = judged({(0, 2): 1, (1, 2): 1}, n_queries=2)
     assert not len(added_codes(original, share_positives(original, [0, 0])))
 
@@ -79,7 +79,7 @@ def test_group_numbers_must_fit() -> None:
         share_positives(judged(PAIRS), [0, 1])
 
 
-def test_as_plain_loops_do_it() -> None:
+def test_share_positives_equals_plain_loops() -> None:
     rng = np.random.default_rng(5)
     for _ in range(50):
         n_queries, n_videos = int(rng.integers(1, 12)), int(rng.integers(1, 6))
@@ -99,25 +99,26 @@ def test_as_plain_loops_do_it() -> None:
         shared = share_positives(original, groups)
         assert pairs_of(shared) == expected
         gaining = {q for (q, v), gain in expected.items() if gain >= 1 and pairs.get((q, v), 0) < 1}
-        assert set(np.flatnonzero(captions_with_twins(original, shared)).tolist()) == gaining
+        assert set(np.flatnonzero(captions_with_equals(original, shared)).tolist()) == gaining
 
 
 def test_frequent_texts() -> None:
     groups = first_equal(TEXTS, FOLDED)
     original = judged(PAIRS)
     shared = share_positives(original, groups)
-    # The first dog gains two videos, the second two, the third one.
-    assert frequent_texts(original, shared, groups, 5) == [TwinText(0, 3, 3, 5)]
+    # The captions of the dogs gain two, two and one videos.
+    assert frequent_texts(original, shared, groups, 5) == [EqualCaptions(0, 3, 3, 5)]
     assert frequent_texts(original, shared, groups, 0) == []
 
 
 def test_the_most_captions_come_first() -> None:
-    # Groups of 2, 3 and 2 captions; those of the last have the same video, so none gains.
+    # Groups of 2, 3 and 2 captions. The captions of the last group have the same video, so none
+    # gains.
     groups = [8, 8, 3, 3, 3, 5, 5]
     pairs = {(0, 0): 1, (1, 1): 1, (2, 0): 1, (3, 0): 1, (4, 2): 1, (5, 3): 1, (6, 3): 1}
     original = judged(pairs, n_queries=7)
     shared = share_positives(original, groups)
     assert frequent_texts(original, shared, groups, 5) == [
-        TwinText(2, 3, 2, 3),
-        TwinText(0, 2, 2, 2),
+        EqualCaptions(2, 3, 2, 3),
+        EqualCaptions(0, 2, 2, 2),
     ]

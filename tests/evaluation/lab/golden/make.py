@@ -1,10 +1,10 @@
-"""Writes the golden tables: what each command has to answer about the golden input.
+"""Write the golden tables: the expected output of each command for the golden input.
 
 python -m tests.evaluation.lab.golden.make
 
-Computed by other people's implementations (ir_measures, pytrec_eval, krippendorff, scipy) and,
-where these define nothing, by plain Python that follows the definition; never by Hearth's own code.
-The file names the versions and the input's hashes. `test_golden` holds the commands against it.
+They are computed by other implementations (ir_measures, pytrec_eval, krippendorff, scipy) or, if
+these have no equivalent, by plain Python that follows the definition, without Hearth's own code.
+The file contains the versions and the hashes of the input. `test_golden` compares commands with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Answer = tuple[list[str], dict[str, Any]]
 
 
 def main() -> None:
-    said = {
+    expected = {
         "made_by": "python -m tests.evaluation.lab.golden.make",
         "peers": {name: version(name) for name in PEERS},
         "inputs": input_hashes(),
@@ -37,7 +37,7 @@ def main() -> None:
         ],
     }
     EXPECTED.write_text(
-        json.dumps(said, separators=(",", ":")).replace('{"command"', '\n{"command"') + "\n"
+        json.dumps(expected, separators=(",", ":")).replace('{"command"', '\n{"command"') + "\n"
     )
 
 
@@ -48,10 +48,10 @@ def input_hashes() -> dict[str, str]:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """Commands and what they have to say; what is left out of an answer is not compared."""
+    """Yield commands with their expected output. Keys that are missing in it are not compared."""
     measures = f"{scores.DEFAULT} {scores.FURTHER}"
-    asked = [word for name in measures.split() for word in ("--measure", name)]
-    yield ["evaluate", KEY, *asked], scores.evaluate(world, world.by_labels, measures)
+    question = [word for name in measures.split() for word in ("--measure", name)]
+    yield ["evaluate", KEY, *question], scores.evaluate(world, world.by_labels, measures)
     alone = scores.evaluate(world, world.by_labels_only, scores.DEFAULT)
     yield ["evaluate", KEY, "--labels-only"], alone
     yield ["agreement", KEY, *DRAWS], tables.agreement(world)
@@ -61,7 +61,7 @@ def answers(world: World) -> Iterator[Answer]:
 
 
 def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has one value."""
+    """Yield the commands whose results are exact."""
     yield "overlap", tables.overlap(world, 10, 0.9)
     yield "overlap --depth 5 --p 0.5", tables.overlap(world, 5, 0.5)
     yield "leave-one-out --depth 6", scores.leave_one_out(world, 6, "C@1 C@5 C@10 AP")
@@ -87,7 +87,7 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What rests on samples, and bounds."""
+    """Yield the commands whose results depend on samples, and bounds."""
     draws = " ".join(DRAWS)
     yield f"labels {draws}", tables.labels_table(world)
     by_captions = statistic.intervals(world, "C@1 C@5 AP")

@@ -1,0 +1,269 @@
+"""The slots of a task, its leases and judgments, and the state that follows from them.
+
+On PostgreSQL the task row is locked first. SQLite's IMMEDIATE transactions allow one writer at a
+time. In addition, (task, slot) and (task, annotator) have unique constraints. Leases use the
+database's clock.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from django.db.models import Case, QuerySet, Value, When
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce, Now
+
+from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, resolve
+from annotation.enums import (
+    SETTLED_BY_LABELS,
+    AssignmentState,
+    CampaignState,
+    JudgmentState,
+    TaskState,
+)
+from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask
+from config.shared.bulk import Among, read_columns
+from config.shared.prepared import Given, Prepared
+
+LEASE = datetime.timedelta(minutes=30)
+TASK_STATES = {
+    State.PENDING: TaskState.OPEN,
+    State.RESOLVED: TaskState.RESOLVED,
+    State.CONFLICTED: TaskState.CONFLICTED,
+}
+
+Int64Array = npt.NDArray[np.int64]
+
+_assignments = Prepared(lambda: Assignment.objects.filter(task=Given("task")))
+_update_task = Prepared(
+    lambda: JudgmentTask.objects.filter(pk=Given("pk")),
+    state=Given("state"),
+    label=Given("label"),
+    labels_required=Given("labels_required"),
+    labels_live=Given("labels_live"),
+    seats_open=Given("seats_open"),
+)
+
+
+class TaskSlots:
+    """The leases and counted judgments of one locked task, which takes at most two queries."""
+
+    def __init__(self, task: JudgmentTask) -> None:
+        self.assignments: list[Assignment] = _assignments.all(task=task.pk)
+        live = Judgment.objects.filter(task=task, state=JudgmentState.LIVE)
+        self.live = {one.annotator_id: one for one in live} if task.labels_live else {}
+
+    def of(self, annotator: Annotator) -> Assignment | None:
+        return next((a for a in self.assignments if a.annotator_id == annotator.pk), None)
+
+    @property
+    def held(self) -> int:
+        return sum(a.state == AssignmentState.HELD for a in self.assignments)
+
+
+def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
+    """Lock tasks in the order of their keys, so that no two callers deadlock."""
+    tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
+    if connection.features.has_select_for_update:
+        # The key stays unlocked, because new leases of a gold item refer to it.
+        tasks = tasks.select_for_update(of=("self",), no_key=True)
+    return tasks
+
+
+def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
+    """Compute a task's counts, state and label from its judgments and leases.
+
+    The caller holds the task's lock. Tasks that a lead has ruled on and gold items do not change.
+    """
+    if task.state not in SETTLED_BY_LABELS or task.gold_id is not None:
+        return
+    counts = _count_labels(task.campaign, [judgment.label for judgment in slots.live.values()])
+    planned = np.array([task.labels_planned])
+    carried = np.array([NO_LABEL if task.carried is None else task.carried])
+    outcome = outcomes_of(task.campaign, counts, planned, carried)
+    row = _state_rows(outcome, planned, np.array([slots.held]))[0]
+    _update_task.update(pk=task.pk, **state_columns(*row.tolist()))
+
+
+def outcomes_of(
+    campaign: Campaign,
+    counts: Int64Array,
+    planned: Int64Array,
+    carried: Int64Array | None = None,
+) -> Outcomes:
+    """Return the outcomes of tasks from their labels alone.
+
+    In a closed campaign the existing labels of a task decide, because no further label will arrive.
+    A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
+    carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
+    but it is not among the required and given labels of the outcomes.
+    """
+    if carried is not None and (carried != NO_LABEL).any():
+        return _with_carried(campaign, counts, planned, carried)
+    labels_max: Int64Array | int = campaign.labels_max
+    if campaign.state == CampaignState.CLOSED:
+        labels_max = counts.sum(axis=1)
+        planned = np.where(labels_max > 0, np.minimum(planned, labels_max), planned)
+    return resolve(counts, planned, labels_max=labels_max, threshold=campaign.threshold)
+
+
+def _with_carried(
+    campaign: Campaign, counts: Int64Array, planned: Int64Array, carried: Int64Array
+) -> Outcomes:
+    """Return the outcomes of tasks of which some have a label from an earlier campaign."""
+    has_one = carried != NO_LABEL
+    # Until a task has a label of its own, the carried label decides nothing.
+    counted = has_one & (counts.sum(axis=1) > 0)
+    counts = counts.copy()
+    counts[counted, carried[counted]] += 1
+    found = outcomes_of(campaign, counts, planned + counted)
+    return replace(found, required=found.required - counted, given=found.given - counted)
+
+
+def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
+    """Return the number of each label of the scale among `labels`, [1, n_labels]."""
+    return np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LockedTasks:
+    """Many locked tasks of one campaign, ascending by key.
+
+    ids, pair_ids, planned, carried: int64 [n]. by_labels: bool [n], whether labels determine the
+    state. A lead determines the state of the others.
+    """
+
+    ids: Int64Array
+    pair_ids: Int64Array
+    planned: Int64Array
+    carried: Int64Array
+    by_labels: npt.NDArray[np.bool_]
+
+
+def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
+    """Lock many tasks in the order of their keys, so that no two callers deadlock."""
+    tasks = tasks.order_by("pk")
+    tasks = tasks.annotate(
+        by_labels=Case(When(state__in=SETTLED_BY_LABELS, then=1), default=0),
+        carried_label=Coalesce("carried", Value(NO_LABEL)),
+    )
+    if connection.features.has_select_for_update:
+        tasks = tasks.select_for_update()
+    ids, pair_ids, planned, carried, by_labels = read_columns(
+        tasks, "pk", "pair_id", "labels_planned", "carried_label", "by_labels"
+    )
+    return LockedTasks(ids, pair_ids, planned, carried, by_labels == 1)
+
+
+def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
+    """Update many tasks as `update_task_state` updates one, with about ten statements.
+
+    If a lead determines the state of a task, only its number of labels is corrected.
+    """
+    among = Among("task_id", tasks.ids)
+    live = Judgment.objects.filter(among, state=JudgmentState.LIVE)
+    of_task, labels = read_columns(live, "task_id", "label")
+    places = np.searchsorted(tasks.ids, of_task)
+    counts = count_values(places, labels, len(tasks.ids), len(campaign.labels))
+    outcomes = outcomes_of(campaign, counts, tasks.planned, tasks.carried)
+    leases = Assignment.objects.filter(among, state=AssignmentState.HELD)
+    (of_task,) = read_columns(leases, "task_id")
+    held = np.bincount(np.searchsorted(tasks.ids, of_task), minlength=len(tasks.ids))
+    mine = tasks.by_labels
+    rows = _state_rows(outcomes, tasks.planned, held)[mine]
+    for row, of_row in _by_row(rows):
+        these = Among("id", tasks.ids[mine][of_row])
+        JudgmentTask.objects.filter(these).update(**state_columns(*row))
+    for row, of_row in _by_row(outcomes.given[~mine][:, None]):
+        these = Among("id", tasks.ids[~mine][of_row])
+        JudgmentTask.objects.filter(these).update(labels_live=row[0])
+
+
+def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
+    """Update the labels that confirmations carry from other campaigns for these pairs.
+
+    A pair whose label was withdrawn carries none. Then only the labels of the confirmation count.
+    """
+    pairs = np.asarray(pair_ids, np.int64)
+    tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)
+    for task in locked_tasks(tasks):
+        elsewhere = Judgment.objects.filter(
+            task__pair=task.pair_id, task__campaign__confirms=False, state=JudgmentState.LIVE
+        )
+        labels = list(elsewhere.values_list("label", flat=True)[:2])
+        task.carried = labels[0] if len(labels) == 1 else None
+        JudgmentTask.objects.filter(pk=task.pk).update(carried=task.carried)
+        update_task_state(task, TaskSlots(task))
+
+
+def state_columns(state: int, label: int, required: int, live: int, free: int) -> dict[str, Any]:
+    """Return a row of `_state_rows` as columns of a task."""
+    return {
+        "state": TASK_STATES[State(state)],
+        "label": None if label == NO_LABEL else label,
+        "labels_required": required,
+        "labels_live": live,
+        "seats_open": free,
+    }
+
+
+def _state_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> Int64Array:
+    """Return state, label, required labels, labels and free slots of each task, [n, 5].
+
+    held: [n], the number of slots that annotators hold.
+    """
+    pending = outcomes.states == State.PENDING
+    free = np.where(pending, outcomes.required - outcomes.given - held, 0)
+    columns = (
+        outcomes.states,
+        outcomes.labels,
+        np.maximum(outcomes.required, planned),
+        outcomes.given,
+        np.maximum(free, 0),
+    )
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]]]:
+    """Yield each distinct row of [n, k] with a mask of the rows that are equal to it, [n]."""
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
+    for place, row in enumerate(distinct.tolist()):
+        yield row, index.reshape(-1) == place
+
+
+def release_leases(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:
+    """End leases (assignment, task) under the lock of their tasks. Return the number of ended ones.
+
+    Assignments that are no longer held, or that no longer match `still`, do not change.
+    """
+    rows = list(leases)
+    if not rows:
+        return 0
+    tasks = list(locked_tasks(JudgmentTask.objects.filter(pk__in={task for _, task in rows})))
+    freed = Assignment.objects.filter(
+        pk__in=[pk for pk, _ in rows], state=AssignmentState.HELD, **still
+    ).update(state=state, slot=None)
+    for task in tasks:
+        update_task_state(task, TaskSlots(task))
+    return freed
+
+
+def leases_of(assignments: QuerySet[Assignment]) -> QuerySet[Assignment, tuple[int, int]]:
+    """Return the assignments as `release_leases` expects them."""
+    return assignments.values_list("pk", "task_id")
+
+
+def lowest_free(slots: Iterable[int | None]) -> int:
+    """Return the lowest slot that no assignment of the task holds or has filled."""
+    used = set(slots)
+    return next(slot for slot in range(len(used) + 1) if slot not in used)
+
+
+def lease_end() -> CombinedExpression:
+    return Now() + Value(LEASE)

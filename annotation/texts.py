@@ -1,0 +1,106 @@
+"""Texts for annotators that are defined neither in a template nor at the place of their use.
+
+`gettext_noop` only marks a text for translation. Its translation is looked up where it is shown.
+"""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_noop as _
+
+from annotation.core.keys import Action, KeyProblem, normal_key, shown_key
+
+# The texts of the modules in static/js/annotation/judging.
+ROOM_TEXTS = (
+    _("Answer again"),
+    _("Correct: not relevant"),
+    _("Correct: relevant"),
+    _("Eight frames of the video, from start to end"),
+    _("Next pair."),
+    _("Pause"),
+    _("Play"),
+    _("Sent to a lead. This cannot be undone here."),
+    _("The page found no problem."),
+    _(
+        "The video cannot be loaded because the server cannot be reached. It will load when the "
+        "connection is back."
+    ),
+    _("The video does not load."),
+    _("This pair has no video."),
+    _("This video cannot be played."),
+    _("This video has no picture."),
+    _("This video no longer exists."),
+    _("Undo again opens your last answer."),
+    _("Video reported. This cannot be undone here."),
+    _("Wrong: the pair is not relevant"),
+    _("Wrong: the pair is relevant"),
+    _("You have answered this pair in another tab. Next pair."),
+    _("You have been judging for {minutes} minutes. Consider taking a short break."),
+    _("Your answer: {label}"),
+    _("Your earlier answer: {label}"),
+    _("{count} of {total}"),
+    _("{count} unsent"),
+    _("{label}. Next pair."),
+    _("{name} is now open to you."),
+)
+# The texts of annotation.core.keys, which does not depend on Django.
+ACTION_TEXTS = (
+    _("Not relevant"),
+    _("Relevant"),
+    _("Step {step}"),
+    _("Undo: back to the last pair"),
+    _("Unsure: send to a lead"),
+    _("The video cannot play"),
+    _("Play or pause"),
+    _("One frame back"),
+    _("One frame forward"),
+    _("One second back"),
+    _("One second forward"),
+    _("Sound on or off"),
+    _("Slower"),
+    _("Faster"),
+    _("Contact sheet"),
+    _("Guidelines"),
+    _("List of keys"),
+)
+KEY_NAMES = {
+    "Space": pgettext_lazy("key", "Space"),
+    "Backspace": pgettext_lazy("key", "Backspace"),
+    "Delete": pgettext_lazy("key", "Delete"),
+    "Insert": pgettext_lazy("key", "Insert"),
+    "Home": pgettext_lazy("key", "Home"),
+    "End": pgettext_lazy("key", "End"),
+    "PageUp": pgettext_lazy("key", "Page up"),
+    "PageDown": pgettext_lazy("key", "Page down"),
+}
+PROBLEM_TEXTS = (
+    _("Tab, Enter and Escape do the same on every page."),
+    _("Digits mark elements of captions and give the steps of longer scales."),
+    _("{key} is not a key. Enter one letter or sign, or one of these: {names}."),
+    _("{key} is chosen twice."),
+)
+
+
+def room_texts() -> dict[str, str]:
+    """Return the texts of the room's scripts, each with its translation."""
+    return {text: gettext(text) for text in ROOM_TEXTS}
+
+
+def action_text(action: Action) -> str:
+    return gettext(action.text).format(step=action.step)
+
+
+def key_text(key: str) -> str:
+    """Return a key as it is shown."""
+    return str(KEY_NAMES.get(key) or shown_key(key))
+
+
+def typed_key(text: str) -> str:
+    """Return the stored name of a key that was typed as `key_text` shows it, or in English."""
+    name = text.strip().casefold()
+    named = (key for key, shown in KEY_NAMES.items() if name == str(shown).casefold())
+    return next(named, None) or normal_key(text)
+
+
+def problem_text(problem: KeyProblem) -> str:
+    return gettext(problem.text).format(key=problem.key, names=problem.names)

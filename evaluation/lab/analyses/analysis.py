@@ -1,0 +1,73 @@
+"""The definition of an analysis: its form, its computation, its tables and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from config.shared.errors import InvalidInput
+from config.shared.progress import Progress
+from evaluation.lab.analyses.charts import Chart
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Table
+
+# Note of the analyses that cut ranked lists at a depth.
+CUT = (
+    "Lists are cut at the depth. AP divides by the number of all known positives of a caption, "
+    "so it is lower here than in the results and in the analysis “Scores, before and after”, "
+    "which use whole lists."
+)
+
+
+Compute = Callable[[Inputs, dict[str, Any], Progress], Result]
+
+
+FillDefaults = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
+
+
+def _unchanged(_inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One analysis of the lab.
+
+    `fill_defaults` replaces empty options by values, so that a result names all its inputs.
+    `source` is the part of the FIRE study that the analysis reproduces.
+    """
+
+    name: str
+    title: str
+    question: str
+    form: type[AnalysisForm]
+    compute: Compute
+    tables: Callable[[Result], list[Table]]
+    charts: Callable[[Result], list[Chart]] = lambda _: []
+    # Warnings shown above the result, one sentence each.
+    warnings: Callable[[Result], list[str]] = lambda _: []
+    fill_defaults: FillDefaults = _unchanged
+    source: str = ""
+    # Notes on how to read the result, one paragraph each.
+    notes: tuple[str, ...] = ()
+    runs_needed: int = 1
+    needs_labels: bool = False
+    # It starts from the original positives, so the labels cannot be used without them.
+    needs_originals: bool = False
+    # It reads single judgments in addition to the selected labels.
+    reads_judgments: bool = False
+
+    def check(self, inputs: Inputs) -> None:
+        """Raise `InvalidInput` if the analysis is undefined for these inputs."""
+        if len(inputs.runs) < self.runs_needed:
+            runs = "one run" if self.runs_needed == 1 else "two runs"
+            raise InvalidInput(f"This analysis needs at least {runs}.")
+        if self.needs_labels and inputs.label_set is None:
+            raise InvalidInput("This analysis needs labels. Publish a label set or create a draft.")
+        if self.needs_originals and inputs.labels_only:
+            raise InvalidInput(
+                "This analysis needs the original positives. Do not select labels only."
+            )

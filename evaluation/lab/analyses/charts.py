@@ -1,0 +1,155 @@
+"""Charts as Vega-Lite specifications, and the pieces they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Encoding = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification with its data. The page adds colours and fonts.
+
+    text: the text alternative, which describes what the chart shows.
+    """
+
+    name: str
+    title: str
+    text: str
+    spec: dict[str, Any] = field(repr=False)
+
+
+BARS = {"type": "bar", "tooltip": True}
+LINES = {"type": "line", "point": True, "tooltip": True}
+DOTS = {"type": "point", "size": 60, "tooltip": True}
+# Hidden from screen readers, because the dot on each line carries the value.
+RULES = {"type": "rule", "strokeWidth": 2, "opacity": 0.6, "aria": False}
+CELLS = {"type": "rect", "tooltip": True}
+# The band of an interval behind its line.
+BAND = {"type": "area", "opacity": 0.25, "aria": False}
+
+
+# The format of shares on an axis. Without it, Vega writes six decimals if there is only one value.
+PERCENT = ".1~%"
+
+
+def measures_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the measures of the rows, each once, in the order of the rows."""
+    return list(dict.fromkeys(row["measure"] for row in rows))
+
+
+def quantity(name: str, title: str, **more: Any) -> Encoding:
+    """Return the encoding of numbers."""
+    return {"field": name, "type": "quantitative", "title": title, **more}
+
+
+def count(name: str, title: str, **more: Any) -> Encoding:
+    """Return the encoding of counts on a logarithmic scale from 0 with a tick at each power of ten.
+
+    By default, Vega writes ticks only at the upper end.
+    """
+    axis = {"values": [0, *(10**power for power in range(7))], "format": ",d"}
+    return quantity(name, title, scale={"type": "symlog"}, axis=axis, **more)
+
+
+def step(name: str, title: str, **more: Any) -> Encoding:
+    """Return the encoding of a few whole numbers or names, each with its own position."""
+    axis = {"labelAngle": 0, "labelOverlap": True}
+    return {"field": name, "type": "ordinal", "title": title, "axis": axis, **more}
+
+
+def name_of(name: str, title: str | None = None, order: Sequence[str] | None = None) -> Encoding:
+    """Return the encoding of names, in the given order or in that of the data."""
+    sort = None if order is None else list(order)
+    return {"field": name, "type": "nominal", "title": title, "sort": sort}
+
+
+def horizontal_labels(name: str, order: Sequence[str], side_by_side: int) -> Encoding:
+    """Return the encoding of long names, each above its `side_by_side` dots.
+
+    Names beside the dots would leave no room for anything else on a phone.
+    """
+    axis = {
+        "domain": False,
+        "labelAlign": "left",
+        "labelBaseline": "middle",
+        "labelLimit": 300,
+        # A dot takes 20 pixels. This is the distance from the middle of the dots to above the
+        # first.
+        "labelOffset": -10 * side_by_side - 6,
+        "labelPadding": -6,
+        "ticks": False,
+    }
+    scale = {"paddingInner": 0.4, "paddingOuter": 0.4}
+    return {**name_of(name, order=order), "axis": axis, "scale": scale}
+
+
+def offset(encoding: Encoding) -> Encoding:
+    """Return the encoding that puts the same names side by side at one position."""
+    return {key: value for key, value in encoding.items() if key != "title"}
+
+
+def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
+    """Return the ends of an interval as fields of a row; null if it is undefined."""
+    low, high = interval or (None, None)
+    return {"low": low, "high": high}
+
+
+def spans(
+    rows: Sequence[dict[str, Any]], encoding: dict[str, Encoding], mark: Encoding = RULES
+) -> list[dict[str, Any]]:
+    """Return a layer with the intervals of the rows.
+
+    Return no layer if all intervals are undefined, because Vega cannot scale them.
+    """
+    return (
+        [{"mark": mark, "encoding": encoding}]
+        if any(row["low"] is not None for row in rows)
+        else []
+    )
+
+
+def spec(rows: list[dict[str, Any]], mark: Any, **encoding: Encoding) -> dict[str, Any]:
+    """Return one view of the rows."""
+    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
+
+
+def dashed_lines(
+    rows: list[dict[str, Any]], dashes: Encoding, **encoding: Encoding
+) -> dict[str, Any]:
+    """Return lines that are also distinguished by dashes.
+
+    Their dots are a layer of their own. Otherwise the legend of the dashes would show the dots,
+    which are all alike.
+    """
+    legend = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
+    return {
+        "data": {"values": rows},
+        "encoding": encoding,
+        "layer": [
+            {"mark": "line", "encoding": {"strokeDash": {**dashes, "legend": legend}}},
+            {"mark": {"type": "point", "tooltip": True}},
+        ],
+    }
+
+
+def dots(rows: list[dict[str, Any]], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
+    """Return a dot for the score of each row on a line for its `interval`.
+
+    place: the axis of the groups, x or y. The dots of several runs are side by side.
+    """
+    values = [{**row, **low_high(row["interval"])} for row in rows]
+    along = "y" if place == "x" else "x"
+    line = {along: {**score, "field": "low"}, f"{along}2": {"field": "high"}}
+    run = name_of("run")
+    return {
+        "data": {"values": values},
+        "encoding": {place: at, f"{place}Offset": offset(run), "color": run},
+        "layer": [
+            *spans(values, line),
+            {"mark": {"type": "point", "tooltip": True}, "encoding": {along: score}},
+        ],
+    }

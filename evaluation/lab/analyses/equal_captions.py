@@ -1,0 +1,212 @@
+"""Gain in scores if captions with equal texts share their original positives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from django import forms
+
+from config.shared.progress import Progress
+from evaluation.core.relevance.judged import Judged, gains_of, with_positives
+from evaluation.core.statistics.resampling import difference_interval
+from evaluation.core.texts.twins import added_codes, captions_with_equals, frequent_texts
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import (
+    MeasuresField,
+    confidence_field,
+    resamples_field,
+    resampling_unit_field,
+    seed_field,
+)
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import resampled_by
+from evaluation.lab.analyses.layouts import equal_captions as layout
+from evaluation.lab.analyses.layouts.equal_captions import BY
+from evaluation.lab.analyses.results import Result, ends, mean_of
+from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
+from pooling.core.equal_texts import first_equal
+from pooling.enums import EqualTexts
+
+OF_BENCHMARK = ""
+
+
+def rule_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label="Equal texts",
+        required=False,
+        initial=OF_BENCHMARK,
+        choices=[
+            (OF_BENCHMARK, "As in the benchmark"),
+            *(choice for choice in EqualTexts.choices if choice[0] != EqualTexts.OFF),
+        ],
+    )
+
+
+def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
+    """Set the rule to that of the benchmark, so that a result names the rule that it used."""
+    own = inputs.benchmark.equal_texts
+    default = EqualTexts.FOLDED.value if own == EqualTexts.OFF else own
+    return options | {"rule": options["rule"] or default}
+
+
+def equal_captions_field() -> forms.ChoiceField:
+    """Return the field for scoring with the positives of equal captions; off by default."""
+    return forms.ChoiceField(
+        label="Positives of equal captions",
+        initial=EqualTexts.OFF,
+        choices=[
+            (EqualTexts.OFF, "Leave out"),
+            (
+                EqualTexts.FOLDED,
+                "Add if texts are equal except for case, white space and final punctuation",
+            ),
+            (EqualTexts.EXACT, "Add if texts are equal character by character"),
+        ],
+        help_text="Captions of different videos are equal if they have the same text.",
+    )
+
+
+def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
+    """Return the original positives and the selected labels, with the positives of equal captions.
+
+    The labels are unchanged if only they are selected. With the rule `off` nothing is added.
+    """
+    if rule == EqualTexts.OFF:
+        return inputs.original, inputs.judged
+    original = originals_with_equal_captions(inputs.benchmark, rule)
+    if inputs.labels_only:
+        return original, inputs.judged
+    graded = originals_with_equal_captions(inputs.benchmark, rule, inputs.label_set)
+    return original, with_positives(inputs.judged, graded)
+
+
+def uses_equal_captions(result: Result) -> bool:
+    """Return whether a result was computed with the positives of equal captions."""
+    return bool(result.get("twins", EqualTexts.OFF) != EqualTexts.OFF)
+
+
+class EqualCaptionsForm(AnalysisForm):
+    rule = rule_field()
+    measures = MeasuresField(shares=True)
+    texts = forms.IntegerField(
+        label="Maximum number of texts",
+        initial=25,
+        min_value=0,
+        max_value=500,
+        help_text="The texts with the most captions are listed.",
+    )
+    unit = resampling_unit_field()
+    confidence = confidence_field()
+    resamples = resamples_field()
+    seed = seed_field()
+
+
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+    progress(0, 3, "comparing texts")
+    before = {"original": inputs.original, "labelled": inputs.judged}
+    after = dict(zip(BY, add_equal_captions(inputs, options["rule"]), strict=True))
+    if inputs.label_set is None:
+        before.pop("labelled")
+    shared = after["original"]
+    progress(1, 3, "scoring")
+    rows = [row for by in before for row in _rows(by, before[by], after[by], inputs, options)]
+    progress(2, 3, "listing texts")
+    return {
+        "rule": options["rule"],
+        "confidence": options["confidence"],
+        **resampled_by(inputs, options["unit"]),
+        "captions": inputs.benchmark.n_queries,
+        "with_twins": int(captions_with_equals(inputs.original, shared).sum()),
+        "positives": len(inputs.original.positives()[0]),
+        "added": len(added_codes(inputs.original, shared)),
+        "judged": _judged(inputs, shared),
+        "rows": rows,
+        "texts": _texts(inputs, shared, options),
+    }
+
+
+def _rows(
+    by: str, before: Judged, after: Judged, inputs: Inputs, options: dict[str, Any]
+) -> list[Result]:
+    """Return the scores of each run with and without the positives of equal captions."""
+    plain = inputs.values_of(before, options["measures"])
+    added = inputs.values_of(after, options["measures"])
+    rng = np.random.default_rng(options["seed"])
+    rows = []
+    for measure in options["measures"]:
+        for name, values in plain[measure].items():
+            interval = difference_interval(
+                added[measure][name],
+                values,
+                options["resamples"],
+                rng=rng,
+                confidence=options["confidence"],
+                clusters=inputs.clusters(options["unit"]),
+            )
+            rows.append(
+                {
+                    "by": by,
+                    "run": name,
+                    "measure": measure,
+                    "plain": mean_of(values),
+                    "twins": mean_of(added[measure][name]),
+                    "difference": mean_of(added[measure][name] - values),
+                    "interval": ends(interval),
+                }
+            )
+    return rows
+
+
+def _judged(inputs: Inputs, shared: Judged) -> Result:
+    """Return how the added pairs were judged, which checks the assumption."""
+    if inputs.label_set is None:
+        return {"pairs": 0, "relevant": 0, "irrelevant": 0, "share": None}
+    labels = gains_of(added_codes(inputs.original, shared), label_set_judged(inputs.label_set))
+    relevant, irrelevant = int((labels >= 1).sum()), int((labels == 0).sum())
+    settled = relevant + irrelevant
+    return {
+        "pairs": settled,
+        "relevant": relevant,
+        "irrelevant": irrelevant,
+        "share": relevant / settled if settled else None,
+    }
+
+
+def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[Result]:
+    groups = first_equal(inputs.captions, options["rule"])
+    return [
+        {
+            "text": inputs.captions[text.first],
+            "caption_id": inputs.query_keys[text.first],
+            "captions": text.captions,
+            "videos": text.videos,
+            "added": text.added,
+        }
+        for text in frequent_texts(inputs.original, shared, groups, options["texts"])
+    ]
+
+
+EQUAL_CAPTIONS = Analysis(
+    name="twins",
+    title="Captions with equal texts",
+    question="How much does each score gain if captions with the same text share their positives?",
+    form=EqualCaptionsForm,
+    compute=_compute,
+    fill_defaults=_fill_defaults,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
+    needs_originals=True,
+    notes=(
+        "Captions of different videos can have equal texts. The data set then has several videos "
+        "for the same text, but scores count only one of them. Here each caption also has the "
+        "original positives of the captions with an equal text. This needs no judging.",
+        "By the labels, all these original positives count as positive, even if they were judged "
+        "not relevant.",
+        "The option --twins of the command evaluate and the field “Positives of equal captions” "
+        "of the analysis “Scores, before and after” use the same rule. The stored results do not "
+        "add these positives.",
+    ),
+)

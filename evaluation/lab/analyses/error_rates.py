@@ -1,0 +1,108 @@
+"""Error rates of labels, from pairs with several labels, control pairs, or typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.arrays import IntArray
+from evaluation.core.people.label_rates import (
+    RatesEstimate,
+    rates_from_gold,
+    rates_from_labels,
+    typed_rates,
+)
+from evaluation.core.relevance.label_noise import Resamples
+from evaluation.core.relevance.noisy_labels import (
+    AnnotatorRates,
+    NoisyLabels,
+    annotator_rates,
+    estimate_of_annotators,
+)
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.layouts.label_noise import (
+    ANNOTATORS,
+    DOUBLE,
+    GOLD,
+    TYPED,
+)
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.selectors import gold_answers
+
+AUTO = "auto"
+
+
+# `AUTO` uses the first source that has an estimate.
+PREFERENCE = (DOUBLE, GOLD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """Error rates by source, and the source that the correction uses; None if no rate is known."""
+
+    by_source: Mapping[str, RatesEstimate]
+    annotators: AnnotatorRates | None
+    used: str | None
+
+    @property
+    def own(self) -> AnnotatorRates | None:
+        """Return the rates of each annotator if the correction uses them."""
+        return self.annotators if self.used == ANNOTATORS else None
+
+
+def estimate_rates(
+    inputs: Inputs,
+    labels: NoisyLabels,
+    strata: IntArray,
+    resamples: Resamples,
+    options: dict[str, Any],
+) -> Estimates:
+    number = options["resamples"]
+    if options["rates"] == TYPED:
+        rates = (options["false_alarms"] / 100, options["misses"] / 100)
+        return Estimates({TYPED: typed_rates(*rates, number)}, None, TYPED)
+    of_pairs = resamples.clusters[labels.space.queries(labels.codes)]
+    table = labels.table(strata, of_pairs, resamples.n_clusters)
+    by_labels = rates_from_labels(table, resamples.sums(table.counts))
+    people = inputs.judgments.annotators
+    answers = gold_answers(inputs.benchmark, np.unique(people))
+    rng = np.random.default_rng(options["seed"])
+    own = annotator_rates(labels.each) if labels.each else "no labels"
+    by_annotator = (
+        RatesEstimate(None, None, np.empty((0, 2)), 0, 0, own)
+        if isinstance(own, str)
+        else estimate_of_annotators(own, by_labels)
+    )
+    found = {
+        DOUBLE: by_labels,
+        GOLD: rates_from_gold(*answers, number, rng=rng),
+        ANNOTATORS: by_annotator,
+    }
+    wanted = PREFERENCE if options["rates"] == AUTO else (options["rates"],)
+    used = next((source for source in wanted if found[source].rates is not None), None)
+    return Estimates(found, None if isinstance(own, str) else own, used)
+
+
+def rates_row(source: str, estimate: RatesEstimate, used: str | None, confidence: float) -> Result:
+    rates = estimate.rates
+    return {
+        "source": source,
+        "used": source == used,
+        "false_alarm": rates and rates.false_alarm,
+        "false_alarm_interval": ends_of(estimate.interval(0, confidence)),
+        "alone": rates and rates.isolated,
+        "beside": rates and rates.not_isolated,
+        "miss": rates and rates.miss,
+        "miss_interval": ends_of(estimate.interval(1, confidence)),
+        "prevalence": estimate.prevalence,
+        "pairs": estimate.pairs,
+        "disagreements": estimate.disagreements,
+        "undefined": estimate.undefined,
+    }
+
+
+def ends_of(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)

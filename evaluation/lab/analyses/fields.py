@@ -1,0 +1,172 @@
+"""Form fields that several analyses have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from config.shared.errors import InvalidInput
+from evaluation.core.relevance.measures import Measure, parse_measure
+from evaluation.lab.analyses.inputs import AUTO, CAPTIONS, VIDEOS
+
+MEASURES_MAX = 20
+
+
+NUMBERS_MAX = 12
+
+
+SPLIT, UNIT = "split", "unit"
+
+
+SEED_MAX = 2**31 - 1
+
+
+MEASURES_HELP = (
+    "C@5: share of captions with a positive in the top 5. Also R@5, P@5, AP, RR, nDCG@10."
+)
+
+
+RANK_MEASURES = ("MedR", "MeanR")
+
+
+class MeasureField(forms.CharField):
+    """The name of one measure."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            **{
+                "label": "Measure",
+                "initial": "C@5",
+                "max_length": 30,
+                "help_text": MEASURES_HELP,
+                **options,
+            }
+        )
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        return str(_checked(text)) if text else text
+
+
+def _in_one_line(value: Any) -> Any:
+    """Return a list, which the API may send, as the text that a person would type."""
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+class MeasuresField(forms.CharField):
+    """Names of measures, separated by spaces.
+
+    If `shares` is set, measures that are ranks are invalid.
+    """
+
+    def __init__(self, *, shares: bool = False, **options: Any) -> None:
+        self.shares = shares
+        super().__init__(
+            **{
+                "label": "Measures",
+                "initial": "C@1 C@5 C@10 AP",
+                "max_length": 300,
+                "help_text": f"Separated by spaces. {MEASURES_HELP}",
+                **options,
+            }
+        )
+
+    def clean(self, value: Any) -> list[str]:
+        names = super().clean(_in_one_line(value)).split()
+        if len(names) > MEASURES_MAX:
+            raise forms.ValidationError(f"Enter at most {MEASURES_MAX} measures.")
+        found = [str(_checked(name)) for name in dict.fromkeys(names)]
+        return [_share(name) for name in found] if self.shares else found
+
+
+class NumbersField(forms.CharField):
+    """Whole numbers from 1, separated by spaces."""
+
+    def __init__(self, *, highest: int, **options: Any) -> None:
+        super().__init__(**{"max_length": 100, "help_text": "Separated by spaces.", **options})
+        self.highest = highest
+
+    def clean(self, value: Any) -> list[int]:
+        words = super().clean(_in_one_line(value)).split()
+        if not all(word.isascii() and word.isdigit() for word in words):
+            raise forms.ValidationError("Enter whole numbers, separated by spaces.")
+        numbers = sorted({int(word) for word in words})
+        if len(numbers) > NUMBERS_MAX or not 1 <= numbers[0] <= numbers[-1] <= self.highest:
+            raise forms.ValidationError(
+                f"Enter at most {NUMBERS_MAX} numbers from 1 to {self.highest:,}."
+            )
+        return numbers
+
+
+def _checked(name: str) -> Measure:
+    try:
+        return parse_measure(name)
+    except InvalidInput as error:
+        raise forms.ValidationError(error.reason) from None
+
+
+class ShareMeasureField(MeasureField):
+    """The name of one measure whose values are shares, from 0 to 1."""
+
+    def clean(self, value: Any) -> str:
+        return _share(super().clean(value))
+
+
+def _share(name: str) -> str:
+    if name in RANK_MEASURES:
+        raise forms.ValidationError(f"{name} is a rank, not a share. Choose another measure.")
+    return name
+
+
+def split_field() -> forms.ChoiceField:
+    """Return the field for the train split.
+
+    Name it `SPLIT` in a form: the form then offers the train splits of the benchmark.
+    """
+    return forms.ChoiceField(label="Train split")
+
+
+def resampling_unit_field() -> forms.ChoiceField:
+    """Return the field for the resampling unit.
+
+    Name it `UNIT` in a form: `question_from_form` then replaces `AUTO` by the unit that it selects.
+    """
+    return forms.ChoiceField(
+        label="Resampling unit",
+        initial=AUTO,
+        choices=[
+            (AUTO, "automatic"),
+            (VIDEOS, "video"),
+            (CAPTIONS, "caption"),
+        ],
+        help_text="Automatic: video if a video has several captions, because these are dependent.",
+    )
+
+
+def resamples_field(initial: int = 10_000) -> forms.IntegerField:
+    return forms.IntegerField(label="Resamples", initial=initial, min_value=100, max_value=100_000)
+
+
+def confidence_field() -> forms.FloatField:
+    return forms.FloatField(label="Confidence", initial=0.95, min_value=0.5, max_value=0.999)
+
+
+def depth_field(initial: int = 10) -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Depth",
+        initial=initial,
+        min_value=1,
+        max_value=1000,
+        help_text="Only the top N results of each list are used.",
+    )
+
+
+def seed_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Seed",
+        initial=0,
+        min_value=0,
+        max_value=SEED_MAX,
+        help_text="The same seed draws the same samples.",
+    )

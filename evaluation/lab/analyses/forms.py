@@ -1,0 +1,111 @@
+"""The form that all analyses have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from evaluation.lab.analyses.fields import (
+    SPLIT,
+)
+from evaluation.models import DRAFT, Draft
+from evaluation.release.selectors import LATEST, ORIGINAL
+
+# Fields that decide what a page is about.
+MAIN_FIELDS = ("labels", "measure", "measures", "by")
+
+
+class AnalysisForm(forms.Form):
+    """The form fields that all analyses have. Subclasses add an analysis's own fields.
+
+    A field without a value has its initial value, so an empty form is valid. Checkboxes are
+    initially unchecked, because an address represents an unchecked box by leaving it out.
+    """
+
+    labels = forms.ChoiceField(label="Labels")
+    only = forms.BooleanField(
+        label="Labels only, without the original positives", required=False, initial=False
+    )
+    runs = forms.MultipleChoiceField(
+        label="Runs",
+        required=False,
+        help_text="If none is selected, all runs are used.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        *,
+        versions: Sequence[int],
+        runs: Sequence[str],
+        splits: Sequence[str] = (),
+        draft: Draft | None = None,
+    ) -> None:
+        """Fill the form.
+
+        data: texts, or lists of texts, by the names of fields. versions, splits: newest first.
+        """
+        super().__init__()
+        offered = [(str(version), f"Label set {version}") for version in versions]
+        if draft is not None:
+            offered.append((DRAFT, f"{draft.title}, not published"))
+        offered.append((ORIGINAL, "Original positives"))
+        self._offer("labels", offered)
+        self._offer("runs", [(name, name) for name in runs])
+        if SPLIT in self.fields:
+            self._offer(SPLIT, [(name, name) for name in splits])
+            self.fields[SPLIT].initial = next(iter(splits), None)
+            # Without a split, the analysis reports what is missing.
+            self.fields[SPLIT].required = bool(splits)
+        newest = offered[0][0]
+        self.data = {name: field.initial for name, field in self.fields.items()} | dict(data)
+        if self.data["labels"] in (None, "", LATEST):
+            self.data["labels"] = newest
+        self.is_bound = True
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
+        field.choices = choices
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        """Return the fields that decide what the page is about."""
+        return [self[name] for name in self.fields if name in MAIN_FIELDS]
+
+    @property
+    def settings_fields(self) -> list[forms.BoundField]:
+        """Return the other fields, those of the analysis first."""
+        hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields}
+        own = [self[name] for name in self.fields if name not in hidden]
+        return [*own, self["only"], self["runs"]]
+
+    @property
+    def summary(self) -> list[tuple[str, str]]:
+        """Return label and value of the main fields, and of each setting that has been changed."""
+        changed = [field for field in self.settings_fields if has_changed_value(field)]
+        return [(str(field.label), _value_text(field)) for field in (*self.main_fields, *changed)]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the page shows the fields without a click, because one of them has an error."""
+        return bool(self.errors)
+
+
+def _value_text(field: forms.BoundField) -> str:
+    """Return the value of a field as its widget shows it."""
+    data = field.data
+    if isinstance(field.field, forms.BooleanField):
+        return "yes"
+    if isinstance(data, list):
+        return ", ".join(map(str, data))
+    choices = dict(getattr(field.field, "choices", []))
+    return str(choices.get(str(data), data))
+
+
+def has_changed_value(field: forms.BoundField) -> bool:
+    """Return whether a field has a value that is not its initial one."""
+    usual = field.field.initial
+    return bool(field.data) and field.data != usual and str(field.data) != str(usual)

@@ -1,0 +1,178 @@
+"""The inputs of an analysis: labels, runs and captions, loaded when they are first read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
+from annotation.selectors.labels import labels_moment
+from config.shared.bulk import snapshot
+from config.shared.errors import InvalidInput
+from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.relevance.judged import Judged, with_positives
+from evaluation.core.relevance.measures import parse_measure
+from evaluation.core.relevance.scoring import score_run
+from evaluation.core.statistics.resampling import undefined_reason
+from evaluation.models import LabelSource
+from evaluation.release.selectors import label_set_judged, original_judged
+from evaluation.release.selectors.labels import for_equal_captions
+from pooling.models import Benchmark, Run
+from pooling.selectors import (
+    first_equal_captions,
+    query_keys,
+    query_texts,
+    ranked_matrix,
+    video_keys,
+)
+
+CAPTIONS, VIDEOS, AUTO = "captions", "videos", "auto"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The labels, runs and captions that an analysis reads. Each is loaded at its first use."""
+
+    benchmark: Benchmark
+    runs: Sequence[Run]
+    label_set: LabelSource | None
+    labels_only: bool = False
+
+    @cached_property
+    def fingerprint(self) -> list[int]:
+        """Fingerprint of the labels at the time the judgments were read.
+
+        If they have not been read yet, at the time this attribute was first used.
+        """
+        return labels_moment(self.benchmark)
+
+    @cached_property
+    def judgments(self) -> JudgmentArrays:
+        """All judgments that count, for the analyses that read single judgments."""
+        with snapshot():
+            # Judgments may have arrived since the fingerprint was first used.
+            vars(self).pop("fingerprint", None)
+            _ = self.fingerprint
+            return judgment_arrays(self.benchmark)
+
+    @cached_property
+    def judgments_by_caption(self) -> JudgmentArrays:
+        """The judgments, repeated for each caption with an equal text."""
+        none = np.empty(0, np.int64)
+        equal = first_equal_captions(self.benchmark)
+        rulings = Rulings(none, none, none)
+        return for_equal_captions(self.judgments, rulings, equal, self.benchmark.pair_space)[0]
+
+    @cached_property
+    def ranked(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Ranked lists by the name of the run, int32 [n_queries, depth], padded with -1."""
+        return {run.name: ranked_matrix(run) for run in self.runs}
+
+    @cached_property
+    def original(self) -> Judged:
+        """The original positives."""
+        return original_judged(self.benchmark)
+
+    @cached_property
+    def graded_original(self) -> Judged:
+        """The original positives, with their grade on the scale of the selected labels."""
+        return original_judged(self.benchmark, self.label_set)
+
+    @cached_property
+    def counted_originals(self) -> Judged:
+        """The original positives that count: none if only the labels count."""
+        return self.original.nothing() if self.labels_only else self.original
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The selected labels, with the original positives if these count."""
+        return self.original if self.label_set is None else self.judged_by(self.label_set)
+
+    def judged_by(self, source: LabelSource) -> Judged:
+        """Return these labels, with the original positives if these count."""
+        labels = label_set_judged(source)
+        if self.labels_only:
+            return labels
+        return with_positives(labels, original_judged(self.benchmark, source))
+
+    def values(self, judged: Judged, measure: str) -> dict[str, FloatArray]:
+        """Return per-query values by the name of the run, float64 [n_queries]."""
+        return self.values_of(judged, [measure])[measure]
+
+    def values_of(
+        self, judged: Judged, measures: Sequence[str]
+    ) -> dict[str, dict[str, FloatArray]]:
+        """Return the per-query values of several measures, by measure and run.
+
+        The labels of each run are looked up once for all measures.
+        """
+        wanted = {measure: parse_measure(measure) for measure in measures}
+        scores = {
+            name: score_run(ranked, judged, wanted.values()) for name, ranked in self.ranked.items()
+        }
+        return {
+            text: {name: score.per_query(measure) for name, score in scores.items()}
+            for text, measure in wanted.items()
+        }
+
+    @cached_property
+    def first_videos(self) -> IntArray:
+        """The number of the first original positive of each query, int64 [n_queries].
+
+        A query without one has a number of its own. Captions of one video are resampled together.
+        """
+        codes, _ = self.original.positives()
+        space = self.benchmark.pair_space
+        queries, places = np.unique(space.queries(codes), return_index=True)
+        found = self.benchmark.n_videos + np.arange(self.benchmark.n_queries, dtype=np.int64)
+        found[queries] = space.videos(codes[places])
+        return found
+
+    def resampling_unit(self, choice: str) -> str:
+        """Return the resampling unit for a choice.
+
+        `AUTO` becomes `VIDEOS` if one video is the first positive of several queries, else
+        `CAPTIONS`.
+        """
+        if choice != AUTO:
+            return choice
+        several = len(np.unique(self.first_videos)) < self.benchmark.n_queries
+        return VIDEOS if several else CAPTIONS
+
+    def clusters(self, unit: str) -> IntArray | None:
+        """Return the cluster of each query, int64 [n_queries], or None for single captions.
+
+        Queries of one cluster are resampled together, and their signs change together.
+        """
+        return self.first_videos if self.resampling_unit(unit) == VIDEOS else None
+
+    def varied_clusters(self, unit: str) -> IntArray | None:
+        """Return the clusters as `clusters` does.
+
+        Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
+        """
+        clusters = self.clusters(unit)
+        if unable := undefined_reason(self.benchmark.n_queries, clusters):
+            raise InvalidInput(unable)
+        return clusters
+
+    @cached_property
+    def query_keys(self) -> list[str]:
+        return query_keys(self.benchmark)
+
+    @cached_property
+    def video_keys(self) -> list[str]:
+        return video_keys(self.benchmark)
+
+    @cached_property
+    def captions(self) -> list[str]:
+        return query_texts(self.benchmark)
+
+    @cached_property
+    def caption_lengths(self) -> IntArray:
+        """The number of words of each caption, int64 [n_queries]."""
+        return np.array([len(text.split()) for text in self.captions], np.int64)

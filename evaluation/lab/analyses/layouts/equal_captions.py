@@ -1,0 +1,141 @@
+"""Tables, chart and warnings of the gain from equal captions."""
+
+from __future__ import annotations
+
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    RULES,
+    Chart,
+    low_high,
+    measures_in,
+    name_of,
+    quantity,
+    spans,
+)
+from evaluation.lab.analyses.intervals import few_units_warnings
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
+
+BY = {"original": "Original positives", "labelled": "By the labels"}
+
+
+# A text that adds at least this share of the positives may be a careless caption.
+SUSPICIOUS = 0.1
+
+
+def tables(result: Result) -> list[Table]:
+    percent = f"{100 * result['confidence']:g} % interval"
+    scores = [
+        Column("run", "Run"),
+        Column("measure", "Measure"),
+        Column("plain", "Without equal captions", "percent"),
+        Column("twins", "With equal captions", "percent"),
+        Column("difference", "Difference", "points"),
+        Column("interval", percent, "points"),
+    ]
+    titles = {
+        "original": "Scores by the original positives, %",
+        "labelled": "Scores by the labels, %",
+    }
+    return [
+        Table(
+            "summary",
+            "Captions with equal texts",
+            _summary_columns(),
+            [result | _judged_cells(result)],
+        ),
+        *(
+            Table(by, titles[by], scores, [row for row in result["rows"] if row["by"] == by])
+            for by in BY
+            if any(row["by"] == by for row in result["rows"])
+        ),
+        Table(
+            "texts",
+            "Texts with the most captions",
+            [
+                Column("text", "Text"),
+                Column(
+                    "caption_id",
+                    "First caption",
+                    compared=lambda row: {"caption": row["caption_id"]},
+                ),
+                Column("captions", "Captions", "count"),
+                Column("videos", "Videos", "count"),
+                Column("added", "Added positives", "count"),
+            ],
+            result["texts"],
+            note="Only texts that add positives are listed.",
+        ),
+    ]
+
+
+def warnings(result: Result) -> list[str]:
+    """Return warnings about few videos, and about a text that adds many of the positives.
+
+    Such a text may be a careless caption.
+    """
+    few = few_units_warnings(result)
+    text = max(result["texts"], key=lambda row: row["added"], default=None)
+    if text is None or text["added"] < SUSPICIOUS * result["added"]:
+        return few
+    return [
+        f"The text “{text['text']}” was written for {text['videos']:,} videos and adds "
+        f"{text['added']:,} of the {result['added']:,} positives. Check that it describes them.",
+        *few,
+    ]
+
+
+def _summary_columns() -> list[Column]:
+    return [
+        Column("captions", "Captions", "count"),
+        Column("with_twins", "Captions with an equal text", "count"),
+        Column("positives", "Original positives", "count"),
+        Column("added", "Added positives", "count"),
+        Column("judged_pairs", "Added positives judged", "count"),
+        Column("judged_relevant", "Judged relevant", "count"),
+        Column("judged_irrelevant", "Judged not relevant", "count"),
+        Column("judged_share", "Relevant, %", "percent"),
+    ]
+
+
+def _judged_cells(result: Result) -> Result:
+    return {f"judged_{name}": value for name, value in result["judged"].items()}
+
+
+def charts(result: Result) -> list[Chart]:
+    rows = [
+        {
+            "run": row["run"],
+            "measure": row["measure"],
+            "by": BY[row["by"]],
+            "difference": row["difference"],
+            **low_high(row["interval"]),
+        }
+        for row in result["rows"]
+    ]
+    gain = quantity("difference", "Gain", axis={"format": "+.1%"})
+    bounds = {"x": {**gain, "field": "low"}, "x2": {"field": "high"}}
+    plot = {
+        "width": 300,
+        "height": {"step": 26},
+        "encoding": {"y": name_of("run"), "color": name_of("by", order=list(BY.values()))},
+        "layer": [
+            {"mark": RULES, "encoding": {"x": {"datum": 0}}},
+            *spans(rows, bounds),
+            {"mark": DOTS, "encoding": {"x": gain}},
+        ],
+    }
+    return [
+        Chart(
+            "gain",
+            "Gain by the positives of equal captions",
+            "Each measure has a dot for each run: the score with the positives of equal captions "
+            "minus the score without them. The dot is on a line that shows its interval.",
+            {
+                "data": {"values": rows},
+                "facet": name_of("measure", order=measures_in(rows)),
+                "columns": 3,
+                "spec": plot,
+            },
+        )
+    ]

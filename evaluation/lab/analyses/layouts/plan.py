@@ -1,0 +1,215 @@
+"""Tables, chart and warnings of the plan of an annotation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.core.statistics.pilot import (
+    Design,
+    Formula,
+)
+from evaluation.lab.analyses.charts import Chart, dashed_lines, name_of, quantity
+from evaluation.lab.analyses.inputs import VIDEOS
+from evaluation.lab.analyses.intervals import few_measured_warnings
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.tables import Column, Table
+
+SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"
+
+
+# More lines could not be distinguished.
+PAIRS_DRAWN = 15
+
+
+DESIGNS: dict[Design, str] = {
+    "paired": "the same captions",
+    "independent": "captions of its own each",
+}
+
+
+FORMULAS: dict[Formula, str] = {
+    "connor": "paired proportions (Connor)",
+    "paired-normal": "paired means",
+    "two-proportions": "two proportions",
+    "two-means": "two means",
+}
+
+
+RUN_COLUMNS = (Column("first", "Run"), Column("second", "Other run"), Column("design", "Scored on"))
+
+
+VIDEO_COUNT = Column("videos", "Videos", "count")
+
+
+EFFORT = (
+    Column("pairs", "Pairs", "count"),
+    Column("judgments", "Judgments", "count"),
+    Column("hours", "Hours", "number"),
+    Column("money", "Cost", "number"),
+)
+
+
+def tables(result: Result) -> list[Table]:
+    by_video = result["unit"] == VIDEOS
+    wish = f"To detect a difference of {_points(result['difference'])} in {result['measure']}"
+    requested = [row for row in result["rows"] if row["difference"] == result["difference"]]
+    captions = Column("captions", "Captions", "count")
+    videos = [VIDEO_COUNT] if by_video else []
+    plan = Table(
+        "plan",
+        f"{wish}, with all captions of each video" if by_video else wish,
+        [*RUN_COLUMNS, captions, *videos, *EFFORT],
+        _named(requested),
+        note=_unknown(result) or _taken(result["rates"], result["sources"]),
+    )
+    single = Table(
+        "single",
+        f"{wish}, with one caption of each video",
+        [*RUN_COLUMNS, captions, *videos, *EFFORT],
+        _named(result["single"]),
+    )
+    return [
+        plan,
+        *([single] if by_video else []),
+        _pilot_table(result),
+        _differences(result, captions),
+    ]
+
+
+def _pilot_table(result: Result) -> Table:
+    by_video = [
+        Column("captions_per_video", "Captions per video", "number"),
+        Column("design_effect", "Design effect", "number"),
+        Column("icc", "ICC", "number"),
+    ]
+    return Table(
+        "pilot",
+        f"Measured on the {result['pilot']:,} captions of this benchmark",
+        [
+            *RUN_COLUMNS,
+            Column("formula", "Formula"),
+            Column("pilot_difference", "Difference, points", "points"),
+            *_discordant(result),
+            *_mean_square(result),
+            Column("deviation", "Standard deviation", "number"),
+            *(by_video if result["unit"] == VIDEOS else []),
+        ],
+        [{**row, "formula": FORMULAS[row["formula"]]} for row in _named(result["pilots"])],
+    )
+
+
+def _differences(result: Result, captions: Column) -> Table:
+    alone = Column("single_captions", "Captions, one per video", "count")
+    raised = _is_raised(result)
+    return Table(
+        "differences",
+        "To detect other differences",
+        [
+            *RUN_COLUMNS,
+            Column("difference", "Difference, points", "exact percent"),
+            *(_discordant(result) if raised else []),
+            captions,
+            *([VIDEO_COUNT, alone] if result["unit"] == VIDEOS else []),
+            *EFFORT,
+        ],
+        _named(result["rows"]),
+        note="The discordant share is the measured one. If it is lower than the difference, the "
+        "plan raises it to the difference."
+        if raised
+        else "",
+    )
+
+
+def _is_raised(result: Result) -> bool:
+    """Return whether a plan uses another discordant share than the measured one."""
+    measured = {
+        (row["first"], row["second"]): row["discordant"]
+        for row in result["pilots"]
+        if row["design"] == "paired"
+    }
+    return any(
+        row["design"] == "paired" and row["discordant"] != measured[row["first"], row["second"]]
+        for row in result["rows"]
+    )
+
+
+def _discordant(result: Result) -> list[Column]:
+    """Return the column of the discordant share if a plan uses it."""
+    used = any(row["discordant"] is not None for row in result["pilots"])
+    return [Column("discordant", "Discordant, %", "percent")] if used else []
+
+
+def _mean_square(result: Result) -> list[Column]:
+    """Return the column of the mean square of the differences if a plan uses it."""
+    used = any(row["formula"] == "paired-normal" for row in result["pilots"])
+    return [Column("mean_square", "Mean square", "number")] if used else []
+
+
+def _taken(rates: dict[str, float], sources: dict[str, str]) -> str:
+    effect = (
+        "Design effect: measured, see below."
+        if sources["design_effect"] == MEASURED
+        else "Design effect: 1 (assumed, since captions count as independent)."
+    )
+    return (
+        f"{rates['pairs_per_caption']:.1f} pairs per caption ({sources['pairs']}), "
+        f"{100 * rates['double_share']:g} % of them labelled twice, "
+        f"{100 * rates['disagreement']:.1f} % of these with a third label "
+        f"({sources['disagreement']}), "
+        f"{rates['seconds_per_judgment']:.1f} seconds per judgment ({sources['seconds']}), "
+        f"{rates['money_per_hour']:g} per hour. {effect}"
+    )
+
+
+def _points(difference: float) -> str:
+    points = f"{100 * difference:g}"
+    return f"{points} point" if points == "1" else f"{points} points"
+
+
+def _unknown(result: Result) -> str:
+    if result["rows"]:
+        return ""
+    return "No plan: the scores do not vary, or all captions belong to one video."
+
+
+def _named(rows: list[Result]) -> list[dict[str, Any]]:
+    return [{**row, "design": DESIGNS[row["design"]]} for row in rows]
+
+
+def charts(result: Result) -> list[Chart]:
+    pairs = list(dict.fromkeys((row["first"], row["second"]) for row in result["rows"]))
+    if not pairs:
+        return []
+    drawn = pairs[:PAIRS_DRAWN]
+    rows = [
+        {**row, "pair": f"{row['first']}, {row['second']}"}
+        for row in _named(result["rows"])
+        if (row["first"], row["second"]) in drawn
+    ]
+    left = (
+        f"Only the first {PAIRS_DRAWN} pairs of runs are included."
+        if len(pairs) > len(drawn)
+        else ""
+    )
+    log = {"type": "log", "nice": False}
+    annotated = ", with all captions of each video" if result["unit"] == VIDEOS else ""
+    return [
+        Chart(
+            "captions",
+            "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left else ""),
+            "Falling lines on two logarithmic scales: the captions needed over the difference to "
+            f"detect, for every two runs{annotated}.{left}",
+            dashed_lines(
+                rows,
+                name_of("design", "Scored on", order=list(DESIGNS.values())),
+                x=quantity("difference", "Difference (log)", axis={"format": ".1%"}, scale=log),
+                y=quantity("captions", "Captions (log)", scale=log),
+                color=name_of("pair", "Runs"),
+            ),
+        )
+    ]
+
+
+def warnings(result: Result) -> list[str]:
+    what = "design effect" if result["unit"] == VIDEOS else "variance"
+    return few_measured_warnings(result, what) if result["pilots"] else []

@@ -1,0 +1,197 @@
+"""Tables, charts and warnings of the significance of differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from config.shared.words import counted
+from evaluation.core.relevance.compare import FIRST, SECOND
+from evaluation.core.statistics.saturation import INTERVAL, NOISE
+from evaluation.lab.analyses.charts import (
+    DOTS,
+    RULES,
+    Chart,
+    low_high,
+    name_of,
+    quantity,
+    spec,
+    step,
+)
+from evaluation.lab.analyses.intervals import (
+    few_units_warnings,
+    method_title,
+)
+from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.saturation import (
+    saturation_warnings,
+)
+from evaluation.lab.analyses.tables import Column, Table
+
+SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label noise"}
+
+
+# More resamples barely change an interval of ranks, and they take long with many runs.
+RANK_RESAMPLES_MAX = 1000
+
+
+def tables(result: Result) -> list[Table]:
+    percent = f"{100 * result['confidence']:g} % interval"
+    ranking = result["ranking"]
+    ranks = [
+        {"noise": None, **row, "saturated_by": SATURATED.get(row["saturated_by"], "yes")}
+        for row in result["ranks"]
+    ]
+    comparisons = [
+        {"measure": result["measure"], **row, "method": method_title(row.get("method"))}
+        for row in result["comparisons"]
+    ]
+    return [
+        Table(
+            "comparisons",
+            "Differences between every two systems, by the labels",
+            [
+                Column("measure", "Measure"),
+                Column("first", "Run"),
+                Column("second", "minus run"),
+                Column("difference", "Difference, points", "points"),
+                Column("interval", percent, "points"),
+                Column("p_holm", "p (Holm, whole table)", "p"),
+                Column("p_randomisation", "p, randomisation", "p"),
+                Column("p_bootstrap", "p, bootstrap", "p"),
+                Column("effect", "Effect size d", "number"),
+                Column("wins", "Wins", "count", compared=_captions("wins", FIRST, comparisons)),
+                Column("ties", "Ties", "count"),
+                Column(
+                    "losses", "Losses", "count", compared=_captions("losses", SECOND, comparisons)
+                ),
+                Column("method", "Interval"),
+            ],
+            comparisons,
+            note=_covered(comparisons),
+        ),
+        Table(
+            "ranks",
+            "Ranks before and after the labels",
+            [
+                Column("run", "Run"),
+                Column("original", "By the original positives", "count"),
+                Column("original_interval", percent, "count"),
+                Column("labelled", "By the labels", "count"),
+                Column("labelled_interval", percent, "count"),
+                Column("mean", "Score, %", "percent"),
+                Column("gap", "Left to gain, points", "points"),
+                Column("noise", "Label noise, points", "points"),
+                Column("saturated_by", "Saturated"),
+            ],
+            ranks,
+            note=_ranking_note(ranking),
+        ),
+    ]
+
+
+def _captions(key: str, show: str, comparisons: list[Result]) -> Callable[[Result], Result] | None:
+    """Return a function from a row to the options of the comparison with the captions of a cell.
+
+    Other measures than C@k have no link, because a win means that one system is correct and the
+    other is not.
+    """
+    if not any(row["measure"].startswith("C@") for row in comparisons):
+        return None
+
+    def compared(row: Result) -> Result:
+        name, _, cutoff = row["measure"].partition("@")
+        two = {place: row[place] for place in ("first", "second")}
+        return {**two, "show": show, "cutoff": cutoff} if name == "C" and row[key] else {}
+
+    return compared
+
+
+def _covered(comparisons: list[Result]) -> str:
+    """Return the scope of Holm's correction."""
+    if not comparisons:
+        return ""
+    measures = dict.fromkeys(row["measure"] for row in comparisons)
+    pairs = len(comparisons) // len(measures)
+    return (
+        f"Holm’s correction covers the {counted(len(comparisons), 'test')} of this table: "
+        f"{counted(pairs, 'pair')} of systems by {counted(len(measures), 'measure')} "
+        f"({', '.join(measures)})."
+    )
+
+
+def _ranking_note(ranking: Result) -> str:
+    if ranking["tau"] is None:
+        return "There is no ranking: only one system is compared, or all scores are equal."
+    between = ranking["interval"]
+    spread = f" ({between[0]:.2f} to {between[1]:.2f})" if between else ""
+    capped = ranking.get("resamples", RANK_RESAMPLES_MAX)
+    return (
+        f"Kendall’s tau of both rankings is {ranking['tau']:.2f}{spread}. In "
+        f"{100 * ranking['same_order']:.0f} % of the resamples all systems keep their ranks. "
+        f"Ranks use {capped:,} resamples; the maximum for ranks is {RANK_RESAMPLES_MAX:,}."
+    )
+
+
+def charts(result: Result) -> list[Chart]:
+    if not result["comparisons"]:
+        return []
+    rows = [
+        {
+            "pair": f"{row['first']} − {row['second']}",
+            "difference": row["difference"],
+            **low_high(row["interval"]),
+        }
+        for row in result["comparisons"]
+        if row.get("measure", result["measure"]) == result["measure"]
+    ]
+    points = quantity("difference", "Difference", axis={"format": "+.1%"})
+    pair = name_of("pair")
+    places = [
+        {"run": row["run"], "positives": title, "rank": row[by]}
+        for row in result["ranks"]
+        for by, title in (("original", "Original positives"), ("labelled", "By the labels"))
+    ]
+    downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}
+    return [
+        Chart(
+            "differences",
+            f"Differences in {result['measure']} with their intervals",
+            "A dot for every two runs on a line that is its interval. If the line crosses zero, "
+            "the difference can be chance.",
+            {
+                "data": {"values": rows},
+                "height": {"step": 26},
+                "layer": [
+                    # Without a position on the other axis, because the rule would have no length
+                    # with one.
+                    {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
+                    {
+                        "mark": RULES,
+                        "encoding": {
+                            "y": pair,
+                            "x": {**points, "field": "low"},
+                            "x2": {"field": "high"},
+                        },
+                    },
+                    {"mark": DOTS, "encoding": {"y": pair, "x": points}},
+                ],
+            },
+        ),
+        Chart(
+            "ranks",
+            f"Rank by {result['measure']} before and after the labels",
+            "A line for each run from its rank by the original positives to its rank by the "
+            "labels.",
+            spec(
+                places,
+                {"type": "line", "point": {"size": 80}, "tooltip": True},
+                x=step("positives", "", sort=None),
+                y=quantity("rank", "Rank", **downwards),
+                color=name_of("run"),
+            ),
+        ),
+    ]
+
+
+def warnings(result: Result) -> list[str]:
+    return few_units_warnings(result) + saturation_warnings(result["ranks"])

@@ -1,0 +1,206 @@
+"""A question: an analysis with its inputs and options, identified by a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from config.jobs.models import UNFINISHED, Job, JobState
+from config.shared.errors import InvalidInput
+from config.shared.version import code_version
+from evaluation.lab.analyses.analysis import Analysis
+from evaluation.lab.analyses.fields import UNIT
+from evaluation.lab.analyses.forms import AnalysisForm
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.models import DRAFT, AnalysisResult, LabelSet, LabelSource
+from evaluation.release.selectors import ORIGINAL, latest_draft
+from pooling.models import Benchmark
+from pooling.selectors import find_runs, train_splits_of
+
+JOB_KIND = "analyse"
+COMMON_FIELDS = ("labels", "only", "runs")
+# Keys of the provenance that change while annotators judge.
+CHANGING_KEYS = ("labels_sha256", "moment")
+
+
+class Provenance(TypedDict):
+    """Everything that a result was computed from, as a JSON object."""
+
+    analysis: str
+    benchmark: str
+    captions_sha256: str
+    labels: int | str
+    labels_sha256: str | None
+    labels_only: bool
+    runs: dict[str, str]
+    chosen: dict[str, Any]
+    moment: NotRequired[list[int]]
+    code_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An analysis, its inputs, and the values of its own form fields."""
+
+    analysis: Analysis
+    inputs: Inputs
+    options: dict[str, Any]
+
+    @property
+    def provenance(self) -> Provenance:
+        """Everything that the result is computed from."""
+        benchmark, label_set = self.inputs.benchmark, self.inputs.label_set
+        provenance = Provenance(
+            analysis=self.analysis.name,
+            benchmark=benchmark.key,
+            captions_sha256=benchmark.captions_sha256,
+            labels=label_set.reference if label_set else ORIGINAL,
+            labels_sha256=label_set.sha256 if label_set else None,
+            labels_only=self.inputs.labels_only,
+            runs={run.name: run.sha256 for run in self.inputs.runs},
+            chosen=self.options,
+            code_version=code_version(),
+        )
+        if self.analysis.reads_judgments:
+            provenance["moment"] = self.inputs.fingerprint
+        return provenance
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the provenance."""
+        return _hash(self.provenance)
+
+    @property
+    def stable_key(self) -> str:
+        """SHA-256 of the provenance without the keys that change while annotators judge."""
+        return _hash(_without_changing_keys(self.provenance))
+
+    def job(self, *states: JobState) -> Job | None:
+        """Return the newest job for this key, in one of the states if any are named."""
+        jobs = self._jobs(params__key=self.key)
+        return (jobs.filter(state__in=states) if states else jobs).first()
+
+    def unfinished_job(self) -> Job | None:
+        """Return the unfinished job for this question, if there is one.
+
+        Its labels may be some seconds old. If each new label began another job, none would finish.
+        """
+        return self._jobs(params__question=self.stable_key, state__in=UNFINISHED).first()
+
+    def _jobs(self, **params: Any) -> QuerySet[Job]:
+        key = self.inputs.benchmark.key
+        return Job.objects.filter(kind=JOB_KIND, benchmark_key=key, **params)
+
+    def stored_result(self) -> AnalysisResult | None:
+        return find_result(self.inputs.benchmark, self.key)
+
+    def latest_outdated_result(self) -> AnalysisResult | None:
+        """Return the newest result of this question by earlier labels."""
+        wanted = _without_changing_keys(self.provenance)
+        results = AnalysisResult.objects.filter(
+            benchmark=self.inputs.benchmark, kind=self.analysis.name
+        )
+        for pk, inputs in results.values_list("pk", "inputs"):
+            if _without_changing_keys(inputs) == wanted:
+                return results.get(pk=pk)
+        return None
+
+
+def source_line(provenance: Mapping[str, Any]) -> str:
+    """Return the labels and the code version as a line for terminals."""
+    sha256 = provenance["labels_sha256"]
+    labels = f"{provenance['labels']}, sha256 {sha256[:12]}" if sha256 else provenance["labels"]
+    return f"labels: {labels}   code: {provenance['code_version']}"
+
+
+def find_result(benchmark: Benchmark, key: str) -> AnalysisResult | None:
+    """Return the stored result with this key. key: any text from an address."""
+    if not key.isalnum():  # PostgreSQL rejects a NUL character.
+        return None
+    return AnalysisResult.objects.filter(benchmark=benchmark, key=key).first()
+
+
+def _hash(provenance: Mapping[str, Any]) -> str:
+    canonical = json.dumps(provenance, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _without_changing_keys(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in provenance.items() if name not in CHANGING_KEYS}
+
+
+def submitted_data(form: type[AnalysisForm], query: QueryDict) -> dict[str, Any]:
+    """Return the non-empty values of the form's fields in a query string or a POST body."""
+    data: dict[str, Any] = {
+        name: query.get(name) for name in form.base_fields if query.get(name, "") != ""
+    }
+    return data | ({"runs": query.getlist("runs")} if "runs" in data else {})
+
+
+def build_form(
+    form: type[AnalysisForm], benchmark: Benchmark, data: Mapping[str, Any]
+) -> AnalysisForm:
+    """Return the form with the benchmark's label sets, runs and train splits, bound to `data`.
+
+    data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` for other names.
+    """
+    if unknown := set(data) - set(form.base_fields):
+        raise InvalidInput(f"Unknown option: {', '.join(sorted(unknown))}.")
+    versions = LabelSet.objects.filter(benchmark=benchmark).values_list("version", flat=True)
+    splits = train_splits_of(benchmark).order_by("-pk").values_list("name", flat=True)
+    return form(
+        data,
+        versions=list(versions),
+        runs=[run.name for run in find_runs(benchmark)],
+        splits=list(splits),
+        draft=latest_draft(benchmark),
+    )
+
+
+def check_form(form: AnalysisForm) -> None:
+    """Raise `InvalidInput` with the first error of the form, if there is one."""
+    if not form.is_valid():
+        name, problems = next(iter(form.errors.items()))
+        raise InvalidInput(f"{name}: {problems[0]}")
+
+
+def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
+    """Return the labels that a valid form names; None for the original positives."""
+    if labels == ORIGINAL:
+        return None
+    if labels == DRAFT:
+        return latest_draft(benchmark)
+    return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
+
+
+def build_question(analysis: Analysis, benchmark: Benchmark, data: Mapping[str, Any]) -> Question:
+    """Return the question with these values of form fields.
+
+    Raises `InvalidInput` if a value is invalid, or if the analysis is undefined for the inputs.
+    """
+    return question_from_form(analysis, benchmark, build_form(analysis.form, benchmark, data))
+
+
+def question_from_form(analysis: Analysis, benchmark: Benchmark, form: AnalysisForm) -> Question:
+    """Return the question of a filled form; see `build_question`."""
+    check_form(form)
+    options = dict(form.cleaned_data)
+    labels, only, names = (options.pop(name) for name in COMMON_FIELDS)
+    label_set = get_label_source(benchmark, labels)
+    inputs = Inputs(
+        benchmark,
+        runs=find_runs(benchmark, names),
+        label_set=label_set,
+        labels_only=only and label_set is not None,
+    )
+    analysis.check(inputs)
+    if UNIT in options:
+        # Results name the resampling unit that was used, not the choice “automatic”.
+        options[UNIT] = inputs.resampling_unit(options[UNIT])
+    return Question(analysis, inputs, analysis.fill_defaults(inputs, options))

@@ -1,0 +1,99 @@
+"""Tables of results, for pages, terminals and CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from config.shared import tables
+from config.shared.tables import csv_text
+
+# With more rows a page takes long to load.
+ROWS_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Column(tables.Column):
+    """A column of a result.
+
+    compared: returns the options of the comparison that a row's cell links to, or nothing.
+    """
+
+    compared: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as a page shows it.
+
+    sorted_by: an interval is sorted by its lower end. query: options of the comparison, encoded.
+    """
+
+    column: Column
+    text: str
+    sorted_by: Any
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows are JSON objects by the keys of the columns; an undefined cell is null."""
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[dict[str, Any]]
+    note: str = ""
+
+    @property
+    def visible_rows(self) -> list[list[Cell]]:
+        return [[_cell(column, row) for column in self.columns] for row in self.rows[:ROWS_MAX]]
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of rows that a page does not show. Files have all rows."""
+        return max(0, len(self.rows) - ROWS_MAX)
+
+    def csv(self, source: dict[str, Any]) -> str:
+        """Return the table as CSV. An interval takes two columns, and each row ends with `source`.
+
+        source: what the result was computed from, by column name.
+        """
+        intervals = {
+            column.key
+            for column in self.columns
+            if any(isinstance(row[column.key], list) for row in self.rows)
+        }
+        heads = [
+            head
+            for column in self.columns
+            for head in (
+                (f"{column.key}_low", f"{column.key}_high")
+                if column.key in intervals
+                else (column.key,)
+            )
+        ]
+        rows = (
+            [
+                value
+                for column in self.columns
+                for value in _file_cells(row[column.key], column.key in intervals)
+            ]
+            for row in self.rows
+        )
+        return csv_text([*heads, *source], ([*row, *source.values()] for row in rows))
+
+
+def _cell(column: Column, row: dict[str, Any]) -> Cell:
+    value = row[column.key]
+    query = urlencode(column.compared(row), doseq=True) if column.compared else ""
+    sorted_by = value[0] if isinstance(value, list) else value
+    return Cell(column, column.format(value), sorted_by, query)
+
+
+def _file_cells(value: Any, is_interval: bool) -> list[Any]:
+    if is_interval:
+        return [None, None] if value is None else list(value)
+    return [value]

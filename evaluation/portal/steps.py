@@ -1,0 +1,147 @@
+"""The steps from the first run to published scores, and the next one in a benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from config.shared.words import counted
+from pooling.models import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Counts of one benchmark that decide which step is next.
+
+    new_pairs: pooled pairs that no campaign holds. at_desk: tasks that wait for a lead, and
+    desk_url the desk with most of them. settled, unsettled: pairs with labels. version: number of
+    the newest label set, or None. newly_settled: pairs that have been settled since. unscored: runs
+    without scores by the newest labels.
+    """
+
+    runs: int
+    pairs: int
+    campaigns: int
+    new_pairs: int
+    settled: int
+    unsettled: int
+    at_desk: int
+    desk_url: str
+    version: int | None
+    newly_settled: int
+    unscored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step with its state. `url` is the page where it is done, `action` the text of its button.
+
+    advice: what to do, if this step is next.
+    """
+
+    title: str
+    note: str
+    is_done: bool
+    advice: str
+    action: str
+    url: str
+
+
+def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
+    """Return the steps of a lead, in order."""
+
+    def page(name: str) -> str:
+        return reverse(name, args=[benchmark.key])
+
+    return [
+        Step(
+            "Import runs",
+            counted(now.runs, "run"),
+            now.runs > 0,
+            "Upload the ranked lists of the systems that you want to compare.",
+            "Upload a run",
+            page("run-upload"),
+        ),
+        Step(
+            "Build a pool",
+            counted(now.pairs, "pooled pair"),
+            now.pairs > 0,
+            "Pool the top of the runs when all runs that you have are here. "
+            "Later runs can still join.",
+            "Build a pool",
+            page("pool-build"),
+        ),
+        _campaign_step(now, page("campaign-open")),
+        Step(
+            "Settle conflicts",
+            f"{now.at_desk:,} at the desk" if now.at_desk else "none at the desk",
+            now.campaigns > 0 and not now.at_desk,
+            f"{counted(now.at_desk, 'task')} at the desk {'needs' if now.at_desk == 1 else 'need'} "
+            "a lead: pairs in conflict, escalations, and videos that cannot play.",
+            "Go to the desk",
+            now.desk_url,
+        ),
+        _publish_step(now, page("benchmark-labels")),
+        Step(
+            "Score runs",
+            f"{now.unscored:,} unscored" if now.unscored else "all scored",
+            now.runs > 0 and now.version is not None and not now.unscored,
+            f"{counted(now.unscored, 'run')} {'has' if now.unscored == 1 else 'have'} no scores "
+            "by the newest labels yet.",
+            "Score the runs",
+            page("results"),
+        ),
+    ]
+
+
+def _campaign_step(now: Progress, url: str) -> Step:
+    if not now.campaigns:
+        note, advice = (
+            "no campaign",
+            "Open a campaign, so that annotators can judge the pooled pairs.",
+        )
+    else:
+        note = counted(now.campaigns, "campaign")
+        advice = (
+            f"{counted(now.new_pairs, 'new pair')} {_be(now.new_pairs)} in no "
+            "campaign. Open another campaign, so that annotators can judge them."
+        )
+    is_done = now.campaigns > 0 and not now.new_pairs
+    return Step("Open a campaign", note, is_done, advice, "Open a campaign", url)
+
+
+def _publish_step(now: Progress, url: str) -> Step:
+    note = "no label set" if now.version is None else f"label set {now.version}"
+    if not now.settled:
+        advice = (
+            "The pairs are ready for annotators. You can publish labels when the first pairs are "
+            "settled."
+        )
+        return Step("Publish labels", note, now.version is not None, advice, "", "")
+    if now.version is None:
+        advice = (
+            "Publish the labels as a numbered label set. Runs are scored by it, and papers can "
+            "cite it."
+        )
+    else:
+        advice = (
+            f"{counted(now.newly_settled, 'pair')} {_be(now.newly_settled)} settled since label "
+            f"set {now.version}. Publish the labels as the next label set."
+        )
+    if now.unsettled:
+        advice += (
+            f" {counted(now.unsettled, 'pair')} {_be(now.unsettled)} not settled yet and would "
+            "get no label."
+        )
+    is_done = now.version is not None and not now.newly_settled
+    return Step("Publish labels", note, is_done, advice, "Go to the labels", url)
+
+
+def next_step(steps: list[Step]) -> Step | None:
+    """Return the first step that is not done, or None if all are done."""
+    return next((step for step in steps if not step.is_done), None)
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"

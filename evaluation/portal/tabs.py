@@ -1,0 +1,85 @@
+"""The tabs of a benchmark, and the pages below each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab. `name` is the URL name of its page, `below` are those of the pages below it."""
+
+    title: str
+    name: str
+    below: frozenset[str] = frozenset()
+    for_leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TabLink:
+    """A tab on one page. `current` is the value of `aria-current`, empty for other tabs."""
+
+    title: str
+    url: str
+    current: str
+
+
+TABS = (
+    Tab("Overview", "benchmark"),
+    Tab(
+        "Captions and videos",
+        "benchmark-captions",
+        frozenset({"equal-captions", "train-captions-upload", "tags-upload"}),
+    ),
+    Tab("Runs", "benchmark-runs", frozenset({"run-upload", "run", "results"})),
+    Tab(
+        "Pools and campaigns",
+        "benchmark-campaigns",
+        frozenset(
+            {
+                "pool-build",
+                "campaign-open",
+                "judgments-upload",
+                "campaign",
+                "campaign-people",
+                "campaign-person",
+                "campaign-policy",
+                "campaign-members",
+                "judgments-reopen",
+                "desk",
+            }
+        ),
+    ),
+    Tab("Labels", "benchmark-labels", frozenset({"labels-publish"})),
+    Tab("Analyses", "analyses", frozenset({"analysis", "compare"})),
+    Tab(
+        "People",
+        "benchmark-people",
+        frozenset({"training", "training-person", "training-comment"}),
+        for_leads=True,
+    ),
+    Tab(
+        "Settings",
+        "benchmark-settings",
+        frozenset(
+            {"guidelines", "guideline", "guideline-write", "gold", "gold-upload", "gold-item"}
+        ),
+    ),
+)
+
+
+def tab_links(key: str, current: str, *, leads: bool) -> list[TabLink]:
+    """Return the tabs of the benchmark with this key, on the page with the URL name `current`."""
+    return [
+        TabLink(tab.title, reverse(tab.name, args=[key]), _aria_current(tab, current))
+        for tab in TABS
+        if leads or not tab.for_leads
+    ]
+
+
+def _aria_current(tab: Tab, current: str) -> str:
+    if current == tab.name:
+        return "page"
+    return "true" if current in tab.below else ""

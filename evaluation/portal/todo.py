@@ -1,0 +1,118 @@
+"""Work that waits for the leads of some benchmarks, with links to where it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from annotation.enums import TaskState
+from annotation.selectors.tasks import new_counts
+from evaluation.models import LabelSet
+from evaluation.portal.selectors import (
+    CampaignCount,
+    desk_counts,
+    paused_annotators,
+    unscored_runs,
+)
+from pooling.models import Benchmark
+
+# Longer lists are folded after this number of links.
+LINKS_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ToDoLink:
+    """A part of the work: its number, the campaign or benchmark, and the page where it is done."""
+
+    count: int
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToDo:
+    """One sort of work. `title` is the singular, `plural` the plural of what is counted."""
+
+    title: str
+    plural: str
+    action: str
+    links: list[ToDoLink]
+
+    @property
+    def total(self) -> int:
+        return sum(link.count for link in self.links)
+
+    @property
+    def noun(self) -> str:
+        return self.title if self.total == 1 else self.plural
+
+    @property
+    def first_links(self) -> list[ToDoLink]:
+        return self.links[:LINKS_MAX]
+
+    @property
+    def more_links(self) -> list[ToDoLink]:
+        return self.links[LINKS_MAX:]
+
+
+def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> list[ToDo]:
+    """Return what waits for the leads of these benchmarks, the most urgent sort first.
+
+    The number of queries does not depend on the number of benchmarks. newest: as
+    `newest_label_sets` returns it.
+    """
+    if not benchmarks:
+        return []
+    desks = desk_counts(benchmarks)
+    new = {pk: counts.pairs for pk, counts in new_counts(benchmarks).items()}
+    found = [
+        _at_desk(desks, TaskState.CONFLICTED, "pair in conflict", "pairs in conflict"),
+        _at_desk(desks, TaskState.ESCALATED, "escalated pair", "escalated pairs"),
+        _at_desk(desks, TaskState.UNPLAYABLE, "pair cannot play", "pairs cannot play"),
+        ToDo(
+            "paused annotator",
+            "paused annotators",
+            "Review",
+            _campaign_links(paused_annotators(benchmarks), "campaign-people"),
+        ),
+        ToDo(
+            "new pair in no campaign",
+            "new pairs in no campaign",
+            "Open a campaign",
+            _benchmark_links(benchmarks, new, "campaign-open"),
+        ),
+        ToDo(
+            "unscored run",
+            "unscored runs",
+            "Score",
+            _benchmark_links(benchmarks, unscored_runs(benchmarks, newest), "results"),
+        ),
+    ]
+    return [todo for todo in found if todo.total]
+
+
+def _at_desk(
+    desks: dict[TaskState, list[CampaignCount]], state: TaskState, title: str, plural: str
+) -> ToDo:
+    links = _campaign_links(desks.get(state, []), "desk", f"?kind={state.value}")
+    return ToDo(title, plural, "Go to the desk", links)
+
+
+def _campaign_links(counts: Iterable[CampaignCount], page: str, query: str = "") -> list[ToDoLink]:
+    return [
+        ToDoLink(one.count, one.campaign.name, reverse(page, args=[one.campaign.pk]) + query)
+        for one in counts
+    ]
+
+
+def _benchmark_links(
+    benchmarks: Iterable[Benchmark], counts: dict[int, int], page: str
+) -> list[ToDoLink]:
+    links = [
+        ToDoLink(counts[one.pk], one.name, reverse(page, args=[one.key]))
+        for one in benchmarks
+        if counts.get(one.pk)
+    ]
+    return sorted(links, key=lambda link: -link.count)

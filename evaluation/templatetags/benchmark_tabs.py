@@ -1,0 +1,20 @@
+"""The tag that shows the tabs of a benchmark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from annotation.policies import can_lead
+from evaluation.portal.tabs import tab_links
+from pooling.models import Benchmark
+
+register = template.Library()
+
+
+@register.inclusion_tag("_benchmark_tabs.html", takes_context=True)
+def benchmark_tabs(context: dict[str, Any], benchmark: Benchmark) -> dict[str, Any]:
+    request = context["request"]
+    leads = can_lead(request.user, benchmark)
+    return {"links": tab_links(benchmark.key, request.resolver_match.url_name, leads=leads)}

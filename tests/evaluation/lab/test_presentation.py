@@ -1,0 +1,85 @@
+"""How a result is presented: tables, settings, downloads and the colours of systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from config.accounts.roles import Role
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_form, build_question
+from evaluation.lab.analyses.tables import ROWS_MAX, Column, Table
+from evaluation.lab.selectors import run_numbers
+from evaluation.lab.services import analyse
+from pooling.models import Benchmark
+from tests.evaluation.worked import make_worked_benchmark
+from tests.factories import make_run, make_user
+
+PAGE = "/benchmarks/tiny/analyses/ranks/"
+
+
+@pytest.fixture
+def benchmark(db: None, tmp_path: Path) -> Benchmark:
+    return make_worked_benchmark(tmp_path)
+
+
+@pytest.fixture
+def rita(client: Client) -> Client:
+    client.force_login(make_user("rita", Role.RESEARCHER))
+    return client
+
+
+def test_a_file_has_intervals_in_two_columns_and_no_formulas() -> None:
+    columns = [Column("run", "Run"), Column("score", "Score", "percent"), Column("ends", "Ends")]
+    rows = [
+        {"run": "=A", "score": 1 / 3, "ends": [0.25, 0.5]},
+        {"run": "B", "score": None, "ends": None},
+    ]
+    table = Table("scores", "Scores", columns, rows)
+    assert table.csv({"label_set": 1}).splitlines() == [
+        "run,score,ends_low,ends_high,label_set",
+        "'=A,0.3333333333333333,0.25,0.5,1",
+        "B,,,,1",
+    ]
+
+
+def test_a_page_states_how_many_rows_are_only_in_the_file() -> None:
+    rows = [{"rank": number} for number in range(ROWS_MAX + 3)]
+    table = Table("ranks", "Ranks", [Column("rank", "Rank", "count")], rows)
+    assert (len(table.visible_rows), table.n_hidden) == (ROWS_MAX, 3)
+    assert Table("ranks", "Ranks", table.columns, rows[:5]).n_hidden == 0
+
+
+def test_settings_are_collapsed_and_summarised(benchmark: Benchmark, rita: Client) -> None:
+    form = build_form(get_analysis("scores").form, benchmark, {"resamples": "200", "runs": ["A"]})
+    assert form.summary == [
+        ("Labels", "Label set 1"),
+        ("Measures", "C@1 C@5 C@10 AP AP(found)"),
+        ("Resamples", "200"),
+        ("Runs", "A"),
+    ]
+    assert '<details class="lab-form">' in rita.get(PAGE).content.decode()
+    wrong = rita.get(PAGE, {"depth": "0"})
+    assert (wrong.status_code, '<details class="lab-form" open>' in wrong.content.decode()) == (
+        422,
+        True,
+    )
+
+
+def test_a_chart_is_a_file(benchmark: Benchmark, rita: Client) -> None:
+    stored = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
+    response = rita.get(f"{PAGE}charts/ranks/")
+    name = f"tiny-ranks-labels1-{stored.key[:12]}-ranks.vl.json"
+    assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+    spec = json.loads(response.content)
+    assert spec["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
+    assert spec["usermeta"] == {"inputs": stored.inputs, "systems": {"A": 0, "B": 1}}
+
+
+def test_a_new_run_keeps_the_colours_of_the_others(benchmark: Benchmark, tmp_path: Path) -> None:
+    assert run_numbers(benchmark) == {"A": 0, "B": 1}
+    make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="0 comes first by name")
+    assert run_numbers(benchmark) == {"A": 0, "B": 1, "0 comes first by name": 2}

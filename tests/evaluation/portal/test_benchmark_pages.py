@@ -1,0 +1,324 @@
+"""The tabs of a benchmark: which one is current, what each shows, and the next step."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotation.enums import GoldUse, MembershipState
+from annotation.models import Campaign, Membership
+from annotation.services import Policy, open_campaign
+from config.accounts.roles import Role
+from evaluation.portal.steps import Progress, next_step, steps_of
+from evaluation.portal.tabs import TABS, tab_links
+from evaluation.release.services import publish_label_set
+from evaluation.scores.services import evaluate_runs
+from pooling.models import Benchmark
+from tests import factories
+from tests.accounts.world import make_member
+from tests.factories import build_pool
+
+pytestmark = pytest.mark.django_db
+TAB_LINK = re.compile(r'<a href="([^"]+)"( aria-current="(?:page|true)")?>([^<]+)</a>')
+
+
+def sign_in(username: str, role: Role) -> Client:
+    client = Client()
+    client.force_login(factories.make_user(username, role))
+    return client
+
+
+@pytest.fixture
+def lead() -> Client:
+    return sign_in("lea", Role.LEAD)
+
+
+@pytest.fixture
+def researcher() -> Client:
+    return sign_in("rosa", Role.RESEARCHER)
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Benchmark:
+    return factories.make_benchmark(tmp_path)
+
+
+def text_of(client: Client, address: str) -> str:
+    """Return the text of the page's main part, with single spaces."""
+    page = client.get(address)
+    assert page.status_code == 200
+    main = page.content.decode().split("<main", 1)[1]
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", main).split()))
+
+
+def current_tabs(page: str) -> list[tuple[str, str]]:
+    """Return the titles of the current tabs, each with its `aria-current`."""
+    nav = re.search(r'<nav class="benchmark-tabs".*?</nav>', page, re.DOTALL)
+    assert nav is not None
+    return [
+        (title, current.split('"')[1]) for _, current, title in TAB_LINK.findall(nav[0]) if current
+    ]
+
+
+# --- Tabs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", ("Overview", "page")),
+        ("captions/", ("Captions and videos", "page")),
+        ("equal-captions/", ("Captions and videos", "true")),
+        ("train-captions/new/", ("Captions and videos", "true")),
+        ("tags/new/", ("Captions and videos", "true")),
+        ("runs/", ("Runs", "page")),
+        ("runs/new/", ("Runs", "true")),
+        ("results/", ("Runs", "true")),
+        ("campaigns/", ("Pools and campaigns", "page")),
+        ("pools/new/", ("Pools and campaigns", "true")),
+        ("campaigns/new/", ("Pools and campaigns", "true")),
+        ("judgments/new/", ("Pools and campaigns", "true")),
+        ("labels/", ("Labels", "page")),
+        ("analyses/", ("Analyses", "page")),
+        ("analyses/ranks/", ("Analyses", "true")),
+        ("compare/", ("Analyses", "true")),
+        ("people/", ("People", "page")),
+        ("training/", ("People", "true")),
+        ("settings/", ("Settings", "page")),
+        ("guidelines/", ("Settings", "true")),
+        ("guidelines/new/", ("Settings", "true")),
+        ("gold/", ("Settings", "true")),
+        ("gold/new/", ("Settings", "true")),
+    ],
+)
+def test_each_page_has_one_current_tab(
+    benchmark: Benchmark, lead: Client, path: str, expected: tuple[str, str]
+) -> None:
+    page = lead.get(f"/benchmarks/tiny/{path}")
+    assert page.status_code == 200
+    assert current_tabs(page.content.decode()) == [expected]
+
+
+def test_pages_of_a_campaign_have_the_tab_of_campaigns(tmp_path: Path, lead: Client) -> None:
+    campaign = factories.make_campaign(tmp_path)
+    for path in ("", "people/", "policy/", "desk/"):
+        page = lead.get(f"/campaigns/{campaign.pk}/{path}").content.decode()
+        assert current_tabs(page) == [("Pools and campaigns", "true")]
+
+
+def test_no_page_is_below_two_tabs() -> None:
+    names = [name for tab in TABS for name in (tab.name, *tab.below)]
+    assert len(names) == len(set(names))
+
+
+def test_only_leads_have_the_tab_of_people(benchmark: Benchmark, researcher: Client) -> None:
+    assert [link.title for link in tab_links("tiny", "", leads=False)] == [
+        "Overview",
+        "Captions and videos",
+        "Runs",
+        "Pools and campaigns",
+        "Labels",
+        "Analyses",
+        "Settings",
+    ]
+    assert "/benchmarks/tiny/people/" not in researcher.get("/benchmarks/tiny/").content.decode()
+    assert researcher.get("/benchmarks/tiny/people/").status_code == 404
+
+
+# --- The next step --------------------------------------------------------------------------
+
+DONE = Progress(
+    runs=3,
+    pairs=100,
+    campaigns=1,
+    new_pairs=0,
+    settled=90,
+    unsettled=0,
+    at_desk=0,
+    desk_url="",
+    version=2,
+    newly_settled=0,
+    unscored=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "title", "advice"),
+    [
+        ({}, None, ""),
+        ({"runs": 0}, "Import runs", "Upload the ranked lists"),
+        ({"pairs": 0}, "Build a pool", "Pool the top of the runs"),
+        ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
+        ({"new_pairs": 1}, "Open a campaign", "1 new pair is in no campaign."),
+        ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are in no campaign."),
+        ({"at_desk": 1, "desk_url": "/d"}, "Settle conflicts", "1 task at the desk needs a lead"),
+        ({"at_desk": 7, "desk_url": "/d"}, "Settle conflicts", "7 tasks at the desk need a lead"),
+        ({"version": None, "settled": 0}, "Publish labels", "The pairs are ready for annotators."),
+        ({"version": None}, "Publish labels", "Publish the labels as a numbered label set."),
+        ({"newly_settled": 5}, "Publish labels", "5 pairs are settled since label set 2."),
+        ({"unscored": 1}, "Score runs", "1 run has no scores by the newest labels yet."),
+        ({"unscored": 2}, "Score runs", "2 runs have no scores by the newest labels yet."),
+    ],
+)
+def test_the_next_step(changes: dict[str, int | None], title: str | None, advice: str) -> None:
+    now = Progress(**{name: getattr(DONE, name) for name in DONE.__slots__} | changes)
+    step = next_step(steps_of(Benchmark(key="tiny"), now))
+    assert (step and step.title) == title
+    if step is not None:
+        assert step.advice.startswith(advice)
+
+
+def test_unsettled_pairs_are_named_before_publishing() -> None:
+    now = Progress(
+        **{name: getattr(DONE, name) for name in DONE.__slots__} | {"version": None, "unsettled": 3}
+    )
+    step = next_step(steps_of(Benchmark(key="tiny"), now))
+    assert step is not None
+    assert step.advice.endswith("3 pairs are not settled yet and would get no label.")
+
+
+def test_the_overview_leads_from_the_first_run_to_the_results(
+    benchmark: Benchmark, lead: Client, tmp_path: Path
+) -> None:
+    def heading() -> str:
+        found = re.search(
+            r'<h2 id="next">(.*?)</h2>', lead.get("/benchmarks/tiny/").content.decode(), re.DOTALL
+        )
+        assert found is not None
+        return " ".join(found[1].split())
+
+    assert heading() == "Next: import runs"
+    factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]})
+    assert heading() == "Next: build a pool"
+    build_pool(benchmark=benchmark, depth=1)
+    assert heading() == "Next: open a campaign"
+    campaign = open_campaign(
+        benchmark=benchmark, name="round", policy=Policy(double_share=1, labels_max=2)
+    )
+    assert heading() == "Next: publish labels"
+    for name, label in (("anna", 1), ("bert", 0)):
+        (held,) = factories.claim(campaign, factories.make_annotator(name))
+        factories.submit(held, label)
+    assert heading() == "Next: settle conflicts"
+    page = lead.get("/benchmarks/tiny/").content.decode()
+    assert f'<a class="btn btn-primary" href="/campaigns/{campaign.pk}/desk/">' in page
+
+
+def test_the_overview_leads_from_labels_to_the_results(
+    benchmark: Benchmark, lead: Client, tmp_path: Path
+) -> None:
+    factories.make_run(tmp_path, benchmark, {"c0": ["v1"]})
+    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "carl", 1)])
+    assert "Next: publish labels Publish the labels as a numbered" in text_of(
+        lead, "/benchmarks/tiny/"
+    )
+    publish_label_set(benchmark=benchmark)
+    assert "Next: score runs 1 run has no scores" in text_of(lead, "/benchmarks/tiny/")
+    evaluate_runs(benchmark=benchmark)
+    assert "All steps are done The results show the scores by label set 1 next" in text_of(
+        lead, "/benchmarks/tiny/"
+    )
+    factories.bring_judgments(tmp_path, benchmark, [("c1", "v2", "carl", 1)])
+    cache.clear()
+    assert "Next: publish labels 1 pair is settled since label set 1." in text_of(
+        lead, "/benchmarks/tiny/"
+    )
+
+
+def test_researchers_see_what_they_can_do(
+    benchmark: Benchmark, researcher: Client, tmp_path: Path
+) -> None:
+    assert "Next: add a run" in text_of(researcher, "/benchmarks/tiny/")
+    factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]})
+    text = text_of(researcher, "/benchmarks/tiny/")
+    assert "Next: score the runs 1 run has no scores by the newest labels yet." in text
+    evaluate_runs(benchmark=benchmark, labels="original")
+    text = text_of(researcher, "/benchmarks/tiny/")
+    assert "Next: compare the systems Up to 100.0 % of the top 10 of a run is unjudged." in text
+
+
+# --- The other tabs -------------------------------------------------------------------------
+
+
+def test_captions_are_searched_and_paged(tmp_path: Path, researcher: Client) -> None:
+    factories.make_benchmark(tmp_path, captions=60, videos=4)
+    page = researcher.get("/benchmarks/tiny/captions/").content.decode()
+    assert page.count('<th scope="row" class="wide caption-cell"') == 50
+    text = text_of(researcher, "/benchmarks/tiny/captions/?page=2")
+    assert "c59 caption 59 v3" in text
+    assert "51 to 60 of 60 captions" in text
+    found = researcher.get("/benchmarks/tiny/captions/?q=caption+c7").content.decode()
+    assert found.count("caption-cell") == 1
+    assert "No caption contains these words." in text_of(
+        researcher, "/benchmarks/tiny/captions/?q=nothing"
+    )
+
+
+def test_people_of_a_benchmark(tmp_path: Path, lead: Client) -> None:
+    campaign = factories.make_campaign(tmp_path, name="round")
+    make_member("tina", Role.ANNOTATOR, of="tiny")
+    make_member("otto", Role.ANNOTATOR, of="elsewhere")
+    anna = factories.make_annotator("anna")
+    factories.judge(campaign, anna, {"v0": 1, "v1": 0})
+    Membership.objects.filter(annotator=anna).update(state=MembershipState.PAUSED)
+    text = text_of(lead, "/benchmarks/tiny/people/")
+    assert f"anna {anna.pseudonym} Annotator everywhere 2 round" in text
+    assert "tina none yet Annotator of tiny 0 –" in text
+    assert "otto" not in text
+
+
+def test_settings_show_leads_the_gold(tmp_path: Path, lead: Client, researcher: Client) -> None:
+    benchmark = factories.make_benchmark(tmp_path, captions=4)
+    factories.bring_gold(tmp_path, benchmark, factories.gold_rows(0, 3), use=GoldUse.TRAINING)
+    assert "Gold items 3 for training, 0 control pairs" in text_of(
+        lead, "/benchmarks/tiny/settings/"
+    )
+    assert "Gold items" not in text_of(researcher, "/benchmarks/tiny/settings/")
+
+
+def test_anchors_of_other_pages_are_on_the_tabs(benchmark: Benchmark, lead: Client) -> None:
+    for tab, anchor in (
+        ("campaigns", "pools"),
+        ("campaigns", "campaigns"),
+        ("labels", "labels"),
+        ("labels", "agreement"),
+        ("captions", "metadata"),
+        ("runs", "runs"),
+    ):
+        assert f'id="{anchor}"' in lead.get(f"/benchmarks/tiny/{tab}/").content.decode()
+
+
+def test_queries_do_not_grow_with_people_captions_and_pauses(tmp_path: Path, lead: Client) -> None:
+    benchmark = factories.make_benchmark(tmp_path, captions=3, videos=4)
+    factories.make_run(tmp_path, benchmark, factories.all_pairs(3, 4))
+    build_pool(benchmark=benchmark, depth=4)
+
+    def count() -> dict[str, int]:
+        found = {}
+        for tab in ("captions", "people"):
+            lead.get(f"/benchmarks/tiny/{tab}/")
+            with CaptureQueriesContext(connection) as queries:
+                lead.get(f"/benchmarks/tiny/{tab}/")
+            found[tab] = len(queries)
+        return found
+
+    def add_person(number: int) -> None:
+        benchmark.refresh_from_db()
+        person = factories.make_annotator(f"person {number}")
+        campaign = Campaign.objects.first() or open_campaign(benchmark=benchmark, name="round")
+        factories.judge(campaign, person, {f"v{number}": 1})
+        Membership.objects.filter(annotator=person).update(state=MembershipState.PAUSED)
+
+    add_person(0)
+    with_one = count()
+    add_person(1)
+    add_person(2)
+    assert with_one == {"captions": 10, "people": 11}
+    assert count() == with_one
