@@ -206,9 +206,9 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
 # --- E-mail -------------------------------------------------------------------------------
 
-# Such as smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent and the page for
-# a forgotten password says so. E-mails are never printed, because a log must not contain the
-# links in them.
+# For example smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent, and the page
+# for a forgotten password explains this. E-mails are never printed, because a log must not contain
+# the links in them.
 EMAIL_URL = env.str("EMAIL_URL", "")
 CAN_SEND_EMAIL = bool(EMAIL_URL)
 EMAIL_SETTINGS = env.email_url_config(EMAIL_URL or "dummymail://")
@@ -309,7 +309,7 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
 }
@@ -318,6 +318,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": (BASE_DIR / "config" / "api_description.md").read_text(encoding="utf-8"),
     "VERSION": "1",
     "SERVE_PERMISSIONS": ["config.accounts.permissions.CanReadApiDocs"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.shared.openapi.describe_shared_parts",
+    ],
 }
 
 LOGGING = {
@@ -335,7 +339,7 @@ LOGGING = {
 
 # --- Publishing ---------------------------------------------------------------------------
 
-# The publisher of the labels, as the FIRE export names it.
+# The publisher of the labels, for the metadata of the FIRE export.
 PUBLISHER_NAME = env.str("PUBLISHER_NAME", "")
 PUBLISHER_EMAIL = env.str("PUBLISHER_EMAIL", "")
 PUBLISHER_WEBSITE = env.str("PUBLISHER_WEBSITE", "")

@@ -36,10 +36,23 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             "n_queries",
             "n_videos",
         ]
+        extra_kwargs = {
+            "key": {"help_text": "The identifier in addresses."},
+            "name": {"help_text": "The name on pages."},
+            "licence": {"help_text": "The licence of the data; empty if unknown."},
+            "equal_texts": {
+                "help_text": "The rule for which captions count as the same text and share their "
+                "judgments."
+            },
+            "n_queries": {"help_text": "The number of captions."},
+            "n_videos": {"help_text": "The number of videos."},
+        }
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    system = serializers.CharField(source="system.key")
+    system = serializers.CharField(
+        source="system.key", help_text="The key of the retrieval model that produced the run."
+    )
 
     class Meta:
         model = Run
@@ -53,15 +66,46 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "warnings",
             "created_at",
         ]
+        extra_kwargs = {
+            "name": {"help_text": "The name, unique in the benchmark."},
+            "sha256": {"help_text": "The SHA-256 of the content of the file."},
+            "format": {"help_text": "The format of the file: `trec`, `json` or `npy`."},
+            "depth": {"help_text": "The length of the longest ranked list."},
+            "n_queries": {"help_text": "The number of captions with a ranked list."},
+            "warnings": {
+                "help_text": "Problems of the file that did not prevent the import, one sentence "
+                "each."
+            },
+        }
 
 
 class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField()
-    system = serializers.CharField(max_length=100)
-    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
-    format = serializers.ChoiceField(choices=["auto", *FORMATS], default="auto")
+    file = serializers.FileField(
+        help_text="TREC or JSON (plain or gzip), or a .npy matrix of captions x videos."
+    )
+    system = serializers.CharField(
+        max_length=100, help_text="The retrieval model that produced the run."
+    )
+    name = serializers.CharField(
+        max_length=100,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The name of the run; by default, the name of the system.",
+    )
+    format = serializers.ChoiceField(
+        choices=["auto", *FORMATS],
+        default="auto",
+        help_text="The format of the file; by default, it is detected from the content.",
+    )
     depth = serializers.IntegerField(
-        min_value=1, max_value=DEPTH_MAX, required=False, allow_null=True, default=None
+        min_value=1,
+        max_value=DEPTH_MAX,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of videos to keep per caption; by default, the whole list or the "
+        "top 100 of a matrix.",
     )
 
 
@@ -69,26 +113,46 @@ class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
     class Meta:
         model = TrainSplit
         fields = ["name", "sha256", "n_captions", "created_at"]
+        extra_kwargs = {
+            "name": {"help_text": "The name, unique in the benchmark."},
+            "sha256": {"help_text": "The SHA-256 of the content of the file."},
+            "n_captions": {"help_text": "The number of captions, with repetitions."},
+        }
 
 
 class TrainCaptionsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField()
-    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    file = serializers.FileField(
+        help_text="CSV (plain or gzip) with the column `caption` and one row per caption."
+    )
+    name = serializers.CharField(
+        max_length=100,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The name of the split; by default, `train`.",
+    )
 
 
 class TagSerializer(serializers.ModelSerializer[Tag]):
     class Meta:
         model = Tag
         fields = ["name", "sha256", "n_queries", "created_at"]
+        extra_kwargs = {
+            "sha256": {"help_text": "The SHA-256 of the numbers of the captions with the tag."},
+            "n_queries": {"help_text": "The number of captions with the tag."},
+        }
 
 
 class TagsUploadSerializer(serializers.Serializer[dict[str, Any]]):
-    file = serializers.FileField()
+    file = serializers.FileField(
+        help_text="CSV (plain or gzip) with the columns `caption_id,tag` or `video_id,tag`, and "
+        "one row per tag of a caption or video."
+    )
 
 
 class PoolSerializer(serializers.ModelSerializer[Pool]):
     runs: serializers.SlugRelatedField[Run] = serializers.SlugRelatedField(
-        slug_field="name", many=True, read_only=True
+        slug_field="name", many=True, read_only=True, help_text="The names of the pooled runs."
     )
 
     class Meta:
@@ -105,16 +169,49 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "n_tasks",
             "created_at",
         ]
+        extra_kwargs = {
+            "strategy": {"help_text": "How the pairs were selected."},
+            "depth": {"help_text": "The k of the pooled top k; null for imported judgments."},
+            "sample_size": {"help_text": "The number of sampled captions; null for all captions."},
+            "seed": {"help_text": "The seed of the sample."},
+            "n_pairs": {"help_text": "The number of pairs in the pool."},
+            "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
+            "n_tasks": {
+                "help_text": "The number of pairs to judge if captions with equal texts share "
+                "judgments; null if it is not known."
+            },
+        }
 
 
 class PoolRequestSerializer(serializers.Serializer[dict[str, Any]]):
-    depth = serializers.IntegerField(min_value=1, max_value=DEPTH_MAX)
-    runs = serializers.ListField(child=serializers.CharField(), default=list)
-    sample = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
-    seed = serializers.IntegerField(min_value=-SEED_MAX, max_value=SEED_MAX, default=0)
+    depth = serializers.IntegerField(
+        min_value=1,
+        max_value=DEPTH_MAX,
+        help_text="The number of videos that each run adds per caption.",
+    )
+    runs = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="The names of the runs to pool; by default, all runs.",
+    )
+    sample = serializers.IntegerField(
+        min_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The number of captions to pool; by default, all captions.",
+    )
+    seed = serializers.IntegerField(
+        min_value=-SEED_MAX,
+        max_value=SEED_MAX,
+        default=0,
+        help_text="The seed with which the captions are sampled.",
+    )
 
 
 class BenchmarkList(generics.ListAPIView[Benchmark]):
+    """List the benchmarks that you may see, by key."""
+
     permission_classes = [IsResearcher]
     serializer_class = BenchmarkSerializer
 
@@ -123,15 +220,17 @@ class BenchmarkList(generics.ListAPIView[Benchmark]):
 
 
 class BenchmarkDetail(generics.RetrieveAPIView[Benchmark]):
+    """Return one benchmark."""
+
     permission_classes = [IsResearcher]
     serializer_class = BenchmarkSerializer
     queryset = Benchmark.objects.all()
     lookup_field = "key"
 
 
+# The base of views below /benchmarks/KEY/. It has no docstring, because the schema would use it as
+# the description of views that have none.
 class OfBenchmark(generics.GenericAPIView[Any]):
-    """A view below /benchmarks/KEY/."""
-
     permission_classes: list[type[BasePermission]] = [IsResearcher]
 
     @property
@@ -154,6 +253,8 @@ class OfBenchmark(generics.GenericAPIView[Any]):
 
 
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
+    """List the runs of a benchmark, by name."""
+
     serializer_class = RunSerializer
 
     def get_queryset(self) -> QuerySet[Run]:
@@ -163,7 +264,12 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
     def post(self, request: Request, key: str) -> Response:
         """Upload a run.
 
-        A job checks the whole file and then stores it. If the file has an error, nothing is stored.
+        A job checks the whole file, stores the ranked lists, and starts their scoring. If the file
+        has an error, the job fails with the line and the reason, and nothing is stored. The same
+        content is stored once. If the name is in use for other content, the run is called `NAME@2`.
+
+        The `result` of the job has `run` (the name), `queries` (captions with a list), `depth`,
+        `sha256`, `created` (false if the content was already stored) and `warnings`.
         """
         shape = RunUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
@@ -174,14 +280,15 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         return self.enqueue(request, "import_run", f"Run {file.name}", params)
 
 
+# The base of views that researchers read and leads write.
 class MetadataView(OfBenchmark):
-    """A view that researchers read and leads write."""
-
     def get_permissions(self) -> list[BasePermission]:
         return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
 
 
 class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
+    """List the train splits of a benchmark, by name."""
+
     serializer_class = TrainSplitSerializer
 
     def get_queryset(self) -> QuerySet[TrainSplit]:
@@ -191,7 +298,13 @@ class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
     def post(self, request: Request, key: str) -> Response:
         """Upload the captions that systems were trained on.
 
-        A job checks the whole file and then stores it. If the file has an error, nothing is stored.
+        Only leads and admins may do this. A job checks the whole file and stores its captions as a
+        train split. If the file has an error, the job fails with the line and the reason, and
+        nothing is stored. The same content is stored once. If the name is in use for other content,
+        the split is called `NAME@2`.
+
+        The `result` of the job has `split` (the name), `captions`, `sha256`, `created` (false if
+        the content was already stored) and `notes`.
         """
         shape = TrainCaptionsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
@@ -202,6 +315,8 @@ class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
 
 
 class Tags(MetadataView, generics.ListAPIView[Tag]):
+    """List the tags of a benchmark, the most frequent first."""
+
     serializer_class = TagSerializer
 
     def get_queryset(self) -> QuerySet[Tag]:
@@ -209,10 +324,15 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
 
     @extend_schema(request=TagsUploadSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Upload tags.
+        """Upload tags of captions or videos.
 
-        A job checks the whole file and then stores its tags. A tag replaces the stored tag of the
-        same name.
+        Only leads and admins may do this. A job checks the whole file and then stores its tags. A
+        tag replaces the stored tag of the same name. The tag of a video applies to all captions
+        that have the video as an original positive. If the file has an error, the job fails with
+        the line and the reason, and nothing is stored.
+
+        The `result` of the job has `tags` (in the file), `captions` (with at least one of them) and
+        `notes`.
         """
         shape = TagsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
@@ -222,6 +342,8 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
 
 
 class Pools(OfBenchmark, generics.ListAPIView[Pool]):
+    """List the pools of a benchmark, newest first."""
+
     serializer_class = PoolSerializer
 
     def get_queryset(self) -> QuerySet[Pool]:
@@ -229,9 +351,14 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
 
     @extend_schema(request=PoolRequestSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Start a job that pools the top k of the named runs, or of all runs if none is named.
+        """Build a pool from the top k of runs.
 
-        Leads may build any pool. Researchers may pool the top 10 of a single run.
+        Leads and admins may build any pool. Researchers may pool only a single run, to a depth of
+        at most 10 and without a sample. A job computes the pairs and stores those that no earlier
+        pool contains. It fails if a run does not exist. A repeated request does not store a
+        second pool.
+
+        The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
         """
         shape = PoolRequestSerializer(data=request.data)
         shape.is_valid(raise_exception=True)

@@ -7,5 +7,5 @@ class PoolingConfig(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        # Web processes, too, need the kinds of jobs in order to start one.
+        # Web processes also need the kinds of jobs, because they start jobs.
         from pooling import tasks  # noqa: F401

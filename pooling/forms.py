@@ -1,4 +1,4 @@
-"""Forms for runs, pools and metadata. They check the form of the input, services its meaning."""
+"""Forms for runs, pools and metadata. The services check what the values mean."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RunUploadForm(forms.Form):
         label="Name of the run",
         max_length=NAME_LENGTH,
         required=False,
-        help_text="Needed only if the system has several runs. Default: the name of the system.",
+        help_text="Needed only if the system has several runs; by default, the name of the system.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, initial="auto")
@@ -43,7 +43,7 @@ class RunUploadForm(forms.Form):
         min_value=1,
         max_value=DEPTH_MAX,
         required=False,
-        help_text="Videos kept per caption. Default: the whole list, or the top 100 of a matrix.",
+        help_text="Videos kept per caption; by default, the whole list or the top 100 of a matrix.",
     )
 
     def clean_system(self) -> str:
@@ -59,7 +59,7 @@ class TrainCaptionsForm(forms.Form):
         label="Name of the split",
         max_length=NAME_LENGTH,
         required=False,
-        help_text=f"Needed only if there are several splits, for example 7k. Default: {TRAIN}.",
+        help_text=f"Needed only if there are several splits, for example 7k; by default, {TRAIN}.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -91,13 +91,13 @@ class PoolForm(forms.Form):
         label="Runs",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Default: all runs.",
+        help_text="Runs to pool; by default, all runs.",
     )
     sample = forms.IntegerField(
         label="Sample of captions",
         min_value=1,
         required=False,
-        help_text="Number of captions to pool, drawn with the seed. Default: all captions.",
+        help_text="Number of captions to pool, drawn with the seed; by default, all captions.",
     )
     seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=SEED_MAX)
 

@@ -1,4 +1,4 @@
-"""What can be judged: benchmarks, their queries and videos, runs and pools."""
+"""Benchmarks with captions and videos, runs with ranked lists, and pools of pairs to judge."""
 
 from __future__ import annotations
 

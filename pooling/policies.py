@@ -1,7 +1,7 @@
 """Who may do what with benchmarks, runs, pools and videos.
 
-`benchmarks_seen_by` filters what a person sees. A benchmark outside it gets the same answer as one
-that does not exist.
+`benchmarks_seen_by` returns the benchmarks that a person may see. Pages and the API treat all
+other benchmarks as if they did not exist.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ POOLED_DEPTH = 10
 
 
 def can_see_benchmarks(user: Person) -> bool:
-    """Whether the person sees any benchmark.
+    """Return whether the person sees any benchmark.
 
     Annotators do not, because the rank that a system gave a pair must not influence them.
     """
@@ -55,7 +55,7 @@ def check_can_import_benchmark(by: Actor, key: str) -> None:
 
 
 def can_upload_run(user: Person) -> bool:
-    """Whether the person may import a run into some benchmark."""
+    """Return whether the person may import a run into some benchmark."""
     return researches_somewhere(user)
 
 
@@ -99,7 +99,7 @@ def check_can_set_equal_texts(by: Actor, benchmark: Benchmark) -> None:
 
 
 def can_import_metadata(user: Person, benchmark: Benchmark) -> bool:
-    """Whether the person may import train captions and tags."""
+    """Return whether the person may import train captions and tags."""
     return is_lead(user, benchmark.key)
 
 
@@ -109,7 +109,7 @@ def check_can_import_metadata(by: Person, benchmark: Benchmark) -> None:
 
 
 def can_watch_videos(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether the person may watch any video: everyone who is signed in may."""
+    """Return whether the person is signed in. `videos_watched_by` selects the videos."""
     return bool(user.is_authenticated and user.is_active)
 
 

@@ -126,7 +126,7 @@ def pool_built(job: Job, made: dict[str, Any]) -> Outcome:
     n_tasks = made.get("tasks")  # missing in results of older versions
     if n_tasks and n_tasks != made["pairs"]:
         text += (
-            " Captions with equal texts are judged once, so the pool makes "
+            " Captions with equal texts are judged once, so the pool results in "
             f"{counted(n_tasks, 'task')}."
         )
     url = reverse("benchmark-campaigns", args=[job.benchmark_key]) + "#pools"
@@ -152,5 +152,5 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 
 def _actor_of_job(params: dict[str, Any]) -> Actor:
-    """Return who started the job. The services check the right again when the job runs."""
+    """Return the actor who started the job. The services check their permission again."""
     return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

@@ -1,8 +1,8 @@
-"""Who acts: a person with an account, or the operator of the machine.
+"""The actor of a write: a person with an account, or the operator of the machine.
 
-Every service that writes takes `by`, and checks a policy for it. Commands and scheduled tasks pass
-`OPERATOR`, so that the same policies decide for them, in `roles.scopes_of`. A forgotten `by`
-fails, because `None` is never an actor.
+Every service that writes takes the actor as `by`, and checks a policy for it. Commands and
+scheduled tasks pass `OPERATOR`. The same policies apply to it, because `roles.scopes_of` returns
+all benchmarks for it. A call with `by=None` fails, because `None` is not an actor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from config.accounts.models import User
 
 
 class Operator:
-    """Whoever runs commands on the machine. The operator has no account and holds every role."""
+    """The person who runs commands on the machine: without an account, but with every role."""
 
     pk = None
     is_active = True
@@ -29,10 +29,10 @@ Actor: TypeAlias = User | Operator
 
 
 def account_of(by: Actor) -> User | None:
-    """Return the account to store for an action: none for the operator."""
+    """Return the account to store for an action, or None for the operator."""
     return None if isinstance(by, Operator) else by
 
 
 def actor_of(account: User | None) -> Actor:
-    """Return the actor that a stored account stands for, as in `created_by` of a job."""
+    """Return the actor for a stored account, such as `created_by` of a job."""
     return OPERATOR if account is None else account

@@ -15,7 +15,7 @@ from config.accounts.selectors import user_of_ended_session
 
 
 class PersonTokenAuthentication(TokenAuthentication):
-    """Authenticate by an API token, but only people who may sign in."""
+    """Authenticate people by their API token, if they may sign in."""
 
     def authenticate_credentials(self, key: str) -> tuple[User, Any]:
         user, token = super().authenticate_credentials(key)
@@ -27,8 +27,9 @@ class PersonTokenAuthentication(TokenAuthentication):
 class EndedSessionAuthentication(SessionAuthentication):
     """Recognise a deactivated person by the session that the deactivation ended.
 
-    Such a user is inactive and holds no role. Only the call that stores answers uses this class:
-    it keeps a record of answers that were on their way. The CSRF token is required.
+    Such a user is inactive and holds no role. Only the operation that stores answers uses this
+    class, so that answers sent before the deactivation are still recorded. The CSRF token is
+    required.
     """
 
     def authenticate(self, request: Request) -> tuple[User, Any] | None:

@@ -10,7 +10,7 @@ from config.accounts.policies import can_sign_in
 
 
 class SignInBackend(AuthenticationBackend):
-    """The only backend that checks passwords, so that `can_sign_in` holds everywhere."""
+    """The only backend that checks passwords, so that `can_sign_in` applies everywhere."""
 
     def user_can_authenticate(self, user: Any) -> bool:
         return can_sign_in(user)

@@ -1,4 +1,4 @@
-"""Forms about people. The services check the rules behind them."""
+"""Forms for accounts, roles, invitations and consent. The services check the permissions."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class ConsentForm(forms.Form):
 
 
 class JoinForm(ConsentForm):
-    """A new account."""
+    """The details of a new account, with the consent."""
 
     username = UsernameField(
         label="User name",
         max_length=NAME_LENGTH,
         validators=[UnicodeUsernameValidator(), NO_EMAIL_ADDRESS],
-        help_text="You sign in with this name. It may contain letters, digits and . + - _",
+        help_text="You sign in with this name, made of letters, digits and . + - _",
     )
     name = forms.CharField(
         label="Your name",
         max_length=NAME_LENGTH,
         required=False,
-        help_text="Leads and admins can see your name. It is never published.",
+        help_text="Only leads and admins see your name, and it is never published.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
@@ -119,7 +119,7 @@ class JoinForm(ConsentForm):
 
 
 class RoleForm(forms.Form):
-    """A role and its scope, of those that the person may grant."""
+    """A role and its scope. The choices are those that the person may grant."""
 
     role = forms.ChoiceField(label="Role")
     scope = forms.ChoiceField(label="Benchmark")
@@ -147,7 +147,7 @@ class InvitationForm(RoleForm):
         label="Note",
         max_length=NOTE_LENGTH,
         required=False,
-        help_text="For example the name of the person. Only leads and admins see the note.",
+        help_text="For example the name of the person, visible only to leads and admins.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     days = forms.IntegerField(
@@ -181,12 +181,12 @@ class EraseForm(forms.Form):
 
 
 class ConsentTextForm(forms.Form):
-    """A new consent text. `after` is the newest version at the time the form was shown."""
+    """A new consent text. `after` is the version that was the newest when the form was shown."""
 
     after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(
         label="Text",
         max_length=CONSENT_LENGTH,
-        help_text="Plain text. An empty line starts a new paragraph.",
+        help_text="Plain text, in which an empty line starts a new paragraph.",
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}),
     )

@@ -36,7 +36,7 @@ class User(AbstractUser):
     session_generation = models.PositiveIntegerField(default=0, editable=False)
     deactivated_at = models.DateTimeField(null=True, editable=False)
     erased_at = models.DateTimeField(null=True, editable=False)
-    # Made by the demo, with a password that everyone knows. See `policies.can_sign_in`.
+    # Created by the demo, with a published password. See `policies.can_sign_in`.
     is_demo = models.BooleanField(default=False, editable=False)
 
     class Meta(AbstractUser.Meta):
@@ -55,7 +55,7 @@ class User(AbstractUser):
         return PersonState.ACTIVE if self.is_active else PersonState.DEACTIVATED
 
     def session_hash_of(self, generation: int, *, secret: str | None = None) -> str:
-        """Return the hash that sessions of this generation hold, for the current password."""
+        """Return the hash that sessions of this generation contain, for the current password."""
         # The first generation is signed as in Django, so that sessions survive an upgrade.
         signed = f"{generation}:{self.password}" if generation else self.password
         salt = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
@@ -67,7 +67,7 @@ class User(AbstractUser):
 
 
 class Grant(models.Model):
-    """A role in one benchmark. A role that holds everywhere is a Django group."""
+    """A role in one benchmark. A role that applies everywhere is a Django group."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="grants", db_index=False)
     role = models.CharField(max_length=10, choices=Role)

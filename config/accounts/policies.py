@@ -1,4 +1,4 @@
-"""Who may sign in, and who may do what with people."""
+"""Who may sign in, and who may manage people, roles and invitations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from config.shared.errors import Conflict, NotPermitted
 
 
 def can_sign_in(user: Any) -> bool:
-    """Active people may sign in, and demo accounts only while the demo runs."""
+    """Return whether the person is active and, for a demo account, whether the demo runs."""
     return bool(user.is_active) and (settings.DEMO or not user.is_demo)
 
 
 def check_is_active(by: Any) -> None:
-    """Require an active account, for what people do for themselves."""
+    """Require an active account, for actions on the person's own account."""
     if not by.is_active:
         raise NotPermitted("This account is not active.")
 
@@ -29,7 +29,7 @@ def can_see_people(user: Any) -> bool:
 
 
 def people_seen_by(user: Any) -> QuerySet[User]:
-    """Return everyone for admins, and for leads the annotators of the benchmarks they lead."""
+    """Return all people for an admin; for a lead, the annotators of the benchmarks they lead."""
     if is_admin(user):
         return User.objects.all()
     return people_with(Role.ANNOTATOR, scopes_of(user, Role.LEAD))
@@ -58,7 +58,7 @@ def check_can_administer(user: Any) -> None:
 def can_give(by: Any, role: str, scope: str) -> bool:
     """Return whether `by` may grant and withdraw a role, and invite people to it.
 
-    Admins may do so for every role, leads for annotators of the benchmarks they lead.
+    Admins may do so for every role. Leads may do so for annotators of the benchmarks they lead.
     """
     return is_admin(by) or (role == Role.ANNOTATOR and is_lead(by, scope))
 
@@ -69,7 +69,7 @@ def check_can_give(by: Any, role: str, scope: str) -> None:
 
 
 def can_deactivate(by: Any, person: User) -> bool:
-    """People may not deactivate themselves, only people whose every role they may withdraw."""
+    """Return whether `by` may withdraw every role of the person, who must not be `by`."""
     if by.pk == person.pk:
         return False
     held = all_roles(person)

@@ -1,6 +1,6 @@
 """The four roles. A person holds a role everywhere or in single benchmarks.
 
-A role that holds everywhere is a Django group of the same name. A role in one benchmark is a
+A role that applies everywhere is a Django group of the same name. A role in one benchmark is a
 `Grant`, whose `scope` is the benchmark's key; this app treats the key as plain text. A person may
 hold several roles. The `policies` of each app decide what a role may do with the app's objects.
 They use the predicates of this module, which are false for inactive people.
@@ -58,8 +58,8 @@ class Scopes:
     def limit(self, rows: models.QuerySet[Rows], path: str) -> models.QuerySet[Rows]:
         """Return the rows of these benchmarks.
 
-        `path` is the lookup from a row to its benchmark's key. To the person, all other rows do
-        not exist.
+        `path` is the lookup from a row to its benchmark's key. Pages and the API treat all other
+        rows as if they did not exist.
         """
         return rows if self.everywhere else rows.filter(**{f"{path}__in": self.keys})
 
@@ -79,7 +79,7 @@ _roles_held = Prepared(_roles_of)
 
 
 def scopes_of(user: Any, role: Role) -> Scopes:
-    """Return where the person holds this role, or one that includes it."""
+    """Return the benchmarks in which the person holds this role, or one that includes it."""
     if not user.is_active:
         return Scopes()
     if user.is_superuser:
@@ -89,7 +89,7 @@ def scopes_of(user: Any, role: Role) -> Scopes:
 
 
 def roles_held(user: Any) -> frozenset[tuple[str, str]]:
-    """Return the roles with their scopes. One query, cached on the user for the request."""
+    """Return the roles with their scopes. They are read once and cached on the user object."""
     if not hasattr(user, "_roles_held"):
         user._roles_held = frozenset(_roles_held.all(user=user.pk))
     held: frozenset[tuple[str, str]] = user._roles_held
@@ -106,7 +106,7 @@ def is_admin(user: Any) -> bool:
 
 
 def is_lead(user: Any, scope: str = EVERYWHERE) -> bool:
-    """Return whether the user leads this benchmark, or all of them if none is given."""
+    """Return whether the user leads this benchmark, or all benchmarks by default."""
     return scope in scopes_of(user, Role.LEAD)
 
 
@@ -130,8 +130,8 @@ def annotates_somewhere(user: Any) -> bool:
     return bool(scopes_of(user, Role.ANNOTATOR))
 
 
-# For the navigation, which belongs to no benchmark. For anything else, the view passes to its
-# template what the user may do.
+# For the navigation, which belongs to no benchmark. Elsewhere, the view passes the permissions to
+# its template.
 rules.add_perm("accounts.annotate_somewhere", annotates_somewhere)
 rules.add_perm("accounts.lead_somewhere", leads_somewhere)
 rules.add_perm("accounts.research_somewhere", researches_somewhere)

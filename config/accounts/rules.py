@@ -1,4 +1,4 @@
-"""Register the permissions of `roles`. django-rules imports this module at the start."""
+"""Register the permissions of `roles`. django-rules imports this module when the server starts."""
 
 from __future__ import annotations
 

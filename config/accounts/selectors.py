@@ -60,7 +60,7 @@ def people_with(role: Role, scopes: Scopes) -> QuerySet[User]:
 
 
 def roles_shown(person: User, scopes: Scopes) -> list[tuple[Role, str]]:
-    """Return the person's roles in these scopes, those that hold everywhere first.
+    """Return the person's roles in these scopes, those that apply everywhere first.
 
     Uses the objects that `prefetch_related("groups", "grants")` has loaded.
     """

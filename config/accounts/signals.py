@@ -10,5 +10,5 @@ from django.dispatch import Signal
 # `person` is the User after the change.
 person_deactivated = Signal()
 person_erased = Signal()
-# The person has lost a role, and may still hold others.
+# Sent when a person has lost a role. The person can still hold other roles.
 role_withdrawn = Signal()

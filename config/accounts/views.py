@@ -44,7 +44,7 @@ SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
     """Open an invitation, and redirect to a page whose address does not contain the token.
 
-    From then on the session holds the hash of the token, so that later requests do not log it.
+    The session stores the hash of the token, so that later requests do not log the token.
     """
     found = find_open_invitation(hash_of_token(token))
     if found is None:
@@ -122,7 +122,7 @@ def _is_active(user: Any) -> bool:
 @only_for(_is_active)
 @require_http_methods(FORM_METHODS)
 def consent(request: HttpRequest) -> HttpResponse:
-    """Ask for consent to the text, and then redirect to `next`."""
+    """Show the consent text with a form to agree to it, and then redirect to `next`."""
     person = cast(User, request.user)
     text = newest_consent_text()
     unaccepted = text if text is not None and needs_consent(person) else None

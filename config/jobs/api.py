@@ -6,7 +6,7 @@ import uuid
 from typing import Any, cast
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -38,13 +38,16 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "finished_at",
         ]
         extra_kwargs = {
+            "id": {"help_text": "The id of the job, for the address `/jobs/{id}/`."},
             "kind": {"help_text": "The kind of work, such as `import_run`."},
             "title": {"help_text": "A title for people."},
             "benchmark_key": {"help_text": "The key of the benchmark; empty if there is none."},
-            "phase": {"help_text": "What the job is doing now, in words."},
+            "phase": {"help_text": "The current step of the work, in words."},
             "done": {"help_text": "The progress within the phase, in units of `total`."},
             "total": {"help_text": "The size of the phase, or null while it is unknown."},
-            "result": {"help_text": "The result, once `state` is `done`. Each kind has its own."},
+            "result": {
+                "help_text": "The result, once `state` is `done`. Its fields depend on `kind`."
+            },
             "error": {"help_text": "Why the job failed; otherwise empty."},
         }
 
@@ -77,12 +80,18 @@ class JobCancel(APIView):
     """Cancel a job.
 
     A queued job ends immediately, a running one at its next step. The person who started the job,
-    leads and admins may cancel it. A job that has ended is answered with 409.
+    leads and admins may cancel it. The answer is 409 if the job has already ended.
     """
 
     permission_classes = [IsResearcher]
 
-    @extend_schema(request=None, responses=JobSerializer)
+    @extend_schema(
+        request=None,
+        responses={
+            200: JobSerializer,
+            409: OpenApiResponse(description="The job has already ended."),
+        },
+    )
     def post(self, request: Request, pk: uuid.UUID) -> Response:
         job = generics.get_object_or_404(jobs_seen_by(request.user), pk=pk)
         cancel_job(job=job, by=cast(User, request.user))

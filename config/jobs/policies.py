@@ -12,7 +12,7 @@ from config.shared.errors import NotPermitted
 
 
 def can_see_jobs(user: Any) -> bool:
-    """Whether the user may open the pages about jobs; `jobs_seen_by` selects which jobs."""
+    """Return whether the user may open the pages about jobs. `jobs_seen_by` selects the jobs."""
     return researches_somewhere(user)
 
 

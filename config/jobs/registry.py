@@ -1,6 +1,6 @@
-"""The kinds of jobs: what each does, how its result reads, and where to try again.
+"""The kinds of jobs: the function of each, the text of its result, and the page to retry on.
 
-Apps register their kinds in `tasks.py`. This module names no domain object.
+Apps register their kinds in `tasks.py`, so this module does not depend on them.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ OutcomeFunction = Callable[["Job", dict[str, Any]], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """`retry` names the page with the form that starts such a job; it takes a benchmark's key.
+    """One kind of job: `run` does the work, and `outcome` describes the result.
 
-    `keeps_parts`: whether parts of the work stay stored when the job fails or is cancelled.
+    `retry` is the URL name of the page with the form that starts such a job. Its address contains
+    the benchmark's key. `keeps_parts` is whether parts of the work stay stored when the job fails
+    or is cancelled.
     """
 
     run: JobFunction

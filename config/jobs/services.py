@@ -40,7 +40,7 @@ def enqueue_job(
     by: Actor,
     benchmark_key: str = "",
 ) -> Job:
-    """Write the row, and send the job to a worker after the commit."""
+    """Store a new job, and send it to a worker after the commit."""
     check_can_start_job(by, benchmark_key)
     get_kind(kind)
     job = Job.objects.create(
@@ -112,7 +112,7 @@ def run_job(job_id: uuid.UUID) -> None:
 
 
 def sweep_jobs() -> tuple[int, int]:
-    """Queue jobs again whose worker died, or fail them after the last attempt.
+    """Queue jobs again if their worker died, or fail them after the last attempt.
 
     Jobs that were queued while the broker did not answer are sent as well. Return the number of
     jobs sent and the number of jobs failed.
@@ -148,7 +148,7 @@ class Attempt:
         if now - self._written_at < PROGRESS_EVERY_SECONDS and not new_phase:
             return
         self._phase, self._written_at = phase or self._phase, now
-        # Inside the job's own transaction no one else sees the progress.
+        # Inside a transaction of the job, no one else would see the progress, so it is not written.
         if connection.in_atomic_block:
             return
         mine = Job.objects.filter(self._mine)

@@ -30,9 +30,9 @@ from config.shared.pages import form_status, only_for
 from config.shared.uploads import check_is_readable, store_upload
 
 JOBS_PER_PAGE = 25
-# A worker takes up a job within two seconds. After this time, probably no worker is running.
+# A worker starts a job within two seconds. After this time, probably no worker is running.
 LONG_IN_QUEUE = timedelta(seconds=20)
-# The sweeper runs every twenty seconds. A lease that expired this long ago shows that it does not.
+# The sweeper runs every twenty seconds. If a lease expired this long ago, it is not running.
 SWEPT_AFTER = timedelta(minutes=3)
 # Marks an answer that shows a job's progress in place of the form that started the job.
 IN_PLACE = "X-Job"
@@ -57,7 +57,7 @@ def start_job(
 
 
 def show_job(request: HttpRequest, job: Job) -> HttpResponse:
-    """Answer the form that started a job: with its progress in place, or its page without htmx."""
+    """Show the progress in place of the form that started the job; without htmx, on its page."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", job.pk)
     context = {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
@@ -136,7 +136,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @only_for(can_see_jobs)
 @require_safe
 def job_progress(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """The progress, which htmx requests every second.
+    """Show the progress of a job. htmx requests it every second.
 
     At the end, the job's page is reloaded. With `in_place`, the browser goes to the result, or the
     page shows why there is none.
@@ -205,7 +205,7 @@ def took(found: Job) -> str:
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """The health check: whether the database answers, and the numbers of unfinished jobs."""
+    """Report whether the database answers, and the numbers of unfinished jobs, for monitors."""
     try:
         counts = dict(
             Job.objects.filter(state__in=UNFINISHED)

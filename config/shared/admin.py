@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in the stubs alone
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in the stubs
     """Show rows that only services write."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:

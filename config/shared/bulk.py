@@ -243,7 +243,7 @@ def _analyse_postgresql(table: str) -> None:
 
 
 def _copy_texts(column: list[Any]) -> Iterable[str]:
-    """Return a column in PostgreSQL's text format. Integer columns take a faster way."""
+    """Return a column in PostgreSQL's text format. Integer columns are converted faster."""
     return (
         map(str, column)
         if type(column[0]) is int and None not in column

@@ -14,7 +14,7 @@ COMMIT_COMMAND = "git describe --always --dirty --abbrev=12 --exclude='*'"
 
 @register("provenance", deploy=True)
 def check_commit(**_: Any) -> list[CheckMessage]:
-    """Fail if the commit of the code is unknown, because every published number names it."""
+    """Fail if the commit of the code is unknown, because every published number refers to it."""
     if not code_version().endswith(f"+{UNKNOWN}"):
         return []
     setting = settings.HEARTH_COMMIT
@@ -26,7 +26,7 @@ def check_commit(**_: Any) -> list[CheckMessage]:
     return [
         Error(
             f"The commit of the code is unknown. {reason}",
-            hint=f"Set HEARTH_COMMIT to what `{COMMIT_COMMAND}` prints in the checkout. "
+            hint=f"Set HEARTH_COMMIT to the output of `{COMMIT_COMMAND}` in the checkout. "
             "For an image, it is a build argument.",
             id="hearth.E001",
         )

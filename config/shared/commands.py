@@ -24,8 +24,8 @@ class HearthCommand(BaseCommand):
     """A command that calls services and reports one result.
 
     Subclasses implement `run(**options)`, which returns the object for `--json`, and
-    `report(result)`, which prints it as text. A command passes `OPERATOR` as `by` to services, see
-    `config.accounts.actors`.
+    `report(result)`, which prints it as text. A command passes `OPERATOR` as `by` to
+    services (see `config.accounts.actors`).
     """
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

@@ -1,4 +1,4 @@
-"""What the logs must not contain."""
+"""Removal of secrets from log messages."""
 
 from __future__ import annotations
 

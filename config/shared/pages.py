@@ -1,4 +1,4 @@
-"""What all pages share: access, and the handling of forms."""
+"""Helpers for all pages: access, and the handling of forms."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ answer. A prepared query has `Given("name")` in place of its values:
     video_by_key = Prepared(lambda: Video.objects.filter(key=Given("key")))
     video = video_by_key.first(key="v7")
 
-A connection belongs to one thread, so no two threads share what is compiled.
+A connection belongs to one thread, so no two threads share a compiled query.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ def child(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a Python module as a process, and end it with all its children.
 
-    The process has its own group, so that Ctrl-C reaches only this process, which then ends the
-    child properly. With `log`, its output goes to that file.
+    The child has its own process group, so that Ctrl-C reaches only the parent, which then ends
+    the child properly. With `log`, its output goes to that file.
     """
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)

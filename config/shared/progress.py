@@ -1,4 +1,4 @@
-"""How long work tells how far it has come."""
+"""The interface through which long work reports its progress."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called now and then; may raise `config.shared.errors.Cancelled` to end the work.
+    """A callback that long work calls from time to time with the number of steps done.
 
-    `total` is None while it is unknown. `phase` names what is being done; without
-    it, the phase stays.
+    It may raise `config.shared.errors.Cancelled` to end the work. `total` is None while it is
+    unknown. `phase` names the current step of the work. If it is empty, the phase stays.
     """
 
     def __call__(self, done: int, total: int | None, phase: str = "") -> None: ...
 
 
 def no_progress(done: int, total: int | None, phase: str = "") -> None:
-    """For callers whom nobody watches."""
+    """Ignore the progress. The default of functions that report it."""

@@ -1,4 +1,4 @@
-"""Words with numbers, for sentences that code composes."""
+"""Texts with numbers and hashes, for sentences that code composes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ FOLDED, EXACT, OFF = "folded", "exact", "off"
 def first_equal(texts: Sequence[str], rule: str) -> Int64s:
     """Return the number of the first text that equals each text, int64 [n].
 
-    A text without an earlier equal text has its own number. With the rule `OFF` all texts have.
+    A text without an earlier equal text has its own number. With the rule `OFF`, every text
+    has its own number.
     """
     if rule == OFF:
         return np.arange(len(texts), dtype=np.int64)
@@ -60,7 +61,7 @@ def folded(text: str) -> str:
     """Return the text in the form in which the rule `FOLDED` compares it.
 
     The form is in Unicode NFC and case folded. White space becomes single spaces, and punctuation
-    at the end is removed. A text of punctuation alone keeps it: "?" and "!" are different texts.
+    at the end is removed. It stays if the text has nothing else: "?" and "!" are different texts.
     """
     words = " ".join(unicodedata.normalize("NFC", text).casefold().split())
     # Case folding can undo the composition ("ΐ" becomes three characters), so compose again.

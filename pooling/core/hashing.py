@@ -15,7 +15,7 @@ _MASK = (1 << 64) - 1
 
 
 def mix(codes: Int64s | UInt64s, seed: int) -> UInt64s:
-    """Return the hash of each code under a seed, uint64 [n]. Seeds are equal modulo 2**64.
+    """Return the hash of each code under a seed, uint64 [n]. Seeds count modulo 2**64.
 
     The hash is output number `code`, counted from 0, of SplitMix64 started at `seed`: Steele, Lea &
     Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the finaliser

@@ -1,6 +1,6 @@
 """Runs in JSON: ranked lists by caption, and the predictions files of the FIRE code.
 
-There are three layouts. The first value of the outermost object decides which one a file has.
+There are three layouts. The first value of the outermost object decides which one is read.
 - `{caption key or text: [video, ...]}`. A list may also hold `[video, score]` pairs or be an object
   `{video: score}`.
 - `{"0": {"caption": text, "gold": video, "preds": [video, ...], ...}, ...}` (MSR-VTT), or a list of
@@ -150,7 +150,7 @@ class JsonReader:
         return _Entry(place, text, tuple(gold), value["preds"])
 
     def _entry_lists(self, entries: list[_Entry]) -> Iterator[tuple[str, Sequence[int], object]]:
-        """Match entries to captions by text. Gold and order decide among equal captions."""
+        """Match entries to captions by text, and among equal captions by gold and then by order."""
         times = Counter(entry.text for entry in entries)
         taken: set[int] = set()
         for entry in entries:

@@ -215,7 +215,7 @@ class TextBlocks:
 
 
 def open_binary(path: Path, source: str) -> BufferedReader:
-    """The file opened for reading; `InvalidInput` where the system refuses."""
+    """Open a file for reading. Raises `InvalidInput` if it cannot be read."""
     try:
         return path.open("rb")
     except OSError as error:
@@ -248,7 +248,7 @@ def gunzip(file: BufferedReader) -> Iterator[bytes]:
 
 
 def peek(path: Path, source: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of the content, unpacked if it is gzip; b"" where that fails."""
+    """Return the first bytes of the content, unpacked if it is gzip; b"" if that fails."""
     with open_binary(path, source) as file:
         head = file.read(size)
         if not head.startswith(_GZIP):

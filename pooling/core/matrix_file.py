@@ -22,7 +22,7 @@ from pooling.core.trec_file import FLOAT32_MAX
 MAGIC = b"\x93NUMPY"
 DEFAULT_DEPTH = 100
 MAX_HEADER_BYTES = 10_000
-# Scores that are processed together. They take 8 to 16 MiB, and a few times that meanwhile.
+# The number of scores in a band. They take 8 to 16 MiB, and a few times that while it is sorted.
 BAND_SCORES = 1 << 21
 
 _LENGTH_BYTES = {

@@ -107,7 +107,7 @@ class ListBuilder:
         """Add the complete lists of some captions.
 
         Raises `InvalidInput` for a repeated pair, and `NotGroupedError` for a caption that was
-        added before.
+        already added.
         """
         if not len(part):
             return
@@ -127,7 +127,7 @@ class ListBuilder:
         self._parts.append((queries, lengths, part.video, part.score.astype(np.float32)))
 
     def add_scattered(self, parts: list[Predictions]) -> None:
-        """Add predictions in any order of captions. Empties `parts` meanwhile.
+        """Add predictions in any order of captions. The list `parts` is emptied on the way.
 
         Captions are added one range at a time, because sorting everything would need twice the
         memory.
@@ -169,7 +169,7 @@ class ListBuilder:
     def finish(
         self, *, sha256: str, format: str, tag: str | None = None, warnings: tuple[str, ...] = ()
     ) -> RunData:
-        """Return all lists in the order of query numbers. Raises `InvalidInput` without any."""
+        """Return all lists by query number, ascending. Raises `InvalidInput` if there are none."""
         if not self._parts:
             raise InvalidInput("the run has no ranked list", source=self._source)
         queries, lengths, videos, scores = (

@@ -1,4 +1,4 @@
-"""Reading runs in any format."""
+"""Read runs in any format."""
 
 from __future__ import annotations
 

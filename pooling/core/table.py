@@ -15,10 +15,10 @@ from pooling.core.lines import TextBlocks
 class CsvTable:
     """An iterable over the records of a CSV file: line number, and a tuple of column values.
 
-    The tuple has the required columns and then the optional columns, in any order of the header. A
-    missing optional column is "". Further columns are ignored and named in `notes`. The line number
-    is that of the start of a record, because quoted fields may contain newlines. Empty lines are
-    skipped. `header` is set when the first record is read.
+    The tuple has the required columns and then the optional columns. Their order in the header does
+    not matter. A missing optional column is "". Further columns are ignored and named in `notes`.
+    The line number is that of the start of a record, because quoted fields may contain newlines.
+    Empty lines are skipped. `header` is set when the first record is read.
 
     Raises `InvalidInput` for a missing or repeated column, a record of another length than the
     header, an unclosed quote, and for everything that `TextBlocks` refuses.

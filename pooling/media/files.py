@@ -56,7 +56,7 @@ def too_long(path: Path) -> InvalidInput:
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Yield the open file and its video stream.
 
-    Raises `InvalidInput` if the file is no accepted video, or if its header states a size or a
+    Raises `InvalidInput` if the file is not an accepted video, or if its header states a size or a
     duration above the maximum.
     """
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The content of a video file, whether it is complete, and whether browsers play it."""
+"""Inspection of video files: their content, completeness, and whether browsers play them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from pooling.media.pictures import shown_size
 
 _WHOLE = 120.0  # seconds; longer videos are decoded only at both ends
 _END = 10.0  # seconds that are decoded at each end of a longer video
-_SHORTFALL = 0.5  # seconds by which the last packet may end too early; at most a fifth of all
+_SHORTFALL = 0.5  # seconds that the end may be missing, and at most a fifth of the duration
 _MAX_BROKEN = 0.1  # the largest share of broken packets in a video that is accepted
 
-# What all browsers play. HEVC and MPEG-4 Part 2 are not listed, because browsers may play only
-# their sound, without an error. Some browsers refuse AVI and QuickTime.
+# Formats that all browsers play. HEVC and MPEG-4 Part 2 are not listed, because some browsers play
+# only their sound, without an error. Some browsers refuse AVI and QuickTime.
 _VIDEO_CODECS = {"mp4": {"h264", "vp9", "av1"}, "webm": {"vp8", "vp9", "av1"}}
 _AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus", "flac"}, "webm": {"opus", "vorbis"}}
 _PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
@@ -159,9 +159,8 @@ def _check_index(container: InputContainer, path: Path) -> None:
 def _expected_end(container: InputContainer, video: VideoStream) -> float | None:
     """Return when the last packet should end according to the header, in seconds, or None."""
     if container.format.name == "avi" and video.frames and video.average_rate:
-        return float(
-            video.frames / video.average_rate
-        )  # ffmpeg estimates its duration from its size
+        # The duration of an AVI file is only an estimate by ffmpeg, from the size of the file.
+        return float(video.frames / video.average_rate)
     if video.duration is not None and video.time_base:
         return float(video.duration * video.time_base)
     return seconds_of(container)
@@ -191,7 +190,7 @@ def _decode(
 
 
 def _try(seen: _Seen, packet: AnyPacket) -> bool:
-    """Decode a packet and return whether it is intact. Some need later packets for a frame."""
+    """Decode a packet and return whether that works. Some packets give their frames later."""
     seen.packets += bool(packet.size)
     try:
         frames = packet.decode()

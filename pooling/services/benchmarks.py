@@ -139,7 +139,7 @@ def _store(
 
 
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
-    """Change when captions count as the same text.
+    """Change the rule for which captions count as the same text.
 
     Raises `NotPermitted`, and `Conflict` if tasks exist that share a label under the current rule.
     """

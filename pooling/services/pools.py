@@ -1,4 +1,4 @@
-"""Building pools: which pairs of which runs will be judged."""
+"""Build pools: the pairs to judge, from the ranked lists of runs or from imported judgments."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def build_pool(
 
     Only pairs that no earlier pool contains are stored. `sample` limits the pool to that number of
     queries, drawn by a seeded hash. Raises `NotPermitted`, and `InvalidInput` for an unknown run,
-    no run, a depth below 1, or a sample beyond the queries.
+    a benchmark without runs, a depth below 1, or a sample of more captions than there are.
     """
     check_can_pool(by, benchmark, runs=run_names, depth=depth, sample=sample)
     check_depth(depth)

@@ -5,7 +5,7 @@
 import { registerHooks } from "node:module";
 import { mock } from "node:test";
 
-const MODULES = new URL("../../static/js/annotation/judging/", import.meta.url);
+const MODULES = new URL("../../static/js/", import.meta.url);
 let worlds = 0;
 
 // Modules keep their state at the top level, so each world imports its own copies: what a module
@@ -19,14 +19,16 @@ registerHooks({
   },
 });
 
-// Import a module of the room, with state of its own after each `openBrowser`.
+// Import a module, such as "shared/jobs", with state of its own after each `openBrowser`. A name
+// without a folder is a module of the room.
 export function load(name) {
-  return import(new URL(`${name}.js?world=${worlds}`, MODULES));
+  const path = name.includes("/") ? name : `annotation/judging/${name}`;
+  return import(new URL(`${path}.js?world=${worlds}`, MODULES));
 }
 
 // --- Events and elements ----------------------------------------------------------------------
 
-class Target {
+export class Target {
   listeners = [];
 
   addEventListener(type, act, { once = false, signal = null } = {}) {
@@ -122,7 +124,8 @@ class Element extends Target {
   }
 
   removeAttribute(name) {
-    this.attributes.delete(name);
+    if (name.startsWith("data-")) delete this.dataset[camel(name)];
+    else this.attributes.delete(name);
   }
 
   append(...children) {
@@ -137,8 +140,24 @@ class Element extends Target {
     this.children = this.adopt(children);
   }
 
+  remove() {
+    const siblings = this.parent?.children ?? [];
+    if (siblings.includes(this)) siblings.splice(siblings.indexOf(this), 1);
+    this.parent = null;
+  }
+
+  replaceWith(other) {
+    const { parent } = this;
+    parent.adopt([other]);
+    parent.children[parent.children.indexOf(this)] = other;
+    this.parent = null;
+  }
+
   adopt(children) {
-    for (const child of children) if (child instanceof Element) child.parent = this;
+    for (const child of children.filter((one) => one instanceof Element)) {
+      child.remove();
+      child.parent = this;
+    }
     return children;
   }
 

@@ -11,10 +11,10 @@ from config.shared.errors import Conflict, InvalidInput
 
 
 def write_consent_text(*, text: str, by: User, after: int | None = None) -> ConsentText:
-    """Store a new version, which everyone must agree to before they judge again.
+    """Store a new version. Everyone must agree to it before they judge again.
 
     `after` is the version that the author started from, 0 for none. Raises `InvalidInput` if the
-    text is empty, too long or that of the newest version, and `Conflict` if another person has
+    text is empty, too long or equal to the newest version, and `Conflict` if another person has
     written a version in the meantime.
     """
     check_can_administer(by)
@@ -39,7 +39,7 @@ def write_consent_text(*, text: str, by: User, after: int | None = None) -> Cons
 
 @transaction.atomic
 def give_consent(*, by: User, version: int) -> Consent:
-    """Record that the person agrees to the newest text. A repeated consent is stored once.
+    """Record that the person agrees to the newest text. If they agree again, nothing changes.
 
     Raises `Conflict` if the version that the person has read is no longer the newest.
     """

@@ -1,4 +1,4 @@
-"""Invitations: links that let one person in."""
+"""Create, revoke and accept invitations: links that give one person one role, once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Invited:
 def invite(
     *, role: Role, by: User, scope: str = EVERYWHERE, note: str = "", days: int = INVITATION_DAYS
 ) -> Invited:
-    """Make a link for one person. `scope` is a benchmark's key, or empty for all benchmarks."""
+    """Create a link for one person. `scope` is a benchmark's key, or empty for all benchmarks."""
     check_can_give(by, role, scope)
     check_length(Invitation, "note", note)
     if not 1 <= days <= DAYS_MAX:
@@ -79,7 +79,7 @@ def join(
     email: str = "",
     consent: int | None = None,
 ) -> User:
-    """Create an account by an invitation, with its role. The invitation is the permission.
+    """Create an account with the role of an invitation. No other permission is needed.
 
     `consent` is the version of the consent text that the person agreed to. Raises `NotFound` if
     the invitation is not open, `InvalidInput` if the user name is taken, and `Conflict` if there is
@@ -100,13 +100,19 @@ def join(
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, by: User, consent: int | None = None) -> None:
-    """Give the invitation's role to a person who has an account. Raises errors as `join` does."""
+    """Give the invitation's role to a person who has an account.
+
+    Raises `NotFound` and `Conflict` in the same cases as `join`.
+    """
     check_is_active(by)
     _use(invitation, by, consent)
 
 
 def _use(invitation: Invitation, person: User, consent: int | None) -> None:
-    """Use up the invitation. If two people use it at once, the conditional update lets one in."""
+    """Mark the invitation as accepted, store the consent, and grant the role.
+
+    If two people use the invitation at the same time, the conditional update succeeds for one.
+    """
     mine = open_invitations().filter(pk=invitation.pk)
     if not mine.update(accepted_by=person, accepted_at=Now()):
         raise NotFound("This invitation cannot be used.")

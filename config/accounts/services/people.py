@@ -67,7 +67,7 @@ def mark_demo_account(*, person: User, by: Actor) -> None:
 
 @transaction.atomic
 def deactivate_person(*, person: User, by: Actor) -> User:
-    """Shut a person out at once: their sessions, API token, leases and open invitations end.
+    """End a person's access at once: their sessions, API token, leases and open invitations end.
 
     Roles and labels stay. Raises `Conflict` for one's own account, so that an admin always
     remains, and for a person who is not active.
@@ -76,7 +76,7 @@ def deactivate_person(*, person: User, by: Actor) -> User:
     check_can_deactivate(by, person)
     if not person.is_active:
         raise Conflict("This person is not active.")
-    _shut_out(person)
+    _end_access(person)
     User.objects.filter(pk=person.pk).update(deactivated_at=Now())
     person.refresh_from_db()
     person_deactivated.send(sender=User, person=person)
@@ -85,7 +85,7 @@ def deactivate_person(*, person: User, by: Actor) -> User:
 
 @transaction.atomic
 def reactivate_person(*, person: User, by: Actor) -> User:
-    """Let a deactivated person sign in again. Earlier sessions and tokens stay invalid."""
+    """Allow a deactivated person to sign in again. Earlier sessions and tokens stay invalid."""
     person, by = lock_people(person, by)
     check_can_deactivate(by, person)
     if person.is_active or person.erased_at is not None:
@@ -100,7 +100,7 @@ def erase_person(*, person: User, by: Actor) -> User:
     """Erase everything that names a person. Their labels stay under the pseudonym.
 
     Published label sets do not change. Raises `Conflict` for one's own account, the last admin, and
-    a person who was erased before.
+    a person who is already erased.
     """
     person, by = lock_people(person, by)
     check_can_administer(by)
@@ -109,14 +109,14 @@ def erase_person(*, person: User, by: Actor) -> User:
         raise Conflict("This is the last admin. Make another person an admin first.")
     if person.erased_at is not None:
         raise Conflict("This person has already been erased.")
-    _shut_out(person)
+    _end_access(person)
     _clear_row(person)
     _clear_elsewhere(person)
     person_erased.send(sender=User, person=person)
     return person
 
 
-def _shut_out(person: User) -> None:
+def _end_access(person: User) -> None:
     User.objects.filter(pk=person.pk).update(
         is_active=False, session_generation=F("session_generation") + 1
     )
@@ -148,7 +148,7 @@ def _clear_elsewhere(person: User) -> None:
     LogEntry.objects.filter(content_type=kind, object_id=str(person.pk)).update(
         object_repr=person.username, change_message=""
     )
-    # Only the content of a session contains its owner.
+    # The owner of a session is stored only in its encoded content.
     for session in Session.objects.iterator():
         if session.get_decoded().get(SESSION_KEY) == str(person.pk):
             session.delete()

@@ -66,9 +66,9 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Acto
 
 
 def lock_people(person: User, by: Actor) -> tuple[User, Actor]:
-    """Lock both people and all admins to the end of the transaction; return both as stored now.
+    """Lock both people and all admins to the end of the transaction. Return both, read again.
 
-    If two admins withdraw each other's rights at once, the second has no rights any more.
+    If two admins withdraw each other's role at the same time, the second one then lacks the right.
     """
     rows = User.objects.filter(Q(pk__in=[person.pk, by.pk]) | Q(is_superuser=True))
     locked = {row.pk: row for row in rows.select_for_update(no_key=True).order_by("pk")}

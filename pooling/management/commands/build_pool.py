@@ -16,7 +16,7 @@ class Command(HearthCommand):
     help = "Pool the top k of runs. Only pairs that no earlier pool contains are added."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
             "--depth", type=int, required=True, metavar="K", help="top K of each list"
         )

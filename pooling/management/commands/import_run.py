@@ -21,8 +21,8 @@ class Command(HearthCommand):
     help = "Import a run: TREC (plain or gzip), JSON, or a .npy matrix of captions x videos."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path, help="the run")
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("file", type=Path, help="file with the ranked lists")
         parser.add_argument(
             "--system", required=True, help="the retrieval model that produced the run"
         )
@@ -62,7 +62,7 @@ class Command(HearthCommand):
 def do_jobs(jobs: Sequence[Job]) -> list[str]:
     """Do the jobs that the import has queued, except those that a worker has already started.
 
-    This way the command needs no worker. Return a sentence for each job that is not done.
+    The command therefore works without a worker. Return a sentence for each job that is not done.
     """
     for job in jobs:
         run_job(job.pk)

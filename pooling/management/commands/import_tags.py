@@ -17,8 +17,8 @@ class Command(HearthCommand):
     help = "Import tags: CSV (plain or gzip) of caption_id,tag or video_id,tag."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path, help="the tags")
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("file", type=Path, help="file with the tags")
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_tags(

@@ -17,8 +17,8 @@ class Command(HearthCommand):
     help = "Import train captions: CSV (plain or gzip) with the column `caption`."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("file", type=Path, help="the captions")
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("file", type=Path, help="file with the captions")
         parser.add_argument("--name", default="", help="name of the split; default: train")
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// Starts Swagger UI. A file of its own, because the Content-Security-Policy forbids inline scripts.
+// Starts Swagger UI. The Content-Security-Policy forbids inline scripts, so this is a file.
 {
   const box = document.getElementById("api-docs");
 

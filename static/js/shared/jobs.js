@@ -1,7 +1,7 @@
-// A form marked with data-job shows the progress of the job that it starts, in its own place.
+// A form with data-job is replaced by the progress of the job that it starts.
 // Without this script, the browser goes to the page of the job.
 
-// Names the job in answers that show its progress.
+// The header with the id of the job, in answers that show its progress.
 const JOB = "X-Job";
 
 document.addEventListener("submit", (event) => {
@@ -21,7 +21,7 @@ async function start(form, button) {
     });
     if (!showAnswer(form, answer.headers, await answer.text())) sendAsUsual(form, button);
   } catch {
-    // The server may have received the form, so it is not sent again by itself.
+    // The server may have received the form, so it is not sent again automatically.
     if (button) button.disabled = false;
     showFailure(form, "The connection was lost. Check the list of jobs, then try again.");
   }
@@ -36,7 +36,7 @@ function showFailure(form, text) {
   notice.textContent = text;
 }
 
-// What the server needs to answer with a part of a page.
+// Returns headers that make the server answer with a part of a page.
 export function headersFor() {
   return { "HX-Request": "true", "HX-Current-URL": location.href };
 }

@@ -1,5 +1,5 @@
-// Shows how much of a file has been sent, and then the progress of the job that reads it. Without
-// this script, the form is sent as usual.
+// Shows the progress of an upload, and then the progress of the job that reads the file. Without this
+// script, the form is sent as usual.
 
 import { headersFor, showAnswer } from "./jobs.js";
 

@@ -1,0 +1,54 @@
+"""Additions to the OpenAPI schema that all operations share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+
+ERRORS = {
+    "400": "A value or file is not valid.",
+    "401": "There is no valid token or session.",
+    "403": "Your role does not permit this.",
+    "404": "The object does not exist, or you may not see it.",
+}
+PARAMETERS = {"key": "The key of the benchmark."}
+ERROR_SCHEMA = {
+    "type": "object",
+    "description": "If fields are invalid, their errors are listed by field name instead.",
+    "properties": {
+        "detail": {"type": "string", "description": "The error in words."},
+        "source": {"type": "string", "nullable": True, "description": "The name of the file."},
+        "line": {"type": "integer", "nullable": True, "description": "The line, from 1."},
+        "reason": {"type": "string", "description": "The error without the file and line."},
+    },
+}
+
+
+class SummarySchema(AutoSchema):
+    """Use the first paragraph of an operation's description as its summary."""
+
+    def get_summary(self) -> str | None:
+        first = self.get_description().strip().partition("\n\n")[0]
+        return " ".join(first.split()).removesuffix(".") or None
+
+
+def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Describe the errors and path parameters of each operation, if it does not do so itself."""
+    result["components"]["schemas"]["Error"] = ERROR_SCHEMA
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    for path, operations in result["paths"].items():
+        for operation in operations.values():
+            for status in _error_statuses(path, operation):
+                error = {"description": ERRORS[status], "content": content}
+                operation["responses"].setdefault(status, error)
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] in PARAMETERS:
+                    parameter.setdefault("description", PARAMETERS[parameter["name"]])
+    return result
+
+
+def _error_statuses(path: str, operation: dict[str, Any]) -> list[str]:
+    statuses = ["400"] if "requestBody" in operation else []
+    statuses += ["401", "403"]
+    return [*statuses, "404"] if "{" in path else statuses

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { h, load, settle } from "./browser.mjs";
+import { addForm, openForms, progressOfJob } from "./forms.mjs";
+
+let browser;
+let form;
+let button;
+
+beforeEach(async () => {
+  browser = openForms();
+  await load("shared/jobs");
+  button = h("button", { name: "what" });
+  button.value = "build";
+  const depth = h("input", { name: "depth" });
+  depth.value = "10";
+  form = addForm({ "data-job": "" }, depth, button);
+});
+
+const notices = () => form.querySelectorAll("[data-job-failure]");
+
+test("a form is replaced by the progress of its job", async () => {
+  const progress = progressOfJob();
+  browser.answer("progress", progress);
+  browser.server.on("/start/", () => ({ headers: { "X-Job": "7" }, body: "progress" }));
+  form.requestSubmit(button);
+  assert.equal(button.disabled, true);
+  await settle();
+  assert.deepEqual(document.body.children, [progress]);
+  assert.deepEqual(browser.processed, [progress]);
+  assert.equal(document.activeElement, progress.querySelector("[data-job-title]"));
+  assert.deepEqual(browser.server.calls, [
+    {
+      url: "/start/",
+      headers: { "HX-Request": "true", "HX-Current-URL": "https://hearth.example/judge/" },
+      body: { depth: "10", what: "build" },
+    },
+  ]);
+  assert.deepEqual(form.sent, []);
+});
+
+test("the browser goes to another page if the server redirects it", async () => {
+  const headers = { "HX-Redirect": "/labels/3/", "X-Job": "7" };
+  browser.server.on("/start/", () => ({ headers, body: "" }));
+  form.requestSubmit(button);
+  await settle();
+  assert.deepEqual(browser.visited, ["/labels/3/"]);
+  assert.deepEqual(document.body.children, [form]);
+  assert.deepEqual(form.sent, []);
+});
+
+test("after an answer without a job, the browser sends the form itself, once", async () => {
+  browser.server.on("/start/", () => ({ status: 422, body: "the form with its errors" }));
+  form.requestSubmit(button);
+  await settle();
+  assert.deepEqual(form.sent, [button]);
+  assert.equal(button.disabled, false);
+  assert.equal(browser.server.calls.length, 1);
+});
+
+test("a lost connection is reported once, and the form is not sent again", async () => {
+  for (const _ of [1, 2]) {
+    form.requestSubmit(button);
+    await settle();
+  }
+  assert.deepEqual(
+    notices().map((notice) => [notice.getAttribute("role"), notice.textContent]),
+    [["alert", "The connection was lost. Check the list of jobs, then try again."]],
+  );
+  assert.equal(form.firstElementChild, notices()[0]);
+  assert.equal(button.disabled, false);
+  assert.equal(browser.server.calls.length, 2);
+  assert.deepEqual(form.sent, []);
+});
+
+test("other forms are the browser's", async () => {
+  const other = addForm({}, h("button"));
+  other.requestSubmit(null);
+  await settle();
+  assert.deepEqual(other.sent, [null]);
+  assert.deepEqual(browser.server.calls, []);
+});
