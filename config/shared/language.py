@@ -51,4 +51,4 @@ class LanguageMiddleware:
 
 def _activate(request: HttpRequest, language: str) -> None:
     translation.activate(language)
-    request.LANGUAGE_CODE = language  # type: ignore[attr-defined]
+    request.LANGUAGE_CODE = language
