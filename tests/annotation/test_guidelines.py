@@ -285,8 +285,8 @@ def test_the_first_version_begins_with_the_rules_of_the_study(
         "Every person, object, place, activity, number and adjective of the caption must be "
         "present.",
         "If you are in doubt after watching the whole clip, the pair is not relevant.",
-        "Where a caption names the gender, age, ethnicity, relationship or profession of a person, "
-        "accept the caption's word unless there are compelling reasons in the video against it.",
+        "If a caption names the gender, age, ethnicity, relationship or profession of a person, "
+        "accept it unless there are compelling reasons in the video against it.",
     ):
         assert rule in text
     assert form.context["form"].initial["after"] == 0
@@ -337,17 +337,17 @@ def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -
     ("text", "row", "problem"),
     [
         ("", {}, "This field is required."),
-        ("x", {"file": None}, "Say what the picture shows: screen readers read it out."),
-        ("x", {"text": "y"}, "Choose the picture again, or empty the text."),
+        ("x", {"file": None}, "Describe the picture for screen readers."),
+        ("x", {"text": "y"}, "Choose the file again, or delete the description."),
         ("x", {"file": b"<svg/>", "text": "y"}, NO_PICTURE),
         ("x", {"file": None, "text": "y", "shows": "maybe"}, "Select a valid choice."),
         ("x", {"file": None, "text": "y", "place": "0"}, "greater than or equal to 1"),
         (
             "x",
             {"kept": "00000000-0000-0000-0000-000000000001", "text": "y"},
-            "a picture of the version before is not there any more",
+            "A picture of the earlier version no longer exists.",
         ),
-        ("x", {"kept": "no key", "text": "y"}, "Choose the picture again, or empty the text."),
+        ("x", {"kept": "no key", "text": "y"}, "Choose the file again, or delete the description."),
         ("x\0", {}, "Null characters are not allowed."),
     ],
 )

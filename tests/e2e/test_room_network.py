@@ -78,7 +78,7 @@ def test_offline_for_long_and_back(
 
     # Not fetched before: nobody takes the network's fault for the video's, or answers unseen.
     rooms.press(page, "k")
-    page.get_by_text("The video is not coming, for the server cannot be reached.").wait_for()
+    page.get_by_text("The video cannot be loaded because the server cannot be reached.").wait_for()
     assert not rooms.shown(page, "video-report")
     rooms.press(page, "k")
     assert rooms.shown(page, "unseen")
@@ -190,7 +190,7 @@ def test_two_tabs_and_two_browsers(
     rooms.until_ready(second)
     elsewhere.get_by_text("Your last answers").click()
     rooms.press(elsewhere, "j")
-    elsewhere.get_by_text("You have answered this pair before; that answer stands.").wait_for()
+    elsewhere.get_by_text("You have answered this pair before. That answer counts.").wait_for()
     elsewhere.get_by_role("button", name="OK").click()
     assert not rooms.shown(elsewhere, "refused")
     expect(elsewhere.locator(".judge-past-list li")).to_have_count(0)
@@ -270,7 +270,7 @@ def test_a_browser_that_keeps_nothing(
     rooms.enter(page, campaign)
     page.context.set_offline(True)
     rooms.press(page, "k")
-    page.get_by_text("This browser lets pages keep nothing").wait_for()
+    page.get_by_text("This browser does not allow pages to store data").wait_for()
     page.context.set_offline(False)
     page.get_by_text("1 unsent").wait_for(state="hidden")
     rooms.press(page, "j")

@@ -141,7 +141,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     assert corrected.missing == ["red", "circle"]
     assert {tuple(one.missing) for one in others} == {()}
     assert sorted(Escalation.objects.values_list("kind", "reason")) == [
-        ("cannot-play", "The page itself saw no fault."),
+        ("cannot-play", "The page found no problem."),
         ("unsure", "jk: is this a star?"),
     ]
     viewings = [one.viewing for one in Judgment.objects.order_by("pk")]

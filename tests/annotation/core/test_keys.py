@@ -9,6 +9,7 @@ import pytest
 from annotation.core.keys import (
     ACTIONS,
     OTHERS,
+    KeyProblem,
     bindings,
     key_problem,
     keys_of,
@@ -74,10 +75,9 @@ def test_no_key_does_two_things() -> None:
     used = [key for keys in USUAL.values() for key in keys]
     assert len(used) == len(set(used))
     assert keys_problems(USUAL) == {}
-    assert keys_problems({**USUAL, "undo": ("j",)}) == {
-        "low": "J is chosen twice.",
-        "undo": "J is chosen twice.",
-    }
+    problem = KeyProblem("{key} is chosen twice.", "J")
+    assert str(problem) == "J is chosen twice."
+    assert keys_problems({**USUAL, "undo": ("j",)}) == {"low": problem, "undo": problem}
     twice = keys_problems({"undo": ("z", "z")})
     assert {name: str(problem) for name, problem in twice.items()} == {"undo": "Z is chosen twice."}
     assert list(keys_problems({**USUAL, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]

@@ -250,7 +250,7 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
         with pytest.raises(InvalidInput) as refused:
             submit(held, 1, guideline=version)
         assert str(refused.value) == (
-            f"this campaign never had version {version} of the guidelines"
+            f"This campaign has not had version {version} of the guidelines."
         )
     assert Judgment.objects.count() == 0
     submit(held, 1, guideline=2)

@@ -90,7 +90,7 @@ def test_people_in_training(
     train(training, make_annotator("ben"), "w")
     page = read(lead, "/benchmarks/tiny/training/")
     assert "The queue has 6 items." in page
-    assert "To enter Round 1, 2 of the last 3 answers must be correct." in page
+    assert "To enter Round 1 , 2 of the last 3 answers must be correct." in page
     assert re.search(
         r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 67 % 2 of 3 Round 1 now 1 of anna 0", page
     )
@@ -124,9 +124,9 @@ def test_the_answers_of_a_person(
         ("uncommented", 3),
     ]
     words = read(lead, person_page(anna))
-    assert "Answered in training 4 Right 25 % Right of the last 3 0 of 3" in words
+    assert "Answers in training 4 Correct 25 % Correct of the last 3 0 of 3" in words
     truth = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
-    assert f"Answer {truth} right Truth {truth} Time – When now" in words
+    assert f"Answer {truth} correct Correct answer {truth} Time – Date now" in words
     wrong = lead.get(person_page(anna) + "?show=wrong")
     assert [row.judgment.pk for row in wrong.context["answers"]] == [
         answer.pk for answer in answers[:0:-1]
@@ -150,8 +150,8 @@ def test_comments_lead_to_the_next_answer(
     assert comment(second, "").endswith(f"?show=&page=1#answer-{second.pk}")
     assert ReviewComment.objects.filter(judgment=second).count() == 3
     words = read(lead, person_page(anna))
-    assert words.count("<b>See</b> the dog lena , now , not read yet") == 5
-    assert "Comments not read 5" in words
+    assert words.count("<b>See</b> the dog lena , now , unread") == 5
+    assert "Unread comments 5" in words
 
 
 def test_what_was_asked_in_training_reaches_leads(
@@ -225,7 +225,7 @@ def test_letting_in_pausing_resuming(
     assert "Nothing was changed: the person is told why" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
     words = read(lead, person_page(anna))
-    assert "Round 1 Paused let in by lena now · 0 judged Please <b>call</b> me." in words
+    assert "Round 1 Paused admitted by lena now · 0 judged Please <b>call</b> me." in words
     lead.post(address, {"action": "resume"})
     assert Membership.objects.get(campaign=gated).state == "active"
     assert lead.post(address, {"action": "erase"}).status_code == 400
@@ -259,12 +259,12 @@ def test_gold_of_a_campaign_on_a_persons_page(
     )
     Membership.objects.filter(campaign=campaign).delete()
     words = read(lead, person_page(anna))
-    assert "gold pairs right" not in words
+    assert "control pairs correct" not in words
     for held in claim(campaign, anna, 4):
         submit(held, 1)
     words = read(lead, person_page(anna))
     assert re.search(
-        r"· \d judged · (\d) of the last \1 gold pairs right \(the bar is 2 of 3\)", words
+        r"· \d judged · (\d) of the last \1 control pairs correct \(2 of 3 required\)", words
     )
 
 
@@ -277,7 +277,7 @@ def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annota
     training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
     assert training_at < campaign_at
     assert (
-        "0 of 6 To enter Round 1, 2 of your last 3 answers must be correct. Start training tiny "
+        "0 of 6 To enter Round 1 , 2 of your last 3 answers must be correct. Start training tiny "
         "training" in page
     )
     assert "Train first: 2 of your last 3 answers in training must be correct." in page

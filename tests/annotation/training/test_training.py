@@ -77,9 +77,7 @@ def anna(db: None) -> Annotator:
     return make_annotator("anna")
 
 
-FIRST_TRAIN = (
-    "First train: this campaign opens once 2 of your last 3 answers in training are right."
-)
+FIRST_TRAIN = "Train first: 2 of your last 3 answers in training must be correct."
 
 
 def is_let_in(campaign: Campaign, annotator: Annotator) -> bool:

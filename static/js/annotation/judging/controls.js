@@ -49,7 +49,7 @@ function connectAnswers(answer) {
 }
 
 function connectDialogs() {
-  room.querySelectorAll("[data-met]").forEach((button) => {
+  room.querySelectorAll("[data-open]").forEach((button) => {
     button.addEventListener("click", () => dialogs[button.dataset.open].showModal());
   });
   room.querySelectorAll("[data-close]").forEach((button) => {
