@@ -227,9 +227,9 @@ def test_the_command_erases(anna: User) -> None:
     assert result == {"username": anna.username}
     assert anna.state == "erased"
     ben = factories.make_user("ben")
-    said = run("ben")
+    printed = run("ben")
     ben.refresh_from_db()
-    assert said == f"The person is erased. The account is now called {ben.username}.\n"
+    assert printed == f"The person is erased. The account is now called {ben.username}.\n"
 
 
 def test_the_command_refuses_an_unknown_person(anna: User) -> None:

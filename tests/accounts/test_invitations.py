@@ -1,4 +1,4 @@
-"""Invitations: links that let one person in."""
+"""Invitations: links that give one person one role, once."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
         for client in (Client(), signed_in)
         for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "%00", "ü")
     ]
-    # The same holds if the link was opened while it was usable, and if none was opened.
+    # The answer is the same if the link was opened while it was usable, and if none was opened.
     for client in (*too_late, Client(), signed_in):
         answers += [client.get(PAGE), client.post(PAGE, JOINING)]
     assert {answer.status_code for answer in answers} == {404}

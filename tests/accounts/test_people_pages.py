@@ -48,7 +48,7 @@ def row_of(client: Client, username: str) -> str:
 
 @pytest.fixture
 def anna(campaign: Campaign) -> User:
-    """An annotator of `tiny` alone, who has judged two pairs there."""
+    """An annotator of `tiny` only, who has judged two pairs there."""
     user = make_member("anna", Role.ANNOTATOR, of="tiny")
     user.first_name = "Anna Ast"
     user.save()
@@ -251,8 +251,8 @@ def test_people_cannot_deactivate_or_erase_themselves(anna: User) -> None:
 
 def test_a_person_is_erased_by_typing_their_name(anna: User) -> None:
     client, page = as_admin(), f"/people/{anna.pk}/erase/"
-    said = client.get(page).content.decode()
-    assert Annotator.objects.get(user=anna).pseudonym in said
+    content = client.get(page).content.decode()
+    assert Annotator.objects.get(user=anna).pseudonym in content
     for typed in ("", "Anna", "anna "[:-1] + "x"):
         assert post(client, page, username=typed).status_code == 422
     anna.refresh_from_db()

@@ -43,7 +43,7 @@ def may(user: object, scope: str = EVERYWHERE) -> str:
     ("role", "expected"),
     [(Role.ANNOTATOR, "a"), (Role.RESEARCHER, "r"), (Role.LEAD, "arl")],
 )
-def test_a_role_in_one_benchmark_holds_only_there(role: Role, expected: str) -> None:
+def test_a_role_in_one_benchmark_applies_only_there(role: Role, expected: str) -> None:
     user = make_member("rosa", role, of="tiny")
     assert [may(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected, "", ""]
 
@@ -52,7 +52,7 @@ def test_a_role_in_one_benchmark_holds_only_there(role: Role, expected: str) -> 
     ("role", "expected"),
     [(Role.ANNOTATOR, "a"), (Role.RESEARCHER, "r"), (Role.LEAD, "arl"), (Role.ADMIN, "arl")],
 )
-def test_a_role_everywhere_holds_in_each(role: Role, expected: str) -> None:
+def test_a_role_everywhere_applies_in_each_benchmark(role: Role, expected: str) -> None:
     user = factories.make_user("rosa", role)
     assert [may(user, scope) for scope in ("tiny", "other", EVERYWHERE)] == [expected] * 3
     assert is_admin(user) == (role == Role.ADMIN)
@@ -250,7 +250,7 @@ def test_a_lead_sees_the_annotators_of_their_benchmarks() -> None:
     assert seen(User.objects.get(username="rita")) == []
 
 
-def test_a_lead_deactivates_whoever_holds_only_what_they_can_take() -> None:
+def test_a_lead_deactivates_people_if_they_may_withdraw_all_their_roles() -> None:
     tim = make_member("tim", Role.LEAD, of="tiny")
     lea = factories.make_user("lea", Role.LEAD)
     anna = make_member("anna", Role.ANNOTATOR, of="tiny")

@@ -31,9 +31,9 @@ def start(home: Path, *command: str, **variables: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.parametrize("given", [{}, {"SECRET_KEY": DEVELOPMENT_KEY}, {"SECRET_KEY": ""}])
-def test_a_public_host_needs_its_own_key(tmp_path: Path, given: dict[str, str]) -> None:
-    done = start(tmp_path, "check", ALLOWED_HOSTS="hearth.example", **given)
+@pytest.mark.parametrize("environment", [{}, {"SECRET_KEY": DEVELOPMENT_KEY}, {"SECRET_KEY": ""}])
+def test_a_public_host_needs_its_own_key(tmp_path: Path, environment: dict[str, str]) -> None:
+    done = start(tmp_path, "check", ALLOWED_HOSTS="hearth.example", **environment)
     assert done.returncode != 0
     assert done.stdout == ""
     assert "Set SECRET_KEY to a long random text of your own" in done.stderr

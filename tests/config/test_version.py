@@ -168,14 +168,14 @@ def failures() -> list[CheckMessage]:
     return check_commit(app_configs=None)
 
 
-@pytest.mark.parametrize("given", [HASH, "1771a4fd6ba8-dirty"])
-def test_the_version_names_the_commit(fresh: None, given: str) -> None:
-    with override_settings(HEARTH_COMMIT=given):
-        assert code_version() == f"{VERSION}+{parse_commit(given)}"
+@pytest.mark.parametrize("setting", [HASH, "1771a4fd6ba8-dirty"])
+def test_the_version_names_the_commit(fresh: None, setting: str) -> None:
+    with override_settings(HEARTH_COMMIT=setting):
+        assert code_version() == f"{VERSION}+{parse_commit(setting)}"
         assert failures() == []
     # The version is cached for the process.
     with override_settings(HEARTH_COMMIT="0000000"):
-        assert code_version() == f"{VERSION}+{parse_commit(given)}"
+        assert code_version() == f"{VERSION}+{parse_commit(setting)}"
 
 
 def test_an_unknown_commit_fails_the_check(fresh: None) -> None:

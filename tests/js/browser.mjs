@@ -202,12 +202,15 @@ class Element extends Target {
 
   get classList() {
     const classes = new Set(this.className.split(" ").filter(Boolean));
+    const toggle = (name, isOn) => {
+      classes[isOn ? "add" : "delete"](name);
+      this.className = [...classes].join(" ");
+    };
     return {
       contains: (name) => classes.has(name),
-      toggle: (name, isOn) => {
-        classes[isOn ? "add" : "delete"](name);
-        this.className = [...classes].join(" ");
-      },
+      toggle,
+      add: (name) => toggle(name, true),
+      remove: (name) => toggle(name, false),
     };
   }
 
