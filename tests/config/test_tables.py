@@ -1,0 +1,103 @@
+"""Tests of the model of tables: order, heads, pages, CSV, and how numbers are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.shared import numbers
+from config.shared.errors import InvalidInput
+from config.shared.tables import Column, Head, Order, csv_text, page_of
+
+NAME = Column("name", "Name")
+SCORE = Column("score", "Score", "percent")
+COLUMNS = [NAME, SCORE]
+ROWS = [("b", 0.5), ("a", None), ("c", 0.5), ("d", 0.75)]
+
+
+def cell(row: tuple[str, float | None], key: str) -> object:
+    return row[0] if key == "name" else row[1]
+
+
+def test_rows_without_a_value_come_last_and_equal_rows_keep_their_order() -> None:
+    descending = Order.requested("-score", COLUMNS, "name")
+    assert [name for name, _ in descending.sort(ROWS, cell)] == ["d", "b", "c", "a"]
+    ascending = Order.requested("score", COLUMNS, "name")
+    assert [name for name, _ in ascending.sort(ROWS, cell)] == ["b", "c", "d", "a"]
+
+
+def test_heads_sort_numbers_from_the_highest_and_texts_from_a() -> None:
+    by_name = Order.requested("", COLUMNS, "name")
+    assert by_name.heads == [Head(NAME, "-name", "ascending"), Head(SCORE, "-score", "")]
+    by_score = Order.requested("-score", COLUMNS, "name")
+    assert by_score.heads == [Head(NAME, "name", ""), Head(SCORE, "score", "descending")]
+
+
+def test_heads_of_times_and_of_columns_without_an_order() -> None:
+    seen, role = Column("seen", "Last answer", "time"), Column("role", "Role", is_sortable=False)
+    flags = Column("flags", "Flags", highest_first=True)
+    order = Order.requested("-seen", [NAME, seen, role, flags], "name")
+    assert order.heads == [
+        Head(NAME, "name"),
+        Head(seen, "seen", "descending"),
+        Head(role, ""),
+        Head(flags, "-flags"),
+    ]
+    assert [head.column.is_number for head in order.heads] == [False] * 4
+    with pytest.raises(InvalidInput, match="must be one of name, seen, flags, not 'role'"):
+        Order.requested("role", order.columns, "name")
+
+
+def test_an_unknown_order_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match="The order must be one of name, score, not 'age'"):
+        Order.requested("age", COLUMNS, "name")
+
+
+def test_csv_defuses_formulas_and_leaves_numbers_alone() -> None:
+    rows = [["=1+1", -0.5, None], ["plain, with comma", 1, 0.1 + 0.2]]
+    assert csv_text(["a", "b", "c"], rows) == (
+        'a,b,c\n\'=1+1,-0.5,\n"plain, with comma",1,0.30000000000000004\n'
+    )
+
+
+def test_pages_beyond_the_last_show_the_last() -> None:
+    page = page_of(list(range(120)), "99")
+    assert (list(page), page.number) == (list(range(100, 120)), 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("count", 27763, "27,763"),
+        ("number", 0.25, "0.2500"),
+        ("number", 1 - 1e-16, "1"),
+        ("number", -1234.5, "−1,234"),
+        ("number", 0.00001234, "1.234e−05"),
+        ("percent", 0.125, "12.5"),
+        ("percent", [0.1, 0.2], "10.0 to 20.0"),
+        ("points", -0.058, "− 5.8"),
+        ("exact percent", 0.0125, "1.25"),
+        ("seconds", 3.14, "3.1 s"),
+        ("p", 0.0004, "< 0.001"),
+        ("percent sign", 0.125, "12.5 %"),
+        ("coefficient", [-0.5, 0.25], "−0.500 to 0.250"),
+        ("text", None, "–"),
+    ],
+)
+def test_numbers_are_written_by_the_kind_of_their_column(
+    kind: str, value: object, text: str
+) -> None:
+    assert numbers.format_value(value, kind) == text
+
+
+def test_a_figure_shows_its_value_or_its_reason() -> None:
+    share = numbers.Figure(0.125, "percent sign", note="1 of 8")
+    assert (share.text, share.text_or_reason, share.remark) == ("12.5 %", "12.5 %", "1 of 8")
+    missing = numbers.undefined("no labels")
+    assert (missing.text, missing.text_or_reason, missing.remark) == ("–", "no labels", "no labels")
+    assert (share.is_undefined, missing.is_undefined) == (False, True)
+
+
+def test_numbers_with_their_nouns() -> None:
+    assert numbers.with_noun(1, "label") == "1 label"
+    assert numbers.with_noun(2500, "label") == "2,500 labels"
+    assert numbers.with_noun(2, "query", "queries") == "2 queries"
