@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -118,6 +119,14 @@ class Campaign(models.Model):
     n_tasks = models.PositiveIntegerField(default=0)
     source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
     created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="empty: the command line",
+    )
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.enums import EscalationKind, JudgmentState
+from annotation.enums import EscalationKind, JudgmentState, TaskState
 from annotation.models.campaigns import Guideline
 from annotation.models.people import Annotator
 from annotation.models.tasks import SLOTS_MAX, JudgmentTask
@@ -123,16 +123,52 @@ class Escalation(models.Model):
 
 
 class Adjudication(models.Model):
-    """A lead's ruling on a task; the labels it rules on stay as they are."""
+    """A lead's ruling on a task. The labels of the task stay.
 
-    task = models.OneToOneField(JudgmentTask, models.PROTECT, related_name="adjudication")
+    A ruling that a lead undoes stays in the log as well, and the task can get another one. At most
+    one ruling of a task is in force.
+    """
+
+    task = models.ForeignKey(
+        JudgmentTask, models.PROTECT, related_name="rulings", db_index=False
+    )
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
     label = models.SmallIntegerField()
     reason = models.TextField(blank=True)
+    state_before = models.CharField(
+        max_length=11,
+        choices=TaskState,
+        default=TaskState.CONFLICTED,
+        help_text="state of the task when the lead ruled",
+    )
     created_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task"], condition=Q(undone_at=None), name="adjudication_one_in_force"
+            ),
+            models.CheckConstraint(
+                condition=Q(undone_at=None, undone_by=None) | Q(undone_at__isnull=False),
+                name="adjudication_undone_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state_before__in=[TaskState.CONFLICTED, TaskState.ESCALATED]),
+                name="adjudication_was_at_desk",
+            ),
+        ]
+        indexes = [models.Index(fields=["task"], name="adjudication_task")]
 
     def __str__(self) -> str:
         return f"adjudication of task {self.task_id}"
+
+    @property
+    def is_in_force(self) -> bool:
+        return self.undone_at is None
 
 
 class Exclusion(models.Model):

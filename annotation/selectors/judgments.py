@@ -156,7 +156,8 @@ class Rulings:
 
 
 def adjudicated(benchmark: Benchmark) -> Rulings:
-    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    """Return the rulings of the benchmark that are in force."""
+    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark, undone_at=None)
     rulings = rulings.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION)))
     queries, videos, labels, campaigns, units = read_columns(
         rulings.order_by("pk"),

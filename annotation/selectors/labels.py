@@ -87,7 +87,8 @@ def labels_moment(benchmark: Benchmark) -> list[int]:
     closed = Campaign.objects.filter(benchmark=benchmark, state=CampaignState.CLOSED)
     return [
         newest.pk if newest else 0,
-        rulings.count(),
+        # An undone ruling counts twice, so that undoing changes the fingerprint.
+        rulings.count() + rulings.filter(undone_at__isnull=False).count(),
         withdrawn,
         handed_on.count(),
         left_out.count(),

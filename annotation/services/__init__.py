@@ -11,7 +11,7 @@ from annotation.services.claims import (
     release_assignments,
 )
 from annotation.services.confirmations import open_confirmation
-from annotation.services.desk import adjudicate_task, leave_out_task, reopen_task
+from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,
     add_gold,
@@ -67,6 +67,7 @@ __all__ = [
     "claim_assignments",
     "comment_on_judgment",
     "escalate_task",
+    "exclude_task",
     "expire_leases",
     "explain_gold",
     "forget_person",
@@ -74,7 +75,6 @@ __all__ = [
     "import_gold",
     "import_judgments",
     "join_campaign",
-    "leave_out_task",
     "let_in",
     "mark_comments_read",
     "open_campaign",
@@ -94,5 +94,6 @@ __all__ = [
     "set_working_habits",
     "settle_lately_closed",
     "submit_judgment",
+    "undo_ruling",
     "write_guideline",
 ]

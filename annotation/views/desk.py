@@ -91,7 +91,7 @@ def _rule(task: JudgmentTask, given: dict[str, Any], by: User) -> str:
         services.reopen_task(task=task, by=by)
         return "The last pair is back in the queue."
     if given["ruling"] == LEAVE_OUT:
-        services.leave_out_task(task=task, by=by)
+        services.exclude_task(task=task, by=by)
         return "The last pair is left out."
     ruling = services.adjudicate_task(
         task=task, label=int(given["ruling"]), by=by, reason=given["reason"]

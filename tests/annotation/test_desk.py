@@ -29,7 +29,7 @@ from annotation.services import (
     adjudicate_task,
     escalate_task,
     expire_leases,
-    leave_out_task,
+    exclude_task,
     release_assignments,
     reopen_task,
     set_campaign_state,
@@ -186,8 +186,8 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
     for task, rule in (
         (unplayable, lambda task: adjudicate_task(task=task, label=1, by=lead)),
         (conflicted, lambda task: reopen_task(task=task, by=lead)),
-        (conflicted, lambda task: leave_out_task(task=task, by=lead)),
-        (escalated, lambda task: leave_out_task(task=task, by=lead)),
+        (conflicted, lambda task: exclude_task(task=task, by=lead)),
+        (escalated, lambda task: exclude_task(task=task, by=lead)),
     ):
         with pytest.raises(Conflict) as refused:
             rule(task)
@@ -196,7 +196,7 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
         )
     assert factories.row_counts() == before
 
-    leave_out_task(task=unplayable, by=lead)
+    exclude_task(task=unplayable, by=lead)
     adjudicate_task(task=conflicted, label=2, by=lead, reason="seen twice")
     adjudicate_task(task=escalated, label=0, by=lead)
 
@@ -211,8 +211,8 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
 
 def test_a_pair_that_is_left_out_stays_out(three_kinds: list[JudgmentTask], lead: User) -> None:
     unplayable = three_kinds[0]
-    leave_out_task(task=unplayable, by=lead)
-    for rule in (leave_out_task, reopen_task):
+    exclude_task(task=unplayable, by=lead)
+    for rule in (exclude_task, reopen_task):
         with pytest.raises(Conflict):
             rule(task=unplayable, by=lead)
     assert state_of(unplayable) == ("unplayable", None, 2, 0, 0)
@@ -225,7 +225,7 @@ def test_only_leads_rule(three_kinds: list[JudgmentTask]) -> None:
     for rule in (
         lambda: adjudicate_task(task=conflicted, label=1, by=rosa),
         lambda: reopen_task(task=escalated, by=rosa),
-        lambda: leave_out_task(task=unplayable, by=rosa),
+        lambda: exclude_task(task=unplayable, by=rosa),
     ):
         with pytest.raises(NotPermitted):
             rule()
@@ -270,7 +270,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
         assert state_of(task) == ("adjudicated", ruling.label, 2, 0, 0)
     task = hand_on(campaign, anna, "v5", CANNOT_PLAY)
     outcomes = at_once(
-        lambda: outcome_of(lambda: leave_out_task(task=task, by=lena)),
+        lambda: outcome_of(lambda: exclude_task(task=task, by=lena)),
         lambda: outcome_of(lambda: reopen_task(task=task, by=lars)),
     )
     assert sorted(outcomes) == ["conflict", "done"]

@@ -52,7 +52,7 @@ from annotation.services import (
     claim_assignments,
     escalate_task,
     expire_leases,
-    leave_out_task,
+    exclude_task,
     open_campaign,
     release_assignments,
     reopen_judgments,
@@ -384,10 +384,10 @@ class Judging(RuleBasedStateMachine):
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
         if out and task.state == TaskState.UNPLAYABLE and pk not in self.left_out:
-            leave_out_task(task=task, by=self.lead)
+            exclude_task(task=task, by=self.lead)
             self.left_out.add(pk)
         elif out or closed or pk in self.left_out:
-            act = leave_out_task if out else reopen_task
+            act = exclude_task if out else reopen_task
             with pytest.raises(Conflict):
                 act(task=task, by=self.lead)
         else:

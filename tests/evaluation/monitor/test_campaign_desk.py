@@ -26,7 +26,7 @@ from annotation.services import (
     change_policy,
     escalate_task,
     join_campaign,
-    leave_out_task,
+    exclude_task,
     pause_member,
     release_assignments,
     reopen_judgments,
@@ -628,7 +628,7 @@ def test_what_waits_at_the_desk_and_what_was_left_out(
     assert "Cannot play 1" in page
     assert "Handed on, undecided 1 wait at the desk" in page
     cache.clear()
-    leave_out_task(task=campaign.tasks.get(state="unplayable"), by=lead)
+    exclude_task(task=campaign.tasks.get(state="unplayable"), by=lead)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Cannot play 0" in page
     assert "Left out 1 the video cannot play" in page

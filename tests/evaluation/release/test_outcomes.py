@@ -22,7 +22,7 @@ from annotation.services import (
     Policy,
     adjudicate_task,
     escalate_task,
-    leave_out_task,
+    exclude_task,
     open_campaign,
     release_assignments,
     set_campaign_state,
@@ -114,7 +114,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
 
     tasks = {task.video.key: task for task in campaign.tasks.select_related("pair__video")}
     adjudicate_task(task=tasks["v3"], label=1, by=lead)
-    leave_out_task(task=tasks["v4"], by=lead)
+    exclude_task(task=tasks["v4"], by=lead)
     # A pair that is left out gets no second label: the one it has decides.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=2, pending=2, adjudicated=1)
     label_set = publish_label_set(benchmark=campaign.benchmark, allow_pending=True)
@@ -241,7 +241,7 @@ def test_closing_and_leaving_out_make_the_draft_out_of_date(tmp_path: Path, lead
     held = hold(campaign, "ben", "v0")
     escalate_task(assignment_id=held.pk, annotator=held.annotator, kind=EscalationKind.CANNOT_PLAY)
     for change in (
-        lambda: leave_out_task(task=held.task, by=lead),
+        lambda: exclude_task(task=held.task, by=lead),
         lambda: set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead),
     ):
         make_draft(benchmark=campaign.benchmark)
@@ -444,7 +444,7 @@ def test_a_shared_task_that_is_left_out_settles_all_its_captions(
     )
     kind = EscalationKind.CANNOT_PLAY
     escalate_task(assignment_id=other.pk, annotator=other.annotator, kind=kind)
-    leave_out_task(task=other.task, by=lead)
+    exclude_task(task=other.task, by=lead)
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=3)
 
 
