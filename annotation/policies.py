@@ -20,6 +20,10 @@ from config.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 
 Person = AbstractBaseUser | AnonymousUser
+NOT_OPEN = {
+    CampaignState.PAUSED: "This campaign is paused.",
+    CampaignState.CLOSED: "This campaign is closed.",
+}
 
 
 def scopes_known(user: Person) -> Scopes:
@@ -38,7 +42,7 @@ def check_can_judge(user: Person, campaign: Campaign) -> None:
             raise NotFound("There is no such campaign.")
         raise NotPermitted("Only annotators judge.")
     if campaign.state != CampaignState.OPEN:
-        raise Conflict("The campaign is not open for judging.")
+        raise Conflict(NOT_OPEN[CampaignState(campaign.state)])
 
 
 def can_lead(user: Person, benchmark: Benchmark) -> bool:

@@ -26,6 +26,8 @@ from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
 from config.accounts.models import User
 from config.accounts.selectors import needs_consent
+from config.shared.errors import Conflict
+from config.shared.pages import CONFLICT
 
 
 @login_required
@@ -33,7 +35,11 @@ from config.accounts.selectors import needs_consent
 @require_GET
 def judge(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_campaign(pk, scopes_known(request.user))
-    check_can_judge(request.user, campaign)
+    try:
+        check_can_judge(request.user, campaign)
+    except Conflict as refused:
+        context = {"campaign": campaign, "reason": str(refused)}
+        return render(request, "annotation/judging/not_open.html", context, status=CONFLICT)
     if needs_consent(request.user):
         return redirect(f"{reverse('consent')}?{urlencode({'next': request.path})}")
     annotator = annotator_for(cast(User, request.user))

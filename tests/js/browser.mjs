@@ -5,7 +5,7 @@
 import { registerHooks } from "node:module";
 import { mock } from "node:test";
 
-const MODULES = new URL("../../static/js/annotation/", import.meta.url);
+const MODULES = new URL("../../static/js/annotation/judging/", import.meta.url);
 let worlds = 0;
 
 // Modules keep their state at the top level, so each world imports its own copies: what a module
@@ -181,8 +181,23 @@ class Element extends Target {
     return this.querySelectorAll(selector)[0] ?? null;
   }
 
+  get classList() {
+    const classes = new Set(this.className.split(" ").filter(Boolean));
+    return {
+      contains: (name) => classes.has(name),
+      toggle: (name, isOn) => {
+        classes[isOn ? "add" : "delete"](name);
+        this.className = [...classes].join(" ");
+      },
+    };
+  }
+
   focus() {
     document.activeElement = this;
+  }
+
+  blur() {
+    if (document.activeElement === this) document.activeElement = document.body;
   }
 
   click() {

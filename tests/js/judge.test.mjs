@@ -45,10 +45,10 @@ describe("judging", () => {
   test("no answer is taken in the first quarter of a second", async () => {
     room.video.arrive();
     room.video.showFrame();
-    await pass(SETTLED_MS - 1);
+    await pass(SETTLED_MS - 2);
     await room.press("j");
     assert.deepEqual(room.answers, []);
-    await pass(1);
+    await pass(2);
     await room.press("j");
     assert.deepEqual(room.answers, [[1, 1]]);
   });
@@ -275,6 +275,103 @@ describe("what comes from elsewhere", () => {
   });
 });
 
+describe("the video", () => {
+  beforeEach(async () => {
+    room = await Room.open();
+    await room.look();
+  });
+
+  test("sound is off until it is turned on, and stays on for the next pair and the next visit", async () => {
+    const first = room.video;
+    assert.deepEqual([first.muted, room.part("sound").ariaPressed], [true, "false"]);
+    room.part("sound").click();
+    assert.deepEqual([first.muted, room.part("sound").ariaPressed], [false, "true"]);
+    await room.press("j");
+    assert.equal(room.video.muted, false);
+    room = await Room.open({ machine: room.machine });
+    assert.deepEqual([room.video.muted, room.part("sound").ariaPressed], [false, "true"]);
+  });
+
+  test("plays without sound if the browser does not allow sound yet", async () => {
+    room.part("sound").click();
+    const { video } = room;
+    video.pause();
+    const play = video.play.bind(video);
+    video.play = () => {
+      if (video.muted) return play();
+      return Promise.reject(Object.assign(new Error("no"), { name: "NotAllowedError" }));
+    };
+    await room.press(" ");
+    assert.deepEqual([video.paused, video.muted], [false, true]);
+    video.play = play;
+    room.part("sound").click();
+    assert.deepEqual([video.muted, room.part("sound").ariaPressed], [false, "true"]);
+  });
+
+  test("the timeline shows the position and moves it", () => {
+    const { video } = room;
+    const slider = room.part("timeline");
+    video.duration = 75;
+    video.currentTime = 5;
+    video.fire("timeupdate");
+    assert.deepEqual([slider.disabled, slider.value, slider.max], [false, 5, 75]);
+    assert.equal(room.part("position").textContent, "0:05 / 1:15");
+    slider.focus();
+    slider.fire("pointerdown");
+    assert.equal(video.paused, true);
+    slider.value = "60";
+    slider.fire("input");
+    assert.equal(video.currentTime, 60);
+    slider.fire("pointerup");
+    assert.deepEqual([video.paused, document.activeElement], [false, document.body]);
+  });
+
+  test("a pair without a video has no timeline", () => {
+    room.video.duration = Infinity;
+    room.video.fire("durationchange");
+    assert.deepEqual([room.part("timeline").disabled, room.part("position").textContent], [true, ""]);
+  });
+
+  test("going back is not counted as a replay", async () => {
+    room.video.duration = 10;
+    room.video.showFrame(4);
+    room.part("timeline").value = "1";
+    room.part("timeline").fire("input");
+    room.video.showFrame(1);
+    room.video.showFrame(0.5);
+    await room.press("j");
+    const [body] = room.server.callsOf("/judgments/");
+    assert.equal(body.viewing.replays, 1);
+  });
+});
+
+describe("hints", () => {
+  test("new annotators are sent to the guidelines until they have opened them", async () => {
+    room = await Room.open();
+    assert.equal(room.part("first").hidden, false);
+    const dialog = room.element.querySelector("dialog[data-url]");
+    dialog.showModal();
+    dialog.close();
+    assert.equal(room.part("first").hidden, true);
+    room = await Room.open({ machine: room.machine });
+    assert.equal(room.part("first").hidden, true);
+  });
+
+  test("swiping is announced until five swipes in this browser", async () => {
+    room = await Room.open();
+    const hint = room.part("swipe");
+    for (let swipe = 1; swipe <= 5; swipe += 1) {
+      assert.equal(hint.hidden, false);
+      await room.look();
+      room.part("stage").fire("touchstart", { touches: [{ clientX: 0, clientY: 0 }] });
+      room.part("stage").fire("touchend", { changedTouches: [{ clientX: 100, clientY: 0 }] });
+      await settle();
+    }
+    assert.equal(hint.hidden, true);
+    assert.equal(room.answers.length, 5);
+  });
+});
+
 describe("training", () => {
   beforeEach(async () => {
     room = await Room.open({ training: true });
@@ -324,6 +421,16 @@ describe("training", () => {
     await room.press("Enter");
     await room.judge("j");
     assert.equal(room.part("opened").textContent, "You are in: Round 1 is open to you now.");
+    // The main button leads there, and Enter presses it.
+    const [judge, next] = [room.part("judge-now"), room.part("next")];
+    assert.deepEqual([judge.hidden, judge.href, document.activeElement], [false, "/round-1/", judge]);
+    assert.equal(next.classList.contains("btn-primary"), false);
+    assert.equal(room.part("judge-open").hidden, false);
+    await pass(SETTLED_MS);
+    await room.press("j");
+    await room.judge("j");
+    assert.deepEqual([judge.hidden, document.activeElement], [true, next]);
+    assert.equal(next.classList.contains("btn-primary"), true);
   });
 
   test("nothing can be undone", async () => {

@@ -47,6 +47,14 @@ test("a key without a binding, or bound to nothing here, is the browser's", () =
   assert.deepEqual(done, []);
 });
 
+test("a slider keeps the keys that move it, and no other", () => {
+  const slider = place("input");
+  slider.type = "range";
+  assert.equal(press("ArrowLeft", {}, slider).isPrevented, false);
+  assert.equal(press("j", {}, slider).isPrevented, true);
+  assert.deepEqual(done, ["yes"]);
+});
+
 test("a key that is held down acts once", () => {
   press("j");
   assert.equal(press("j", { repeat: true }).isPrevented, true);

@@ -14,13 +14,13 @@ const BINDINGS = {
   Space: "play",
 };
 const BUTTONS = [
-  "again", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster",
-  "guideline-read", "guideline-close", "next",
+  "again", "undo", "unsure", "cannot-play", "play", "frame-back", "frame-on", "slower", "faster", "sound",
+  "guideline-read", "guideline-close", "next", "judge-now", "judge-open",
 ];
 const PARTS = [
-  "break", "break-minutes", "done", "empty", "explanation", "feedback", "given", "guideline-changed",
-  "judged", "live", "no-store", "offline", "opened", "reason", "refusal", "refused", "refused-reason",
-  "remark", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "unseen",
+  "break", "break-minutes", "done", "empty", "explanation", "feedback", "first", "given", "guideline-changed",
+  "judged", "live", "no-store", "offline", "opened", "position", "reason", "refusal", "refused", "refused-reason",
+  "remark", "report-cut-off", "report-form", "report-sound", "signed-out", "speed", "stage", "swipe", "timeline", "unseen",
   "unsure-form", "verdict", "video-problem", "video-reason", "video-report", "waiting",
 ];
 
@@ -30,7 +30,7 @@ const guideline = (version) => h("div", { "data-version": version });
 
 function buildRoom({ training }) {
   const gate = h(
-    "p", { "data-gate": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1" },
+    "p", { "data-gate": "", "data-last": 2, "data-needed": 2, "data-name": "Round 1", "data-url": "/round-1/" },
     h("b", { "data-gate-count": "" }),
     h("b", { "data-gate-open": "", hidden: true }),
     h("b", { "data-gate-closed": "" }),

@@ -325,10 +325,15 @@ def test_what_is_not_yours_is_as_what_is_not_there(
 def test_a_campaign_that_is_not_open_hands_out_nothing(
     anna: Browser, campaign: Campaign, state: CampaignState
 ) -> None:
+    reason = f"This campaign is {state}."
     set_campaign_state(campaign=campaign, state=state, by=make_user("lena", Role.LEAD))
     answer = anna.post(claim_url(campaign), {"count": 1})
     assert answer.status_code == 409
-    assert answer.json() == {"detail": "The campaign is not open for judging."}
+    assert answer.json() == {"detail": reason}
+    room = anna.get(f"/campaigns/{campaign.pk}/judge/")
+    assert room.status_code == 409
+    assert f"<h1>{reason}</h1>" in room.content.decode()
+    assert '<a class="btn btn-primary" href="/">Home</a>' in room.content.decode()
     assert Assignment.objects.count() == 0
     assert anna.get("/api/v1/campaigns/").json() == []
 

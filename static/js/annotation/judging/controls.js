@@ -1,11 +1,12 @@
 // Keys, buttons and fingers: all of them do the same things.
 
 import { listenToKeys } from "./keys.js";
+import { countSwipe } from "./notices.js";
 import { answers, dialogs, isTraining, part, room } from "./room.js";
 import { onSwipe } from "./swipe.js";
 
 const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
-const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster"];
+const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
 // `actions` are called what the person's keys and the buttons call them; `answer(label)` answers.
 export function connect({ bindings, actions, answer }) {
@@ -40,7 +41,11 @@ function connectAnswers(answer) {
   });
   if (answers.length !== 2) return;
   const [low, high] = answers.map((button) => Number(button.dataset.label));
-  onSwipe(part("stage"), { left: () => answer(low), right: () => answer(high) });
+  const swiped = (label) => {
+    countSwipe();
+    answer(label);
+  };
+  onSwipe(part("stage"), { left: () => swiped(low), right: () => swiped(high) });
 }
 
 function connectDialogs() {

@@ -1,7 +1,10 @@
 // The guidelines on the screen. Each answer names their version. When a lead writes a new version,
 // the room shows it and accepts no answer until the annotator has read it.
 
-import { dialogs, part } from "./room.js";
+import { dialogs, part, room } from "./room.js";
+
+// The annotators who have opened the guidelines in this browser.
+const OPENED_KEY = "hearth-guidelines-opened";
 
 export class Guidelines {
   // `onRead()` is called when the annotator has read a new version.
@@ -19,8 +22,21 @@ export class Guidelines {
     this.dialog.addEventListener("close", () => {
       if (this.isUnread) this.open();
     });
+    this.showHint();
+    this.dialog.addEventListener("close", () => this.rememberOpened());
     // The annotator's last answer was given under another version.
     if ("changed" in this.dialog.dataset) this.announce();
+  }
+
+  // New annotators are asked to read the guidelines until they have opened them.
+  showHint() {
+    if (part("first")) part("first").hidden = openedBy().includes(room.dataset.owner);
+  }
+
+  rememberOpened() {
+    const { owner } = room.dataset;
+    localStorage.setItem(OPENED_KEY, JSON.stringify([...new Set([...openedBy(), owner])]));
+    this.showHint();
   }
 
   get versionShown() {
@@ -77,5 +93,13 @@ export class Guidelines {
     part("guideline-changed").hidden = !this.isUnread;
     part("guideline-read").hidden = !this.isUnread;
     part("guideline-close").hidden = this.isUnread;
+  }
+}
+
+function openedBy() {
+  try {
+    return JSON.parse(localStorage.getItem(OPENED_KEY)) ?? [];
+  } catch {
+    return [];
   }
 }

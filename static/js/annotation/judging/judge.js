@@ -30,6 +30,7 @@ import { Sitting } from "./sitting.js";
 import { Stage } from "./stage.js";
 import { Tabs } from "./tabs.js";
 import { Tally } from "./tally.js";
+import { Timeline } from "./timeline.js";
 import { Training } from "./training.js";
 import { Viewing } from "./viewing.js";
 
@@ -50,6 +51,15 @@ const stage = new Stage(part("stage"), {
   onBroken: (trouble) => notices.tellOfVideo(trouble, isCutOff(trouble)),
   onPlayable: () => notices.tellOfVideo(null, false),
   onPlaying: notices.tellOfPlaying,
+  onSound: notices.showSound,
+  onJump: () => viewing.jump(),
+});
+const timeline = new Timeline({
+  slider: part("timeline"),
+  text: part("position"),
+  onHold: () => stage.hold(),
+  onRelease: () => stage.release(),
+  onSeek: (seconds) => stage.seek(seconds),
 });
 const outbox = new Outbox({
   server,
@@ -132,6 +142,7 @@ function show(item) {
   notices.tellOfVideo(null, false);
   notices.remark(remarkOn(item));
   stage.show(item);
+  timeline.follow(stage.video);
   viewing.begin(stage.video);
   sheet.show(item);
   part("caption").textContent = item ? item.caption : "";
@@ -337,6 +348,9 @@ connect({
     play: () => (isIn("feedback") ? goOn() : stage.toggle()),
     "frame-back": () => stage.step(-1),
     "frame-on": () => stage.step(1),
+    "second-back": () => stage.skip(-1),
+    "second-on": () => stage.skip(1),
+    sound: () => stage.toggleSound(),
     slower: () => setSpeed(-1),
     faster: () => setSpeed(1),
     sheet: toggleSheet,

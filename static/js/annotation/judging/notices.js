@@ -3,12 +3,30 @@
 import { dialogs, part, room } from "./room.js";
 
 const FEW_WAITING = 3;
-// By then a person knows that a finger answers.
-const SWIPE_TOLD = 5;
+const SWIPES_KEY = "hearth-swipes";
+// After this many swipes in this browser the hint is hidden.
+const SWIPE_HINT_MAX = 5;
 
 export function tellJudged(count) {
   part("judged").textContent = count.toLocaleString("en");
-  if (part("swipe")) part("swipe").hidden = count >= SWIPE_TOLD;
+}
+
+// The hint that a swipe answers. Style sheets show it only on touch screens.
+function showSwipeHint() {
+  if (part("swipe")) part("swipe").hidden = swipes() >= SWIPE_HINT_MAX;
+}
+
+export function countSwipe() {
+  localStorage.setItem(SWIPES_KEY, swipes() + 1);
+  showSwipeHint();
+}
+
+function swipes() {
+  return Number(localStorage.getItem(SWIPES_KEY)) || 0;
+}
+
+export function showSound(hasSound) {
+  part("sound").ariaPressed = hasSound;
 }
 
 // What is wrong with the video, or null. Where the network may be to blame (`isCutOff`), nobody is asked to
@@ -73,6 +91,7 @@ export function tellEmpty(refusal) {
   part("empty").focus({ preventScroll: true });
 }
 
+showSwipeHint();
 room.querySelectorAll("[data-dismiss]").forEach((button) => {
   button.addEventListener("click", () => {
     button.closest(".notice").hidden = true;

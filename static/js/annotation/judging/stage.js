@@ -7,18 +7,22 @@ const RETRY_MS = 3000;
 const KEPT_BEHIND = 2;
 const SPEEDS = [0.5, 0.75, 1, 1.5, 2];
 const SPEED_KEY = "hearth-speed";
+const SOUND_KEY = "hearth-sound";
 // Clips have 24 to 30 frames a second; a step of this length never skips one by much.
 const FRAME_SECONDS = 1 / 25;
 
 export class Stage {
   // `onBroken(trouble)` and `onPlayable()` are about the video that is shown, `onPlaying(playing)`
-  // tells when it starts and stops.
-  constructor(box, { onBroken, onPlayable, onPlaying = () => {} }) {
-    Object.assign(this, { box, onBroken, onPlayable, onPlaying });
+  // tells when it starts and stops. `onSound(hasSound)` is called when the sound is turned on or
+  // off, and `onJump()` before the position changes other than by playing.
+  constructor(box, { onBroken, onPlayable, onPlaying = () => {}, onSound = () => {}, onJump = () => {} }) {
+    Object.assign(this, { box, onBroken, onPlayable, onPlaying, onSound, onJump });
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.clips = new Map();
     this.behind = [];
     this.speed = Number(localStorage.getItem(SPEED_KEY)) || 1;
+    this.hasSound = localStorage.getItem(SOUND_KEY) === "on";
+    this.onSound(this.hasSound);
   }
 
   get video() {
@@ -75,20 +79,63 @@ export class Stage {
     this.timer = setTimeout(() => this.tell(this.clip, late()), FIRST_FRAME_MS);
     if (this.trouble) this.tell(this.clip);
     else this.check(this.clip);
-    if (!this.still.matches) this.video.play().catch(() => {});
+    if (!this.still.matches) this.play();
+  }
+
+  play() {
+    const { video } = this;
+    video.muted = !this.hasSound;
+    video.play().catch((error) => {
+      // Browsers refuse to play sound before the annotator has used the page.
+      if (error.name !== "NotAllowedError" || video !== this.video || video.muted) return;
+      video.muted = true;
+      video.play().catch(() => {});
+    });
   }
 
   toggle() {
     if (!this.video) return;
-    if (this.video.paused) this.video.play().catch(() => {});
+    if (this.video.paused) this.play();
     else this.video.pause();
   }
 
-  // One frame back (-1) or on (1).
+  // Turn the sound on or off. The choice stays in this browser.
+  toggleSound() {
+    const isHeard = this.hasSound && !this.video?.muted;
+    this.hasSound = !isHeard;
+    localStorage.setItem(SOUND_KEY, this.hasSound ? "on" : "off");
+    if (this.video) this.video.muted = !this.hasSound;
+    this.onSound(this.hasSound);
+  }
+
+  // One frame back (-1) or forward (1).
   step(direction) {
     if (!this.video) return;
     this.video.pause();
-    this.video.currentTime = Math.max(0, this.video.currentTime + direction * FRAME_SECONDS);
+    this.skip(direction * FRAME_SECONDS);
+  }
+
+  // Some seconds back (negative) or forward.
+  skip(seconds) {
+    if (this.video) this.seek(this.video.currentTime + seconds);
+  }
+
+  seek(seconds) {
+    if (!this.video) return;
+    this.onJump();
+    this.video.currentTime = Math.min(Math.max(0, seconds), this.video.duration || seconds);
+  }
+
+  // Pause while the annotator drags the timeline.
+  hold() {
+    if (!this.video) return;
+    this.resumes = !this.video.paused;
+    this.video.pause();
+  }
+
+  release() {
+    if (this.video && this.resumes) this.play();
+    this.resumes = false;
   }
 
   // Slower (-1) or faster (1); the choice stays with the person. Returns the new speed.

@@ -19,17 +19,34 @@ export class Training {
     this.part("feedback").dataset.right = is_right;
     this.right.unshift(Number(is_right));
     const opened = this.draw();
-    this.part("opened").textContent = opened.join(" ");
-    this.part("next").focus({ preventScroll: true });
-    return `${this.part("verdict").textContent}. ${explanation} ${opened.join(" ")}`.trim();
+    const texts = opened.map(({ name }) => `You are in: ${name} is open to you now.`);
+    this.part("opened").textContent = texts.join(" ");
+    this.offerJudging(opened[0]);
+    return `${this.part("verdict").textContent}. ${explanation} ${texts.join(" ")}`.trim();
   }
 
-  // Returns what to say of campaigns that have opened with the last answer.
+  // Return the campaigns that have opened with the last answer.
   draw() {
-    return this.gates.flatMap((gate) => this.drawGate(gate) ?? []);
+    const opened = this.gates.filter((gate) => this.drawGate(gate)).map(({ dataset }) => dataset);
+    const open = this.gates.find((gate) => gate.querySelector("[data-gate-open]")?.hidden === false);
+    const link = this.part("judge-open");
+    link.hidden = !open;
+    if (open) link.href = open.dataset.url;
+    return opened;
   }
 
-  // How many of the last answers were right, and whether that opens a campaign.
+  // Once a campaign is open, the main button leads to it.
+  offerJudging(campaign) {
+    const link = this.part("judge-now");
+    const next = this.part("next");
+    link.hidden = !campaign;
+    if (campaign) link.href = campaign.url;
+    next.classList.toggle("btn-primary", !campaign);
+    next.classList.toggle("btn-outline-secondary", Boolean(campaign));
+    (campaign ? link : next).focus({ preventScroll: true });
+  }
+
+  // Show how many of the last answers were right. Returns whether that opens a campaign now.
   drawGate(gate) {
     const last = Number(gate.dataset.last);
     const lately = this.right.slice(0, last);
@@ -37,9 +54,9 @@ export class Training {
     gate.querySelector("[data-gate-count]").textContent = `${count} of ${lately.length}`;
     const isPassed = lately.length === last && count >= Number(gate.dataset.needed || Infinity);
     const open = gate.querySelector("[data-gate-open]");
-    if (!open?.hidden || !isPassed) return null;
+    if (!open?.hidden || !isPassed) return false;
     open.hidden = false;
     gate.querySelector("[data-gate-closed]").hidden = true;
-    return `You are in: ${gate.dataset.name} is open to you now.`;
+    return true;
   }
 }

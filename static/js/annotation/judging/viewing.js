@@ -74,6 +74,11 @@ export class Viewing {
     this.lastFrame = time;
   }
 
+  // The position is about to change other than by playing: a lower one is no replay.
+  jump() {
+    this.lastFrame = null;
+  }
+
   onPaint(video) {
     // Of some files only the sound is there.
     if (video === this.video && video.paused && video.videoWidth > 0) this.see(performance.now());
