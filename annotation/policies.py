@@ -60,3 +60,8 @@ def benchmarks_led_by(user: Person) -> QuerySet[Benchmark]:
 def check_can_lead(user: Person, benchmark: Benchmark) -> None:
     if not can_lead(user, benchmark):
         raise NotPermitted("Only leads and admins may do this.")
+
+
+def check_can_rule(by: Person, benchmark: Benchmark) -> None:
+    if not can_lead(by, benchmark):
+        raise NotPermitted("Only leads and admins may decide pairs at the desk.")

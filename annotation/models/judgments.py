@@ -129,9 +129,7 @@ class Adjudication(models.Model):
     one ruling of a task is in force.
     """
 
-    task = models.ForeignKey(
-        JudgmentTask, models.PROTECT, related_name="rulings", db_index=False
-    )
+    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="rulings", db_index=False)
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
     label = models.SmallIntegerField()
     reason = models.TextField(blank=True)

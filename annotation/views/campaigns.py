@@ -22,10 +22,9 @@ from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 SAID = {
     CampaignState.OPEN: "The campaign is open: annotators are handed pairs.",
     CampaignState.PAUSED: "The campaign is paused: nobody is handed a pair.",

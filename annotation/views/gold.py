@@ -28,11 +28,10 @@ from annotation.selectors.gold import (
 from config.accounts.models import User
 from config.jobs.views import upload_page
 from config.shared.errors import InvalidInput
-from config.shared.pages import UNPROCESSABLE, form_data, only_for
+from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
 from pooling.models import Benchmark
 from pooling.selectors import playable_address
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 ITEMS_PER_PAGE = 50
 DOUBTS_SHOWN = 20
 SEARCH_LENGTH = 200

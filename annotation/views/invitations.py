@@ -19,9 +19,8 @@ from config.accounts.models import User
 from config.accounts.policies import can_give, can_see_people, invitations_seen_by
 from config.accounts.roles import Role
 from config.shared.errors import Conflict
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 INVITATIONS_PER_PAGE = 50
 # Where a session holds the number of the form by which the last link was made.
 INVITED_BY = "invited-by"

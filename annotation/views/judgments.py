@@ -19,10 +19,8 @@ from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job, upload_page
 from config.shared.errors import Conflict
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-
-FORM_METHODS = ["GET", "HEAD", "POST"]
 
 
 @only_for(can_see_benchmarks)

@@ -22,9 +22,7 @@ from config.accounts.policies import people_seen_by
 from config.accounts.roles import Role, Scopes, scopes_of
 from config.accounts.selectors import people_with
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
-
-FORM_METHODS = ["GET", "HEAD", "POST"]
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
 
 @only_for(can_lead_somewhere)

@@ -29,10 +29,9 @@ from config.accounts.policies import (
 from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
 from config.accounts.selectors import roles_shown
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.models import Benchmark
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 PEOPLE_PER_PAGE = 50
 SEARCH_LENGTH = 100
 IS_IN = {

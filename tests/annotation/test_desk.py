@@ -24,12 +24,12 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
-from annotation.selectors.desk import desk_queue, get_desk_case, pseudonym, tasks_at_desk
+from annotation.selectors.desk import desk_entries, get_desk_case, pseudonym, tasks_at_desk
 from annotation.services import (
     adjudicate_task,
     escalate_task,
-    expire_leases,
     exclude_task,
+    expire_leases,
     release_assignments,
     reopen_task,
     set_campaign_state,
@@ -191,9 +191,7 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
     ):
         with pytest.raises(Conflict) as refused:
             rule(task)
-        assert str(refused.value) == (
-            "There is nothing to decide: the pair does not wait for this any more."
-        )
+        assert str(refused.value) == ("This pair is no longer at the desk.")
     assert factories.row_counts() == before
 
     exclude_task(task=unplayable, by=lead)
@@ -206,7 +204,7 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
         ("adjudicated", 0, 2, 0, 0),
     ]
     assert list(Exclusion.objects.values_list("task", "lead")) == [(unplayable.pk, lead.pk)]
-    assert desk_queue(unplayable.campaign) == []
+    assert desk_entries(unplayable.campaign) == []
 
 
 def test_a_pair_that_is_left_out_stays_out(three_kinds: list[JudgmentTask], lead: User) -> None:
@@ -241,7 +239,9 @@ def test_a_closed_campaign_takes_rulings_but_nothing_back(
     for task in (unplayable, escalated):
         with pytest.raises(Conflict) as refused:
             reopen_task(task=task, by=lead)
-        assert str(refused.value) == ("The campaign is closed: nobody would be handed the pair.")
+        assert str(refused.value) == (
+            "The campaign is closed, so no annotator would receive the pair."
+        )
     adjudicate_task(task=conflicted, label=1, by=lead)
     assert [state_of(task)[0] for task in three_kinds] == ["unplayable", "adjudicated", "escalated"]
 
@@ -295,20 +295,20 @@ def test_the_constraint_answers_where_the_lock_did_not(
 
 def test_the_queue_goes_by_age_whatever_the_kind(three_kinds: list[JudgmentTask]) -> None:
     campaign = three_kinds[0].campaign
-    assert [(waiting.pk, waiting.state) for waiting in desk_queue(campaign)] == [
+    assert [(entry.pk, entry.state) for entry in desk_entries(campaign)] == [
         (task.pk, state)
         for task, state in zip(three_kinds, ("unplayable", "conflicted", "escalated"), strict=True)
     ]
     last_label = Judgment.objects.filter(task=three_kinds[1]).latest("created_at")
-    assert desk_queue(campaign)[1].since == last_label.created_at
+    assert desk_entries(campaign)[1].since == last_label.created_at
     # A conflict is as old as its last counted label.
     Judgment.objects.filter(pk=last_label.pk).update(created_at=timezone.now() + timedelta(hours=1))
-    assert [waiting.pk for waiting in desk_queue(campaign)][-1] == three_kinds[1].pk
+    assert [entry.pk for entry in desk_entries(campaign)][-1] == three_kinds[1].pk
 
 
 def test_a_video_known_to_be_broken_waits_since_the_campaign_opened(graded: Campaign) -> None:
     graded.tasks.filter(pair__video__key="v1").update(state="unplayable", seats_open=0)
-    (waiting,) = desk_queue(graded)
+    (waiting,) = desk_entries(graded)
     assert waiting.since == graded.created_at
 
 
@@ -321,12 +321,12 @@ def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> N
 
     case = get_desk_case(task_of(graded).pk)
 
-    assert [(one.who, one.text, one.state) for one in case.labels] == [
+    assert [(one.annotator, one.text, one.state) for one in case.labels] == [
         ("Annotator A", "not relevant", "live"),
         ("Annotator B", "mostly relevant", "superseded"),
         ("Annotator B", "partly relevant", "live"),
     ]
-    assert [(one.who, one.kind, one.reason) for one in case.escalations] == [
+    assert [(one.annotator, one.kind, one.reason) for one in case.escalations] == [
         ("Annotator C", "Cannot decide", "too dark")
     ]
 
@@ -387,7 +387,7 @@ def test_one_pair_after_the_other(three_kinds: list[JudgmentTask], desk: Client)
 
     answer = desk.post(here, {"task": escalated.pk, "ruling": "0"})
     assert answer["Location"] == here
-    assert "Nothing waits." in text(desk, here)
+    assert "No tasks at the desk." in text(desk, here)
     assert list(Adjudication.objects.order_by("pk").values_list("task", "label", "reason")) == [
         (conflicted.pk, 2, "seen twice"),
         (escalated.pk, 0, ""),
@@ -414,7 +414,7 @@ def test_kinds_are_tabs_that_keep_the_place(three_kinds: list[JudgmentTask], des
     )
     assert answer["Location"] == address(campaign, "?kind=conflicted")
     page = text(desk, answer["Location"])
-    assert "Nothing of this kind waits." in page
+    assert "No tasks of this kind." in page
     assert 'aria-current="page">In conflict <span class="count">0</span>' in page
     # What is gone, or never was: the first in the queue.
     for task in (conflicted.pk, "x", "9" * 40):
@@ -439,7 +439,7 @@ def test_the_second_lead_is_told_and_goes_on(
     adjudicate_task(task=conflicted, label=1, by=make_user("lars", Role.LEAD))
     answer = desk.post(here, {"task": conflicted.pk, "ruling": "2"})
     assert answer["Location"] == f"{here}?task={unplayable.pk}"
-    assert "There is nothing to decide" in text(desk, answer["Location"])
+    assert "This pair is no longer at the desk." in text(desk, answer["Location"])
     assert Adjudication.objects.get().label == 1
 
 
@@ -503,5 +503,5 @@ def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
         asked.append(len(queries))
-    # Of these, the session, the person and the groups are three.
-    assert asked == [8, 8]
+    # Three of these read the session, the person and the groups, and one reads the person's keys.
+    assert asked == [9, 9]
