@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from config.accounts.actors import Actor
 from config.accounts.roles import (
     Role,
     Scopes,
@@ -19,7 +20,7 @@ from config.accounts.roles import (
 from config.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 
-Person = AbstractBaseUser | AnonymousUser
+Person = Actor | AbstractBaseUser | AnonymousUser
 NOT_OPEN = {
     CampaignState.PAUSED: "This campaign is paused.",
     CampaignState.CLOSED: "This campaign is closed.",

@@ -16,6 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Campaign
 from annotation.services import open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -157,8 +158,8 @@ def test_lists_hold_what_is_of_ones_own_benchmark(benchmark: Benchmark, tmp_path
     make_benchmark(tmp_path, key="elsewhere")
     for key in ("tiny", "elsewhere", ""):
         Job.objects.create(kind="import_run", title=key, benchmark_key=key)
-    opened = open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "elsewhere"))
-    open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "tiny"))
+    opened = open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "elsewhere"), by=OPERATOR)
+    open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "tiny"), by=OPERATOR)
     make_member("stranger", Role.LEAD, of="elsewhere")
     client = signed_in("stranger")
     benchmarks = client.get(API + "benchmarks/").json()

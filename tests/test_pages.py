@@ -27,6 +27,7 @@ from annotation.services import (
     open_training,
     write_guideline,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -359,7 +360,9 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     factories.bring_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
     factories.bring_tags(tmp_path, benchmark, ("c0", HOSTILE))
     build_pool(benchmark=benchmark, depth=2)
-    opened = open_campaign(benchmark=benchmark, name=HOSTILE, policy=Policy(double_share=0.5))
+    opened = open_campaign(
+        benchmark=benchmark, by=OPERATOR, name=HOSTILE, policy=Policy(double_share=0.5)
+    )
     anna = factories.make_annotator("<b>anna</b>")
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)
@@ -724,5 +727,5 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     factories.bring_train_captions(folder, benchmark, f"a caption of {number}")
     factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
-    open_campaign(benchmark=benchmark, name=f"round {number}")
+    open_campaign(benchmark=benchmark, by=OPERATOR, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original")

@@ -39,10 +39,10 @@ class Migration(migrations.Migration):
             "campaign",
             "created_by",
             models.ForeignKey(
-                blank=True,
-                help_text="empty: the command line",
+                editable=False,
+                help_text="empty: opened by a command, or before this was stored",
                 null=True,
-                on_delete=django.db.models.deletion.PROTECT,
+                on_delete=django.db.models.deletion.SET_NULL,
                 related_name="+",
                 to=settings.AUTH_USER_MODEL,
             ),

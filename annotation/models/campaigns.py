@@ -121,11 +121,11 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        models.PROTECT,
+        models.SET_NULL,
         null=True,
-        blank=True,
+        editable=False,
         related_name="+",
-        help_text="empty: the command line",
+        help_text="empty: opened by a command, or before this was stored",
     )
     closed_at = models.DateTimeField(null=True, blank=True)
 

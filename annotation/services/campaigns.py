@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,13 @@ from django.utils import timezone
 from annotation.core.plan import plan_labels, plan_positions
 from annotation.enums import CampaignState, Order, Priority, TaskState
 from annotation.models import Campaign, CampaignChange, JudgmentTask
-from annotation.policies import Person, check_can_lead
+from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_tasks
 from annotation.services.gold import bring_gold
 from annotation.services.policy import Policy
 from annotation.services.seats import lock_tasks, settle_tasks
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -37,7 +37,12 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def open_campaign(
-    *, benchmark: Benchmark, seed: int = 0, name: str = "", policy: Policy | None = None
+    *,
+    benchmark: Benchmark,
+    by: Actor,
+    seed: int = 0,
+    name: str = "",
+    policy: Policy | None = None,
 ) -> Campaign:
     """Open a round of judging over all pairs of the benchmark that no campaign holds yet, and those
     that had no label when their campaign was closed.
@@ -46,6 +51,7 @@ def open_campaign(
     The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if there is no
     pool or nothing left to judge, or if the policy cannot be followed.
     """
+    check_can_lead(by, benchmark)
     policy = policy or Policy()
     policy.check()
     check_seed(seed)
@@ -64,6 +70,7 @@ def open_campaign(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(tasks.codes),
+            created_by=account_of(by),
             **policy.columns(),
         )
         labels = plan_labels(tasks.units, policy.double_share, seed, policy.labels_each)
@@ -121,7 +128,7 @@ def _pairs_that_cannot_play(benchmark: Benchmark) -> npt.NDArray[np.int64]:
     return ids
 
 
-def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) -> Campaign:
+def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) -> Campaign:
     """Pause, reopen or close. A closed campaign stays closed; imported ones always are.
 
     Closing settles the pending pairs by the labels they have, because no further label will arrive.
@@ -134,7 +141,7 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) 
             raise Conflict("The campaign is closed.")
         if campaign.state != state:
             changes = {"state": [campaign.state, state]}
-            CampaignChange.objects.create(campaign=campaign, lead=cast(User, by), changes=changes)
+            CampaignChange.objects.create(campaign=campaign, lead=by, changes=changes)
         campaign.state = state
         campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
         campaign.save(update_fields=["state", "closed_at"])

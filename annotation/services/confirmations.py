@@ -12,8 +12,10 @@ from django.db.models.functions import Coalesce
 from annotation.core.plan import plan_positions
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
+from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import OWN_CAPTION
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed
@@ -41,7 +43,7 @@ class _Single:
 
 
 def open_confirmation(
-    *, benchmark: Benchmark, codes: Int64Array, seed: int = 0, name: str = ""
+    *, benchmark: Benchmark, codes: Int64Array, by: Actor, seed: int = 0, name: str = ""
 ) -> Campaign:
     """Open a campaign that requests a second label of positives that one label decides.
 
@@ -52,6 +54,7 @@ def open_confirmation(
 
     Raises `InvalidInput` if no pair is left, or if the pairs were judged on different scales.
     """
+    check_can_lead(by, benchmark)
     check_seed(seed)
     check_length(Campaign, "name", name)
     pool = get_latest_pool(benchmark)
@@ -69,6 +72,7 @@ def open_confirmation(
             guideline=latest_guideline(benchmark),
             n_tasks=len(found.keys),
             confirms=True,
+            created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),
         )
         is_shared = found.units != OWN_CAPTION

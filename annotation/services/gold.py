@@ -16,6 +16,7 @@ from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.seats import give_up, leases_of
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -44,16 +45,15 @@ def import_gold(
     benchmark: Benchmark,
     path: Path,
     use: GoldUse,
+    by: Actor,
     source: str | None = None,
-    by: User | None = None,
     progress: Progress = no_progress,
 ) -> int:
     """Add the gold items of a file; returns how many.
 
     All or none. Raises `InvalidInput` with the line, also for what is gold already, for either use.
     """
-    if by is not None:
-        check_can_lead(by, benchmark)
+    check_can_lead(by, benchmark)
     file = parse_gold(
         path,
         query_numbers=query_numbers(benchmark),
@@ -90,15 +90,12 @@ def _refuse_known(benchmark: Benchmark, file: GoldFile) -> None:
             raise InvalidInput(reason, source=file.source, line=line)
 
 
-def add_gold(
-    *, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: User | None = None
-) -> int:
+def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
     """Add gold items, and hand them out in the campaigns that use them; returns how many.
 
     All or none. Raises `Conflict` where an item is there already, for either use.
     """
-    if by is not None:
-        check_can_lead(by, benchmark)
+    check_can_lead(by, benchmark)
     for item in gold:
         if fault := explanation_fault(item.explanation):
             raise InvalidInput(fault)
@@ -112,7 +109,7 @@ def add_gold(
             use=use,
             is_relevant=item.is_relevant,
             explanation=item.explanation,
-            created_by=by,
+            created_by=account_of(by),
         )
         for item in gold
     ]

@@ -14,8 +14,10 @@ from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, p
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
 from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
+from annotation.policies import check_can_lead
 from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.seats import TASK_STATES, outcomes_of
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -44,6 +46,7 @@ def import_judgments(
     *,
     benchmark: Benchmark,
     path: Path,
+    by: Actor,
     source: str | None = None,
     scale: Scale = Scale.BINARY,
     pool_equal: bool = False,
@@ -59,6 +62,7 @@ def import_judgments(
     Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Then
     nothing is stored. The same content twice is one campaign.
     """
+    check_can_lead(by, benchmark)
     file = parse_judgments(
         path,
         query_numbers=query_numbers(benchmark),
@@ -75,7 +79,7 @@ def import_judgments(
         stored = earlier.first()
         if stored is not None:
             _check_same_way(stored, pool_equal)
-        campaign = stored or _store(benchmark, file, scale, pool_equal)
+        campaign = stored or _store(benchmark, file, scale, pool_equal, by)
     n_pairs = len(union_codes([_codes(benchmark, file)]))
     return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
 
@@ -92,7 +96,9 @@ def _codes(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
     return file.queries.astype(np.int64) * benchmark.n_videos + file.videos
 
 
-def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool) -> Campaign:
+def _store(
+    benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool, by: Actor
+) -> Campaign:
     codes = _codes(benchmark, file)
     pairs = union_codes([codes])
     keys = _keys(benchmark, codes, pool_equal)
@@ -114,6 +120,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: 
         n_tasks=len(tasks),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
+        created_by=account_of(by),
     )
     pair_keys = _keys(benchmark, pairs, pool_equal)
     by_key = np.argsort(pair_keys, kind="stable")

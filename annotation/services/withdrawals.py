@@ -22,6 +22,7 @@ from annotation.models import (
 from annotation.policies import check_can_lead
 from annotation.services.members import REASON_LENGTH
 from annotation.services.seats import LockedTasks, lock_tasks, renew_carried, settle_tasks
+from config.accounts.actors import Actor
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
@@ -42,7 +43,7 @@ def reopen_judgments(
     asked = ask_withdrawal(
         campaign=campaign, annotator=annotator, by=by, since=since, reason=reason
     )
-    return carry_out_withdrawal(withdrawal=asked)
+    return carry_out_withdrawal(withdrawal=asked, by=by)
 
 
 @transaction.atomic
@@ -68,7 +69,7 @@ def ask_withdrawal(
     )
 
 
-def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
+def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
     """Take the judgments back; done twice, it is done once.
 
     The log keeps them as withdrawn. Their tasks are settled as if the person had not answered, and
@@ -77,6 +78,7 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
     who answers such a pair meanwhile waits for it.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
+    check_can_lead(by, campaign.benchmark)
     with long_transaction():
         lock_row(withdrawal)
         withdrawal.refresh_from_db()

@@ -66,7 +66,7 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         raise InvalidInput("A campaign is open, paused or closed.")
     state = CampaignState(form.cleaned_data["state"])
-    services.set_campaign_state(campaign=campaign, state=state, by=request.user)
+    services.set_campaign_state(campaign=campaign, state=state, by=cast(User, request.user))
     messages.success(request, SAID[state])
     return redirect("campaign", campaign.pk)
 

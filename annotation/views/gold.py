@@ -78,7 +78,6 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
         kind="import_gold",
         title=f"Bring gold for {use} into {benchmark.name}",
         benchmark_key=benchmark.key,
-        by=request.user.pk,
     )
 
 

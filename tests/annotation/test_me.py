@@ -27,6 +27,7 @@ from annotation.services import (
     set_working_habits,
 )
 from annotation.views.me import spent
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import write_consent_text
@@ -139,7 +140,7 @@ def test_questions_do_not_grow_with_what_was_done(
     other = factories.make_benchmark(tmp_path / "b", key="other")
     factories.make_run(tmp_path / "b", other, factories.all_pairs(2, 3))
     factories.build_pool(benchmark=other, depth=3)
-    judge(factories.open_campaign(benchmark=other), anna, 1, 1)
+    judge(factories.open_campaign(benchmark=other, by=OPERATOR), anna, 1, 1)
     assert queries() == before
 
 
@@ -151,7 +152,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
     """Four pairs, all relevant, and a campaign that asks for two right among three."""
     campaign = factories.make_campaign(tmp_path, videos=8, gate_share=0.6, gate_last=3)
     gold = [Gold(query=0, video=video, is_relevant=True) for video in range(4)]
-    add_gold(benchmark=campaign.benchmark, use=GoldUse.TRAINING, gold=gold)
+    add_gold(benchmark=campaign.benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
     lead = factories.make_user("lea", Role.LEAD)
     return open_training(benchmark=campaign.benchmark, by=lead, name="School")
 

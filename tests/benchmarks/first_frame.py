@@ -78,6 +78,7 @@ class World:
 def prepare(folder: Path, pairs: int) -> World:
     """One caption with so many videos, each the same clip under an address of its own."""
     from annotation.services import Policy, open_campaign
+    from config.accounts.actors import OPERATOR
     from config.accounts.roles import Role
     from pooling.services import build_pool, import_benchmark
     from tests import factories
@@ -93,7 +94,7 @@ def prepare(folder: Path, pairs: int) -> World:
     ).benchmark
     factories.make_run(folder, benchmark, {"c0": names})
     build_pool(benchmark=benchmark, depth=pairs)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0))
     videos = [f"/media/videos/{video.public_id}/" for video in benchmark.videos.all()]
     return World(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
 

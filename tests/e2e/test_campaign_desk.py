@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, open_campaign, release_assignments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
@@ -28,7 +29,10 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     """Anna and Ben agree about one of two pairs."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=3)
     made = open_campaign(
-        benchmark=benchmark, name="First", policy=Policy(double_share=1, joining="everybody")
+        benchmark=benchmark,
+        by=OPERATOR,
+        name="First",
+        policy=Policy(double_share=1, joining="everybody"),
     )
     for name, labels in (("anna", {"v0": 1, "v1": 1, "v2": 0}), ("ben", {"v0": 1, "v1": 0})):
         person = factories.make_annotator(name)

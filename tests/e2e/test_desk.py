@@ -12,6 +12,7 @@ import pytest
 from annotation.enums import EscalationKind, Scale
 from annotation.models import Adjudication, Campaign
 from annotation.services import Policy, escalate_task, open_campaign, release_assignments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
@@ -40,7 +41,9 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     factories.make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
     build_pool(benchmark=benchmark, depth=2)
     campaign = open_campaign(
-        benchmark=benchmark, policy=Policy(double_share=1, labels_max=2, scale=Scale.GRADED)
+        benchmark=benchmark,
+        by=OPERATOR,
+        policy=Policy(double_share=1, labels_max=2, scale=Scale.GRADED),
     )
     for name, label in (("anna", 0), ("ben", 3)):
         person = factories.make_annotator(name)

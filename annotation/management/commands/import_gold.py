@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import GoldUse
 from annotation.services import import_gold
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 
@@ -26,6 +27,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         count = import_gold(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             path=options["file"],
             use=GoldUse(options["use"]),
             progress=self.progress,

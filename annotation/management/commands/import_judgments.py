@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import Scale
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 
@@ -29,6 +30,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_judgments(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             path=options["file"],
             scale=Scale(options["scale"]),
             pool_equal=options["pool_equal"],

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import Joining, Order, Priority, Scale
 from annotation.services import Policy, open_campaign
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.enums import MediaState
 from pooling.selectors import get_benchmark
@@ -29,6 +30,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         campaign = open_campaign(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             seed=options["seed"],
             policy=policy_of(options),
             name=options["name"],

@@ -13,6 +13,7 @@ from annotation.enums import CampaignState, Joining
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, change_policy, pause_member, policy_of, set_campaign_state
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
@@ -122,7 +123,7 @@ def test_gold_comes_when_it_is_asked_for(campaign: Campaign, lead: User, tmp_pat
     other = factories.make_benchmark(tmp_path, captions=4, videos=4, key="other")
     factories.make_run(tmp_path, other, {"c0": ["v0", "v1"]})
     factories.build_pool(benchmark=other, depth=2)
-    made = factories.open_campaign(benchmark=other)
+    made = factories.open_campaign(benchmark=other, by=OPERATOR)
     bring_gold(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
     assert made.tasks.filter(gold__isnull=False).count() == 0
     change_policy(campaign=made, changes={"gold_share": 0.5, "gold_bar": 0.8}, by=lead)
@@ -150,7 +151,7 @@ def test_policy_of_a_campaign_is_what_it_was_opened_with(db: None, tmp_path: Pat
     benchmark = factories.make_benchmark(tmp_path)
     factories.make_run(tmp_path, benchmark, {"c0": ["v0"]})
     factories.build_pool(benchmark=benchmark, depth=1)
-    made = factories.open_campaign(benchmark=benchmark, policy=policy)
+    made = factories.open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy)
     made.refresh_from_db()
     assert policy_of(made).columns() == policy.columns()
 

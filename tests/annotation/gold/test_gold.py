@@ -22,6 +22,7 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.members import passes_gate
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -87,11 +88,16 @@ def test_what_is_gold_is_refused_whatever_for(
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 3))
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        import_gold(benchmark=benchmark, path=path, use=use, source="gold.csv")
+        import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use, source="gold.csv")
     assert str(refused.value) == "gold.csv, line 3: the pair is gold already (training)"
     assert row_counts() == before
     with pytest.raises(Conflict):
-        add_gold(benchmark=benchmark, use=use, gold=[Gold(query=1, video=0, is_relevant=True)])
+        add_gold(
+            benchmark=benchmark,
+            by=OPERATOR,
+            use=use,
+            gold=[Gold(query=1, video=0, is_relevant=True)],
+        )
     assert row_counts() == before
 
 
@@ -99,7 +105,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
     path = write_gold(tmp_path / "gold.csv", [*gold_rows(0, 4), ("c9", "v0", 1, "")])
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        import_gold(benchmark=benchmark, path=path, use=CONTROL, source="gold.csv")
+        import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=CONTROL, source="gold.csv")
     assert str(refused.value) == "gold.csv, line 6: unknown caption 'c9'"
     assert row_counts() == before
 
@@ -119,7 +125,9 @@ def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
 
     def bring() -> int | str:
         try:
-            return import_gold(benchmark=benchmark, path=path, use=TRAINING, source="gold.csv")
+            return import_gold(
+                benchmark=benchmark, by=OPERATOR, path=path, use=TRAINING, source="gold.csv"
+            )
         except InvalidInput as refused:
             return str(refused)
 
@@ -213,7 +221,9 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
 ) -> None:
     training = make_training(tmp_path, items=4)
     gated = factories.open_campaign(
-        benchmark=training.benchmark, policy=factories.Policy(gate_share=1, gate_last=2)
+        benchmark=training.benchmark,
+        by=OPERATOR,
+        policy=factories.Policy(gate_share=1, gate_last=2),
     )
     anna, ben = make_annotator("anna"), make_annotator("ben")
     wrong, right, third = train(training, anna, "wrr")

@@ -60,6 +60,7 @@ from annotation.services import (
     set_campaign_state,
     submit_judgment,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person, reactivate_person
@@ -118,6 +119,7 @@ class Judging(RuleBasedStateMachine):
         scale, labels_max = policy
         self.campaign: Campaign = open_campaign(
             benchmark=self.benchmark,
+            by=OPERATOR,
             policy=Policy(
                 double_share=double_share,
                 scale=scale,
@@ -527,7 +529,7 @@ def test_labelling_rules_hold_in_any_order_of_events(db: None, tmp_path: Path) -
     make_run(tmp_path, benchmark, all_pairs(1, TASKS))
     build_pool(benchmark=benchmark, depth=TASKS)
     control = [Gold(query=1, video=video, is_relevant=bool(video)) for video in range(2)]
-    add_gold(benchmark=benchmark, use=GoldUse.CONTROL, gold=control)
+    add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.CONTROL, gold=control)
     people = [make_annotator(f"annotator{number}") for number in range(5)]
     machine: Callable[[], Judging] = type(
         "Play",

@@ -38,6 +38,7 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.seats import Seats, settle_task
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -202,7 +203,7 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2, key="other")
     make_run(tmp_path, benchmark, {"c0": ["v0"]})
     build_pool(benchmark=benchmark, depth=1)
-    other = open_campaign(benchmark=benchmark)
+    other = open_campaign(benchmark=benchmark, by=OPERATOR)
     label(other, "ben", {"v0": 1})
     reopen_judgments(campaign=campaign, annotator=ben, by=lead)
     assert log(campaign, ben) == [("v0", 1, "withdrawn", None)]
@@ -281,8 +282,8 @@ def test_what_is_asked_for_is_done_once(lead: User, tmp_path: Path) -> None:
     asked = ask_withdrawal(campaign=campaign, annotator=ben, by=lead)
     assert (asked.judgments, asked.done_at) == (0, None)
     assert {state for _, _, state, _ in log(campaign, ben)} == {"live"}
-    first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get())
-    again = carry_out_withdrawal(withdrawal=asked)
+    first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get(), by=OPERATOR)
+    again = carry_out_withdrawal(withdrawal=asked, by=OPERATOR)
     assert (first.judgments, again.judgments, again.done_at) == (2, 2, first.done_at)
     assert Membership.objects.get(annotator=ben).judged == 0
 
@@ -358,6 +359,7 @@ def test_equal_to_settling_one_by_one(
     with transaction.atomic():
         campaign = open_campaign(
             benchmark=benchmark,
+            by=OPERATOR,
             policy=Policy(
                 scale=Scale.GRADED, labels_each=each, double_share=double, labels_max=most
             ),
@@ -403,10 +405,10 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
     build_pool(benchmark=benchmark, depth=2)
-    few = statements(open_campaign(benchmark=benchmark), "ben")
+    few = statements(open_campaign(benchmark=benchmark, by=OPERATOR), "ben")
     make_run(tmp_path, benchmark, all_pairs(3, 4), system="B")
     build_pool(benchmark=benchmark, depth=4)
-    assert statements(open_campaign(benchmark=benchmark), "cara") == few
+    assert statements(open_campaign(benchmark=benchmark, by=OPERATOR), "cara") == few
 
 
 # --- At the same time -------------------------------------------------------------------------
@@ -446,7 +448,12 @@ def test_twice_at_once_is_done_once(tmp_path: Path) -> None:
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})
 
     asked = [ask_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
-    at_once(*(lambda one=one: carry_out_withdrawal(withdrawal=one) for one in [*asked, *asked]))
+    at_once(
+        *(
+            lambda one=one: carry_out_withdrawal(withdrawal=one, by=OPERATOR)
+            for one in [*asked, *asked]
+        )
+    )
 
     assert sorted(Withdrawal.objects.values_list("judgments", flat=True)) == [0, 3]
     assert tasks(campaign) == {f"v{number}": ("open", None, 1, 0, 1) for number in range(3)}

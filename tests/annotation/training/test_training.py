@@ -39,6 +39,7 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.claims import _lease_next
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -63,7 +64,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
 def gated(training: Campaign) -> Campaign:
     """Two of the last three open it: 0.6667 in the table, which is more than two thirds."""
     policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -229,7 +230,7 @@ def test_a_lead_opens_the_gate(
 
 def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lead: User) -> None:
     policy = Policy(joining="chosen", double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     with pytest.raises(NotPermitted) as refused:
         claim(campaign, anna)
     assert str(refused.value) == "A lead chooses who judges here, and has not chosen you yet."

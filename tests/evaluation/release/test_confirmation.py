@@ -16,6 +16,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
 from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
 from annotation.tasks import open_confirmation_job
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job
@@ -57,7 +58,7 @@ def judged(tmp_path: Path, db: None) -> Campaign:
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
     _, codes = deciding_pairs(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
-    return open_confirmation(benchmark=benchmark, codes=codes)
+    return open_confirmation(benchmark=benchmark, by=OPERATOR, codes=codes)
 
 
 def state_of(campaign: Campaign) -> list[Any]:

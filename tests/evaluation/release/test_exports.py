@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
@@ -295,7 +296,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     path = tmp_path / "judgments.csv"
     write_export(label_set, "judgments", path)
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
-    done = import_judgments(benchmark=copy, path=path)
+    done = import_judgments(benchmark=copy, by=OPERATOR, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
     again = publish_label_set(benchmark=copy, allow_pending=True)
     assert again.sha256 == label_set.sha256
