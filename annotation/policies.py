@@ -28,7 +28,7 @@ NOT_OPEN = {
 
 
 def scopes_known(user: Person) -> Scopes:
-    """Where a person judges or reads: campaigns elsewhere are as if they were not there."""
+    """Return where the person judges or reads. To the person, other campaigns do not exist."""
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
 
 
@@ -41,7 +41,7 @@ def check_can_judge(user: Person, campaign: Campaign) -> None:
     if not is_annotator(user, key):
         if not is_researcher(user, key):
             raise NotFound("There is no such campaign.")
-        raise NotPermitted("Only annotators judge.")
+        raise NotPermitted("Only annotators may judge.")
     if campaign.state != CampaignState.OPEN:
         raise Conflict(NOT_OPEN[CampaignState(campaign.state)])
 

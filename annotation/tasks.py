@@ -1,8 +1,8 @@
-"""Celery's side of the annotation app."""
+"""The jobs and scheduled tasks of the annotation app."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from celery import shared_task
@@ -24,19 +24,51 @@ from pooling.selectors import get_benchmark
 @shared_task
 def expire_leases_task() -> None:
     services.expire_leases()
-    services.settle_lately_closed()
+    services.update_recently_closed()
 
 
-def _to_campaign(job: Job, text: str) -> Outcome:
-    url = reverse("campaign", args=[job.result["campaign"]])
+class ImportedJudgmentsResult(TypedDict):
+    """The stored result of an import of judgments."""
+
+    judgments: int
+    pairs: int
+    campaign: int
+
+
+class ImportedGoldResult(TypedDict):
+    """The stored result of an import of gold items."""
+
+    gold: int
+    use: str
+
+
+class OpenedCampaignResult(TypedDict):
+    """The stored result of a job that opens a campaign."""
+
+    campaign: int
+    tasks: int
+
+
+class WithdrawalResult(TypedDict):
+    """The stored result of a withdrawal. Earlier versions stored no `ruled`."""
+
+    campaign: int
+    pseudonym: str
+    judgments: int
+    tasks: int
+    ruled: int
+
+
+def _to_campaign(campaign: int, text: str) -> Outcome:
+    url = reverse("campaign", args=[campaign])
     return Outcome(text=text, url=url, link="To the campaign")
 
 
 def judgments_imported(job: Job) -> Outcome:
-    made = job.result
+    made = cast(ImportedJudgmentsResult, job.result)
     judgments, pairs = counted(made["judgments"], "judgment"), counted(made["pairs"], "pair")
     verb = "is" if made["judgments"] == 1 else "are"
-    return _to_campaign(job, f"{judgments} of {pairs} {verb} stored.")
+    return _to_campaign(made["campaign"], f"{judgments} of {pairs} {verb} stored.")
 
 
 @job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
@@ -56,7 +88,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 
 def gold_imported(job: Job) -> Outcome:
-    made = job.result
+    made = cast(ImportedGoldResult, job.result)
     use = "training" if made["use"] == GoldUse.TRAINING else "control"
     verb = "is" if made["gold"] == 1 else "are"
     return Outcome(
@@ -82,9 +114,11 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
 
 def campaign_opened(job: Job) -> Outcome:
-    tasks = counted(job.result["tasks"], "task")
+    made = cast(OpenedCampaignResult, job.result)
+    tasks = counted(made["tasks"], "task")
     return _to_campaign(
-        job, f"The campaign has {tasks} to judge. Captions with equal texts share a task."
+        made["campaign"],
+        f"The campaign has {tasks} to judge. Captions with equal texts share a task.",
     )
 
 
@@ -115,13 +149,14 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
 
 
 def judgments_reopened(job: Job) -> Outcome:
-    made = job.result
+    made = cast(WithdrawalResult, job.result)
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
-    text = "{} of <code>{}</code> {} withdrawn; {} {} settled again{}."
+    text = "{} of <code>{}</code> {} withdrawn. The state of {} {} recomputed{}."
     ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
-    verbs = ["is" if made[name] == 1 else "are" for name in ("judgments", "tasks")]
+    verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
     return _to_campaign(
-        job, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
+        made["campaign"],
+        format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled),
     )
 
 
@@ -129,7 +164,7 @@ def judgments_reopened(job: Job) -> Outcome:
 def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: withdrawal (a key)."""
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")
-    progress(0, None, "taking back answers")
+    progress(0, None, "withdrawing judgments")
     done = services.carry_out_withdrawal(
         withdrawal=withdrawals.get(pk=params["withdrawal"]), by=_actor_of_job(params)
     )

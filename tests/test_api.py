@@ -110,11 +110,11 @@ DOORS: list[tuple[str, str, set[Role | None], int]] = [
 
 
 def test_every_door_has_its_line_above() -> None:
-    doors = {
+    accesses = {
         pattern.name
         for pattern in get_resolver("config.api_urls").url_patterns  # type: ignore[attr-defined]
     }
-    assert {resolve(API + path).url_name for path, *_ in DOORS} == doors
+    assert {resolve(API + path).url_name for path, *_ in DOORS} == accesses
 
 
 @pytest.mark.parametrize("role", EVERYBODY)
@@ -477,8 +477,8 @@ def test_the_schema_is_valid_and_complete(db: None, tmp_path: Path) -> None:
         for url, methods in json.loads(path.read_text())["paths"].items()
         for method in methods
     }
-    doors = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
-    assert len(described) == len(doors)
+    accesses = {(resolve(API + path).url_name, method) for path, method, *_ in DOORS}
+    assert len(described) == len(accesses)
 
 
 def test_every_operation_of_jobs_and_the_api_itself_are_described(db: None) -> None:

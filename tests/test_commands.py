@@ -212,7 +212,7 @@ def test_open_campaign_with_all_of_a_policy(judged: Path, manage: Manage, fail: 
             labels_max=5,
             order=Order.SHUFFLED,
             priority=Priority.RANK,
-            joining=Joining.CHOSEN,
+            joining=Joining.ADDED,
             ceiling=0.5,
             gate_share=0.9,
             gate_last=20,

@@ -1,7 +1,7 @@
-"""The keys of the judging room: what can be done by a key, and which keys a person may choose.
+"""The keys of the judging room and the desk, and the keys that a person can choose.
 
-Keys are called what browsers call them (`KeyboardEvent.key`), but for the space bar, which is
-`Space`, and for letters, which are lower case: a key with and without Shift is the same key.
+Keys have the names of `KeyboardEvent.key`, with two exceptions. The space bar is `Space`. Letters
+are in lower case, because a letter with and without Shift is the same key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Keys that write nothing, as they are shown.
+# Keys that write no character, and how they are shown.
 NAMED = {
     "Space": "Space",
     "Backspace": "Backspace",
@@ -27,7 +27,7 @@ NAMED = {
     "ArrowUp": "↑",
     "ArrowDown": "↓",
 }
-# They move the focus, press the button that has it, and close dialogs: on every page alike.
+# These keys move the focus, press buttons and close dialogs on every page.
 RESERVED = ("tab", "enter", "return", "escape", "esc")
 DIGITS = "123456789"
 KEYS_EACH = 2
@@ -36,16 +36,15 @@ PLAIN_CATEGORIES = ("L", "P", "S")  # letters, punctuation, symbols
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that keys do, with the keys that do it unless a person chooses others."""
+    """Something that keys do, with its default keys."""
 
     name: str
     text: str
     keys: tuple[str, ...]
 
 
-# The digits belong to no action: they mark parts of the caption where a campaign offers its
-# checklist, and give the steps of a longer scale where it does not. The letters of the steps
-# therefore work on every longer scale, with a checklist and without.
+# Digits belong to no action. They mark elements of the caption if a campaign has a checklist, and
+# answer with a step of a longer scale if it has none. The letters of steps work in both cases.
 TWO_STEPS = (
     Action("low", "Not relevant", ("j", "ArrowLeft")),
     Action("high", "Relevant", ("k", "ArrowRight")),
@@ -96,7 +95,7 @@ Keys = dict[str, tuple[str, ...]]
 
 
 def normal_key(text: str) -> str:
-    """A key as it is stored, from what a person typed: `J`, ` `, `page up` or `←`."""
+    """Return the stored form of a key that a person typed, such as `J`, ` `, `page up` or `←`."""
     name = text.strip().replace(" ", "").casefold()
     if not name:
         return "Space" if text else ""
@@ -107,46 +106,49 @@ def normal_key(text: str) -> str:
 
 
 def shown_key(key: str) -> str:
+    """Return a key as it is shown."""
     upper = key.upper()
-    return NAMED.get(key) or (upper if len(upper) == 1 else key)  # there is no upper case of ß
+    return NAMED.get(key) or (
+        upper if len(upper) == 1 else key
+    )  # ß has no upper case of one letter
 
 
 def key_problem(key: str) -> str:
-    """Why a key, as `normal_key` gives it, cannot be chosen; empty if it can."""
+    """Return why a stored key cannot be chosen, or an empty text."""
     if key in NAMED:
         return ""
     if key in RESERVED:
-        return "Tab, Enter and Escape do the same on every page."
+        return "Tab, Enter and Escape have a fixed meaning on every page."
     if key.isdigit():
-        return "Digits mark parts of captions and give the steps of longer scales."
+        return "Digits mark elements of captions and answer on longer scales."
     if len(key) != 1 or not unicodedata.category(key).startswith(PLAIN_CATEGORIES):
-        return f"{key[:20]} is no key: write one letter or sign, or one of {', '.join(NAMED)}."
+        return f"{key[:20]} is not a key. Enter one letter or sign, or one of {', '.join(NAMED)}."
     return ""
 
 
-def keys_problems(chosen: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Why actions cannot have these keys, by the action's name; empty if all can."""
-    uses = Counter(key for keys in chosen.values() for key in keys)
+def keys_problems(options: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return why actions cannot have these keys, by the action's name. Empty if all are valid."""
+    uses = Counter(key for keys in options.values() for key in keys)
     problems = {}
-    for name, keys in chosen.items():
+    for name, keys in options.items():
         wrong = [key_problem(key) for key in keys] + [
-            f"{shown_key(key)} is chosen twice." for key in keys if uses[key] > 1
+            f"{shown_key(key)} is used twice." for key in keys if uses[key] > 1
         ]
         if any(wrong):
             problems[name] = next(filter(None, wrong))
     return problems
 
 
-def keys_of(chosen: Any) -> Keys:
-    """The keys of every action: those a person chose, and for the others what they come with.
+def keys_of(stored: Any) -> Keys:
+    """Return the keys of every action: the person's own keys, or else the defaults.
 
-    `chosen` is as it was stored, perhaps before an action or a rule was added: what does not fit
-    any more is passed over, and a default that the person uses elsewhere is theirs.
+    `stored` can come from an earlier version. Keys that are no longer valid are ignored. A default
+    key that the person uses for another action is removed.
     """
     valid = {
-        action.name: tuple(key for key in chosen[action.name] if not key_problem(key))
+        action.name: tuple(key for key in stored[action.name] if not key_problem(key))
         for action in ACTIONS
-        if isinstance(chosen, dict) and _is_list_of_keys(chosen.get(action.name))
+        if isinstance(stored, dict) and _is_list_of_keys(stored.get(action.name))
     }
     taken = {key for keys in valid.values() for key in keys}
     defaults = {
@@ -156,10 +158,10 @@ def keys_of(chosen: Any) -> Keys:
 
 
 def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = True) -> Keys:
-    """The keys of everything that can be done in one campaign's room.
+    """Return the keys of every action in one campaign's judging room.
 
-    An answer is called `answer-N` after its label, a part of the caption `mark-N`, from 1. Without
-    `characters` only keys that write nothing are left (WCAG 2.1.4).
+    An answer is named `answer-N` after its label, an element of the caption `mark-N`, from 1.
+    Without `characters`, only keys that write no character are left (WCAG 2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:
@@ -201,7 +203,7 @@ def desk_texts() -> dict[str, str]:
 
 
 def bindings(keys: Keys) -> dict[str, str]:
-    """What each key does."""
+    """Return the action of each key."""
     return {key: name for name, own in keys.items() for key in own}
 
 

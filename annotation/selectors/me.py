@@ -14,8 +14,8 @@ from annotation.enums import CampaignKind, CampaignState, Joining, JudgmentState
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membership, ReviewComment
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
-from annotation.selectors.members import Door, doors_for
-from annotation.selectors.training import LAST_LOOKED_AT
+from annotation.selectors.members import CampaignAccess, accesses_for
+from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
 
 # Longer than this, and the person was probably away from the screen.
@@ -58,11 +58,11 @@ class Training:
     total: int
     answered: int
     right: Sequence[bool]
-    gates: list[Door]
+    gates: list[CampaignAccess]
 
     @property
     def recent(self) -> Sequence[bool]:
-        return self.right[:LAST_LOOKED_AT]
+        return self.right[:DEFAULT_LAST]
 
     @property
     def right_lately(self) -> int:
@@ -104,7 +104,7 @@ def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
     }
     judging = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
     everybodys = scopes.limit(
-        judging.filter(state=CampaignState.OPEN, joining=Joining.EVERYBODY), "benchmark__key"
+        judging.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
     )
     campaigns = list(
         (everybodys | judging.filter(pk__in=memberships)).select_related("benchmark").distinct()
@@ -153,13 +153,15 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     right = training_of(annotator, benchmarks)
     counts = _counts(annotator, campaigns)
     gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
-    gates = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
+    gates = accesses_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
     return [
         Training(
             campaign,
             *counts.get(campaign.pk, (0, 0)),
             right=right.get(campaign.benchmark_id, []),
-            gates=[door for door in gates if door.campaign.benchmark_id == campaign.benchmark_id],
+            gates=[
+                access for access in gates if access.campaign.benchmark_id == campaign.benchmark_id
+            ],
         )
         for campaign in campaigns
     ]

@@ -17,13 +17,14 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
-from annotation.selectors.gold import IS_ANSWER, NO_FIGURE, doubts, percent_text
-from annotation.selectors.members import Door, doors_of
+from annotation.selectors.gold import IS_ANSWER, unsure_escalations
+from annotation.selectors.members import CampaignAccess, running_campaigns
 from config.shared.errors import NotFound
+from config.shared.numbers import UNDEFINED, ratio
 from pooling.models import Benchmark
 
 # How many of the last answers are looked at where no gate says.
-LAST_LOOKED_AT = 20
+DEFAULT_LAST = 20
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Trainee:
     # Wrong answers on which no lead has said a word; comments that the person has not read.
     uncommented: int = 0
     unread: int = 0
-    doors: list[Door] = field(default_factory=list)
+    accesses: list[CampaignAccess] = field(default_factory=list)
 
     @property
     def right(self) -> int:
@@ -45,26 +46,26 @@ class Trainee:
     @property
     def last(self) -> int:
         """The longest stretch of last answers that a gate looks at."""
-        looked_at = (door.campaign.gate_last for door in self.doors)
-        return max(looked_at, default=0) or LAST_LOOKED_AT
+        looked_at = (access.campaign.gate_last for access in self.accesses)
+        return max(looked_at, default=0) or DEFAULT_LAST
 
     @property
     def percent(self) -> str:
-        return percent_text(self.right, len(self.answers))
+        return ratio(self.right, len(self.answers))
 
     @property
     def lately(self) -> str:
         last = self.answers[: self.last]
-        return f"{sum(last)} of {len(last)}" if last else NO_FIGURE
+        return f"{sum(last)} of {len(last)}" if last else UNDEFINED
 
     @property
     def opened(self) -> list[Campaign]:
         """Campaigns whose gate stands open to the person."""
-        return [door.campaign for door in self.doors if not door.is_behind_gate]
+        return [access.campaign for access in self.accesses if not access.needs_training]
 
     @property
     def is_paused(self) -> bool:
-        return any(door.is_paused for door in self.doors)
+        return any(access.is_paused for access in self.accesses)
 
 
 def find_training_queue(benchmark: Benchmark) -> Campaign | None:
@@ -126,10 +127,10 @@ def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgmen
     )
 
 
-def doubts_in_training(benchmark: Benchmark) -> QuerySet[Escalation]:
+def training_escalations(benchmark: Benchmark) -> QuerySet[Escalation]:
     """What people in training wrote who could not decide an item, newest first: its answer is
     known, so it waits at no desk, but they asked."""
-    asked = doubts().filter(
+    asked = unsure_escalations().filter(
         task__campaign__benchmark=benchmark, task__campaign__kind=CampaignKind.TRAINING
     )
     return asked.select_related("annotator__user", "task__gold__query")
@@ -170,11 +171,11 @@ def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
 
 
 def _add_doors(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
-    campaigns = doors_of(benchmark)
+    campaigns = running_campaigns(benchmark)
     memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
     by_place = {(one.campaign_id, one.annotator_id): one for one in memberships}
     for trainee in found.values():
-        trainee.doors = [
-            Door(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
+        trainee.accesses = [
+            CampaignAccess(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
             for one in campaigns
         ]

@@ -1,4 +1,4 @@
-"""Second labels for pairs that a single label decides."""
+"""Second labels for pairs that have a single label."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Single:
-    """Tasks that one label decides and that show the pairs to confirm: columns, int64 [n] each.
+    """Tasks with one label that show the pairs to confirm, int64 [n] each.
 
-    keys: the text and the video, or the pair if its label holds for one caption. labels: as given.
+    keys: the text pair, or the pair if its label applies to one caption.
     """
 
     keys: Int64Array
@@ -45,12 +45,12 @@ class _Single:
 def open_confirmation(
     *, benchmark: Benchmark, codes: Int64Array, by: Actor, seed: int = 0, name: str = ""
 ) -> Campaign:
-    """Open a campaign that requests a second label of positives that one label decides.
+    """Open a campaign that requests a second label of positives with one label.
 
-    codes: int64 [n], the pairs to confirm, such as those that decide a C@k alone. Pairs with more
-    than one label, without a positive label, or in another confirmation are left out. The existing
-    label of a pair counts together with the new one. If the two differ, a third person decides. No
-    person gets a pair that they have judged before.
+    codes: int64 [n], the pairs to confirm, such as sole positives. Pairs with more than one label,
+    without a positive label, or in another confirmation are excluded. The existing label of a pair
+    counts together with the new one. If the two differ, a third annotator decides. No annotator
+    gets a pair that they have judged before.
 
     Raises `InvalidInput` if no pair is left, or if the pairs were judged on different scales.
     """
@@ -62,7 +62,7 @@ def open_confirmation(
         lock_row(benchmark)
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
-            raise InvalidInput("none of these pairs is a positive that a single label decides")
+            raise InvalidInput("none of these pairs is a positive with a single label")
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -135,12 +135,12 @@ def _with_more(pair_ids: Int64Array) -> Int64Array:
 
 
 def _scale_of(benchmark: Benchmark, campaigns: Int64Array) -> dict[str, object]:
-    """The scale on which these campaigns judge, as fields of a campaign."""
+    """Return the common scale of these campaigns, as fields of a campaign."""
     fields = ("scale", "steps", "threshold")
     found = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
     scales = list(found.values(*fields))
     if any(scale != scales[0] for scale in scales):
         raise InvalidInput(
-            "these pairs were judged on different scales, which no campaign can join"
+            "these pairs were judged on different scales, so one campaign cannot contain them"
         )
     return dict(scales[0])

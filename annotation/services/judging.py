@@ -9,7 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.enums import (
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     EscalationKind,
@@ -26,7 +26,7 @@ from annotation.models import (
     JudgmentTask,
 )
 from annotation.selectors.guidelines import find_past_guideline
-from annotation.services.members import count_answer, is_paused, pause_below_bar
+from annotation.services.members import count_answer, is_paused, pause_inaccurate_annotator
 from annotation.services.seats import Seats, locked_tasks, lowest_free, renew_carried, settle_task
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
@@ -132,7 +132,7 @@ def escalate_task(
     if task.gold_id is not None and kind == EscalationKind.UNSURE:
         return escalation
     changes: dict[str, Any] = {"labels_live": len(seats.live)}
-    if task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS):
+    if task.state == TaskState.OPEN or (own and task.state in STATES_FROM_LABELS):
         changes |= {"state": STATE_AFTER_ESCALATION[kind], "label": None, "seats_open": 0}
     JudgmentTask.objects.filter(pk=task.pk).update(**changes)
     if own is not None and task.pair_id is not None:
@@ -190,7 +190,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     first = assignment.state != AssignmentState.DONE
     if first:
         Assignment.objects.filter(pk=assignment.pk).update(state=AssignmentState.DONE)
-    pause_below_bar(campaign, annotator)
+    pause_inaccurate_annotator(campaign, annotator)
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
@@ -280,7 +280,7 @@ def _slot_for(assignment: Assignment, task: JudgmentTask, seats: Seats) -> int |
     """The slot in which the answer counts, freed of the answer it corrects; None: surplus."""
     if (
         task.campaign.state == CampaignState.CLOSED
-        or task.state not in SETTLED_BY_LABELS
+        or task.state not in STATES_FROM_LABELS
         or _has_left(assignment.annotator, task.campaign)
         or _was_handed_on(task, assignment)
     ):

@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce, Now
 
 from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, resolve
 from annotation.enums import (
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     JudgmentState,
@@ -82,7 +82,7 @@ def settle_task(task: JudgmentTask, seats: Seats) -> None:
     The caller holds the task's lock. A task that a lead has ruled on stays as it is, and so does
     gold, whose label is known.
     """
-    if task.state not in SETTLED_BY_LABELS or task.gold_id is not None:
+    if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
     counts = _count_labels(task.campaign, [judgment.label for judgment in seats.live.values()])
     planned = np.array([task.labels_planned])
@@ -124,7 +124,7 @@ def _with_carried(
     counts = counts.copy()
     counts[counted, carried[counted]] += 1
     found = outcomes_of(campaign, counts, planned + counted)
-    return replace(found, required=found.required - counted, given=found.given - counted)
+    return replace(found, required=found.required - counted, n_labels=found.n_labels - counted)
 
 
 def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
@@ -151,7 +151,7 @@ def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
     """Lock tasks in the order of their keys, as all callers do, so that no two of them deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
-        by_labels=Case(When(state__in=SETTLED_BY_LABELS, then=1), default=0),
+        by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),
         carried_label=Coalesce("carried", Value(NO_LABEL)),
     )
     if connection.features.has_select_for_update:
@@ -181,7 +181,7 @@ def settle_tasks(campaign: Campaign, tasks: LockedTasks) -> None:
     for row, of_row in _by_row(rows):
         these = Among("id", tasks.ids[mine][of_row])
         JudgmentTask.objects.filter(these).update(**settled_columns(*row))
-    for row, of_row in _by_row(outcomes.given[~mine][:, None]):
+    for row, of_row in _by_row(outcomes.n_labels[~mine][:, None]):
         these = Among("id", tasks.ids[~mine][of_row])
         JudgmentTask.objects.filter(these).update(labels_live=row[0])
 
@@ -220,12 +220,12 @@ def _settled_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> 
     held: [n], the number of seats that annotators hold.
     """
     pending = outcomes.states == State.PENDING
-    seats = np.where(pending, outcomes.required - outcomes.given - held, 0)
+    seats = np.where(pending, outcomes.required - outcomes.n_labels - held, 0)
     columns = (
         outcomes.states,
         outcomes.labels,
         np.maximum(outcomes.required, planned),
-        outcomes.given,
+        outcomes.n_labels,
         np.maximum(seats, 0),
     )
     return np.stack(columns, axis=1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Taking back all that a person has judged in a campaign, and putting the pairs into the queue."""
+"""Withdrawing an annotator's judgments in a campaign, so that other annotators judge the pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from config.shared.bulk import Among, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 
 
-def reopen_judgments(
+def withdraw_judgments(
     *,
     campaign: Campaign,
     annotator: Annotator,
@@ -36,18 +36,18 @@ def reopen_judgments(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Take back a person's counted judgments in a campaign, those from `since` on or all, at once.
+    """Withdraw an annotator's counted judgments in a campaign: all, or those from `since` on.
 
-    Raises `Conflict` where there are none, and for judgments that were made elsewhere.
+    Raises `Conflict` if there are none, or if the judgments were imported or made in training.
     """
-    asked = ask_withdrawal(
+    withdrawal = request_withdrawal(
         campaign=campaign, annotator=annotator, by=by, since=since, reason=reason
     )
-    return carry_out_withdrawal(withdrawal=asked, by=by)
+    return carry_out_withdrawal(withdrawal=withdrawal, by=by)
 
 
 @transaction.atomic
-def ask_withdrawal(
+def request_withdrawal(
     *,
     campaign: Campaign,
     annotator: Annotator,
@@ -55,27 +55,27 @@ def ask_withdrawal(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Note who is to be taken back, for `carry_out_withdrawal`; raises as `reopen_judgments`."""
+    """Store a withdrawal for `carry_out_withdrawal`. Raises the errors of `withdraw_judgments`."""
     check_can_lead(by, campaign.benchmark)
     if len(reason) > REASON_LENGTH:
-        raise InvalidInput(f"a reason has up to {REASON_LENGTH:,} characters")
+        raise InvalidInput(f"a reason must have at most {REASON_LENGTH:,} characters")
     if campaign.is_imported or campaign.is_training:
-        raise Conflict("Only what was judged in a round of judging can be taken back.")
+        raise Conflict("Only judgments of a judging campaign can be withdrawn.")
     judged = Judgment.objects.filter(_counted_answers(annotator, since), task__campaign=campaign)
     if not judged.exists():
-        raise Conflict("Nothing that this person judged counts here.")
+        raise Conflict("This annotator has no counted judgments here.")
     return Withdrawal.objects.create(
         campaign=campaign, annotator=annotator, lead=by, since=since, reason=reason
     )
 
 
 def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
-    """Take the judgments back; done twice, it is done once.
+    """Withdraw the judgments. A second call changes nothing.
 
-    The log keeps them as withdrawn. Their tasks are settled as if the person had not answered, and
-    go to other people; what a lead has decided, and what waits at the desk, stays so. All in one
-    transaction under the locks of the tasks, with some fifteen statements however many there are;
-    who answers such a pair meanwhile waits for it.
+    The log keeps them as withdrawn. The state of their tasks is recomputed as if the annotator had
+    not answered, and other annotators get the tasks. Pairs that have a ruling or are at the desk
+    stay so. The work is one transaction of about fifteen statements, for any number of tasks.
+    Answers to these tasks wait until it ends.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
     check_can_lead(by, campaign.benchmark)
@@ -101,8 +101,8 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
 
 
 def _counted_answers(annotator: Annotator, since: datetime.datetime | None) -> Q:
-    whose = Q(annotator=annotator, state=JudgmentState.LIVE)
-    return whose if since is None else whose & Q(created_at__gte=since)
+    counted = Q(annotator=annotator, state=JudgmentState.LIVE)
+    return counted if since is None else counted & Q(created_at__gte=since)
 
 
 def _lock(campaign: Campaign, whose: Q) -> LockedTasks:
@@ -111,7 +111,7 @@ def _lock(campaign: Campaign, whose: Q) -> LockedTasks:
 
 
 def _withdraw(tasks: LockedTasks, annotator: Annotator, whose: Q) -> int:
-    """The judgments, and what the person held them by, so that nothing comes back to them."""
+    """Withdraw the judgments and their assignments, so that the tasks do not return to them."""
     of_tasks = Among("task_id", tasks.ids)
     Assignment.objects.filter(of_tasks, annotator=annotator, state=AssignmentState.DONE).update(
         state=AssignmentState.RELEASED, slot=None

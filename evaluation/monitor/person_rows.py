@@ -143,7 +143,7 @@ def state_of(
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
         return PersonState("paused", "paused", for_leads(membership.reason))
-    if campaign.has_gate and membership.admitted_at is None:
+    if campaign.has_entry_requirement and membership.admitted_at is None:
         return PersonState("queued", "not let in yet", "has not passed the gate")
     return PersonState("active", "judges")
 

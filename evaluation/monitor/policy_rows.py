@@ -54,8 +54,8 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         rows.append(("First", Priority(campaign.priority).label))
     if campaign.ceiling < 1:
         rows.append(("At most by one person", percent(campaign.ceiling)))
-    if campaign.has_gate:
-        gate = f"{campaign.gate.needed} of the last {campaign.gate_last} right"
+    if campaign.has_entry_requirement:
+        gate = f"{campaign.entry_requirement.needed} of the last {campaign.gate_last} right"
         rows.append(("Training before", gate))
     if campaign.gold_share:
         rows.append(("Control pairs", _gold(campaign)))
@@ -82,7 +82,8 @@ def _gold(campaign: Campaign) -> str:
     share = f"{percent(campaign.gold_share)} of what is handed out"
     if not campaign.gold_bar:
         return share
-    return f"{share}; paused below {campaign.bar.needed} right of {campaign.gold_last}"
+    needed = campaign.accuracy_requirement.needed
+    return f"{share}; paused below {needed} right of {campaign.gold_last}"
 
 
 def said_changes(changes: Iterable[CampaignChange]) -> list[tuple[CampaignChange, list[str]]]:

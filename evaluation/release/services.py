@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
-from annotation.selectors.labels import labels_moment, newest_judgment
+from annotation.selectors.labels import labels_fingerprint, newest_judgment
 from config.accounts.actors import actor_of
 from config.accounts.models import User
 from config.jobs.models import UNFINISHED, Job
@@ -215,7 +215,7 @@ def _draft_is_due(benchmark: Benchmark) -> bool:
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
     """Judgments, what they come to, and the moment of both. Raises `InvalidInput` without any."""
     with snapshot():
-        moment = labels_moment(benchmark)
+        moment = labels_fingerprint(benchmark).as_list()
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
         raise InvalidInput(f"nothing of {benchmark.key} is judged yet")

@@ -164,7 +164,7 @@ def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> N
         factories.submit(held[place], label)
         now = training_in(training, anna)
         (gate,) = now.gates
-        needed = gate.campaign.gate.needed
+        needed = gate.campaign.entry_requirement.needed
         seen.append((now.answered, now.total, now.right, needed, gate.is_open))
     assert seen == [
         (1, 4, [False], 2, False),

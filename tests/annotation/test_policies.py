@@ -67,7 +67,7 @@ def test_only_leads_and_admins_write(
     name: str, roles: tuple[Role, ...], benchmark: Benchmark, judgments: Path
 ) -> None:
     person, before = make_user("rosa", *roles), factories.row_counts()
-    with pytest.raises(NotPermitted, match="^Only leads and admins may do this.$"):
+    with pytest.raises(NotPermitted, match=r"^Only leads and admins may do this\.$"):
         WRITES[name](benchmark, judgments, person)
     assert factories.row_counts() == before
 

@@ -15,14 +15,14 @@ from annotation.core.keys import desk_keys, keys_of
 from annotation.enums import CampaignState, EscalationKind, Scale
 from annotation.models import Adjudication, Campaign, JudgmentTask
 from annotation.selectors.judgments import adjudicated
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from annotation.services import (
     adjudicate_task,
     annotator_for,
-    reopen_judgments,
     set_campaign_state,
     set_working_habits,
     undo_ruling,
+    withdraw_judgments,
 )
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -83,7 +83,7 @@ def test_the_remaining_labels_decide_after_a_withdrawal(
 ) -> None:
     ruling = adjudicate_task(task=conflicted, label=2, by=lead)
     person = conflicted.judgments.get(label=0).annotator
-    reopen_judgments(campaign=campaign, annotator=person, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person, by=lead)
     undo_ruling(ruling=ruling, by=lead)
     # One label of two is left, so the pair needs another annotator.
     assert state_of(conflicted) == ("open", None, 2, 1, 1)
@@ -122,9 +122,9 @@ def test_published_labels_stay_and_the_next_label_set_differs(
     benchmark = conflicted.campaign.benchmark
     ruling = adjudicate_task(task=conflicted, label=2, by=lead)
     first = publish_label_set(benchmark=benchmark, allow_pending=True)
-    published, before = first.sha256, labels_moment(benchmark)
+    published, before = first.sha256, labels_fingerprint(benchmark)
     undo_ruling(ruling=ruling, by=lead)
-    assert labels_moment(benchmark) != before
+    assert labels_fingerprint(benchmark) != before
     second = publish_label_set(benchmark=benchmark, allow_pending=True)
     first.refresh_from_db()
     assert first.sha256 == published != second.sha256

@@ -1,4 +1,4 @@
-"""Bring in judgments that were made elsewhere."""
+"""Import judgments from a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Command(HearthCommand):
     help = "Import judgments (caption_id,video_id,annotator,label) as a closed campaign."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path)
         parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
         parser.add_argument(
@@ -47,6 +47,6 @@ class Command(HearthCommand):
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
             "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
-                already="" if result["created"] else " (were here)", **result
+                already="" if result["created"] else " (already imported)", **result
             )
         )

@@ -17,7 +17,7 @@ import numpy as np
 from django import forms
 
 from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
@@ -71,7 +71,7 @@ class Inputs:
     @cached_property
     def moment(self) -> list[int]:
         """Of the judgments: when they were read, or before that when it was first asked for."""
-        return labels_moment(self.benchmark)
+        return labels_fingerprint(self.benchmark).as_list()
 
     @cached_property
     def judgments(self) -> JudgmentArrays:

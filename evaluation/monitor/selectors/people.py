@@ -45,7 +45,7 @@ class CampaignPerson:
 def members_of(campaign: Campaign) -> QuerySet[Membership]:
     """Without leads and admins who have opened the room and were handed nothing: they looked."""
     members = Membership.objects.filter(campaign=campaign)
-    if campaign.joining == Joining.CHOSEN:
+    if campaign.joining == Joining.ADDED:
         return members
     leads = people_with(Role.LEAD, Scopes(keys=frozenset({campaign.benchmark.key})))
     untouched = Q(

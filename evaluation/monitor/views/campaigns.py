@@ -219,8 +219,8 @@ def _people_context(found: Campaign, measured: Measured | None) -> dict[str, Any
 
 def _items_short_of_gate(found: Campaign) -> int | None:
     """How many training items are open, where the gate asks for more right answers than that."""
-    if not found.has_gate or found.state == CampaignState.CLOSED:
+    if not found.has_entry_requirement or found.state == CampaignState.CLOSED:
         return None
     queue = find_training_queue(found.benchmark)
     items = training_items(queue) if queue else 0
-    return items if items < found.gate.needed else None
+    return items if items < found.entry_requirement.needed else None

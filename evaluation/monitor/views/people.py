@@ -87,7 +87,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
         "numbers": NUMBERS,
         "together": [everybody[key] for key in NUMBERS],
         "meaning": [(str(flag), text) for flag, text in MEANING.items()],
-        "can_choose": campaign.joining == Joining.CHOSEN and campaign.state != CampaignState.CLOSED,
+        "can_choose": campaign.joining == Joining.ADDED and campaign.state != CampaignState.CLOSED,
     }
     return render(request, "evaluation/monitor/campaign_people.html", context)
 

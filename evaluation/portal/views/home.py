@@ -15,7 +15,7 @@ from annotation.enums import CampaignKind, CampaignState, JudgmentState
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.me import unread_comments
-from annotation.selectors.members import Door, doors_for
+from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import answered_items, training_items
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
@@ -52,7 +52,7 @@ class TrainingCard:
     campaign: Campaign
     items: int
     answered: int
-    doors: list[Door]
+    accesses: list[CampaignAccess]
 
     @property
     def is_done(self) -> bool:
@@ -61,15 +61,15 @@ class TrainingCard:
     @property
     def is_needed(self) -> bool:
         """Some campaign waits for it."""
-        return any(door.is_behind_gate for door in self.doors)
+        return any(access.needs_training for access in self.accesses)
 
 
 def _own_judging(user: Any) -> dict[str, Any]:
     """What a person judges and has judged: own counts only, never another's."""
     annotator = Annotator.objects.filter(user=user).first()
     found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
-    doors = doors_for(annotator, [one for one in found if not one.is_training])
-    trainings = [_training_card(one, annotator, doors) for one in found if one.is_training]
+    accesses = accesses_for(annotator, [one for one in found if not one.is_training])
+    trainings = [_training_card(one, annotator, accesses) for one in found if one.is_training]
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
@@ -80,7 +80,9 @@ def _own_judging(user: Any) -> dict[str, Any]:
         task__campaign__kind=CampaignKind.JUDGING,
     ).exclude(state=JudgmentState.SUPERSEDED)
     return {
-        "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
+        "open_campaigns": [
+            (access, queues.get(access.campaign.benchmark_id)) for access in accesses
+        ],
         # What others wait for comes first.
         "trainings_needed": [card for card in trainings if card.is_needed],
         "trainings": [card for card in trainings if not card.is_needed],
@@ -96,15 +98,16 @@ def _own_judging(user: Any) -> dict[str, Any]:
 
 
 def _training_card(
-    campaign: Campaign, annotator: Annotator | None, doors: list[Door]
+    campaign: Campaign, annotator: Annotator | None, accesses: list[CampaignAccess]
 ) -> TrainingCard:
     return TrainingCard(
         campaign,
         items=training_items(campaign),
         answered=answered_items(campaign, annotator) if annotator else 0,
-        doors=[
-            door
-            for door in doors
-            if door.campaign.has_gate and door.campaign.benchmark_id == campaign.benchmark_id
+        accesses=[
+            access
+            for access in accesses
+            if access.campaign.has_entry_requirement
+            and access.campaign.benchmark_id == campaign.benchmark_id
         ],
     )

@@ -214,7 +214,7 @@ def test_a_form_from_before_a_change_changes_nothing(
     typed. What was done about a person, or the state, is no change of the policy."""
     address = f"/campaigns/{campaign.pk}/policy/"
     claim(campaign, make_annotator("anna"))
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     stale = desk.post(address, FORM | {"gate_right": "2", "gate_last": "3"})
     assert stale.status_code == 422
     assert "Somebody has changed the campaign since" in stale.content.decode()
@@ -288,7 +288,7 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
     nobody = desk.get(address)
     assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
     assert "Every annotator of the benchmark may judge" in nobody.content.decode()
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
 
     shown = desk.get(address).context["form"].fields["people"].choices
     assert list(shown) == [(ben.user_id, "ben"), (emil.pk, "emil")]
@@ -301,7 +301,7 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
 
 
 def test_nobody_else_is_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     rosa = make_user("rosa", Role.RESEARCHER)
     address = f"/campaigns/{campaign.pk}/members/"
     for people in ([], [rosa.pk], ["x"]):

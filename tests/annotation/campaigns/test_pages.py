@@ -66,8 +66,8 @@ def test_the_form_shows_the_usual_policy(unjudged: Campaign, lead: Client) -> No
         if name not in ("checklist", "contact_sheet")
     }
     assert shown == USUAL
-    folded = {one.title: one.is_open for one in form.fieldsets() if one.folded}
-    assert set(folded.values()) == {False}
+    collapsed = {one.title: one.is_open for one in form.fieldsets() if one.is_collapsed}
+    assert set(collapsed.values()) == {False}
     lead.post("/benchmarks/tiny/campaigns/new/", USUAL)
     assert Policy(**Job.objects.get().params["policy"]) == Policy()
 

@@ -33,7 +33,7 @@ def outcome_of(
         labels_max=labels_max,
         threshold=threshold,
     )
-    assert found.given.tolist() == [len(labels)]
+    assert found.n_labels.tolist() == [len(labels)]
     label = int(found.labels[0])
     return Outcome(
         State(found.states[0]), None if label == NO_LABEL else label, int(found.required[0])

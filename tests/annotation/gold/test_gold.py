@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.enums import CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, Judgment, JudgmentTask
-from annotation.selectors.gold import doubts_about, gold_counts, gold_items, search_gold
+from annotation.selectors.gold import escalations_of_item, gold_counts, gold_items, search_gold
 from annotation.services import (
     Gold,
     add_gold,
@@ -21,7 +21,7 @@ from annotation.services import (
     retire_gold,
     set_campaign_state,
 )
-from annotation.services.members import passes_gate
+from annotation.services.members import meets_entry_requirement
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -227,7 +227,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
     )
     anna, ben = make_annotator("anna"), make_annotator("ben")
     wrong, right, third = train(training, anna, "wrr")
-    assert passes_gate(gated, anna)
+    assert meets_entry_requirement(gated, anna)
     (held,) = claim(training, ben, 1)
     item = right.task.gold
     assert item is not None
@@ -237,7 +237,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
     since = retired.retired_at
     assert retire_gold(item=item, by=lead).retired_at == since
     # The last two that count are now the first and the third.
-    assert not passes_gate(gated, anna)
+    assert not meets_entry_requirement(gated, anna)
     assert Judgment.objects.filter(state="gold").count() == 3
     handed = {one.task_id for one in claim(training, ben)}
     assert right.task_id not in handed
@@ -245,7 +245,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
 
     restored = restore_gold(item=item, by=lead)
     assert restored.retired_at is None
-    assert passes_gate(gated, anna)
+    assert meets_entry_requirement(gated, anna)
     assert {one.task_id for one in claim(training, ben)} == handed | {right.task_id}
     assert {wrong.task_id, third.task_id, held.task_id} <= handed
 
@@ -330,6 +330,6 @@ def test_what_people_could_not_decide(tmp_path: Path, db: None) -> None:
     held, _ = claim(training, anna)
     escalate_task(assignment_id=held.pk, annotator=anna, kind="unsure", reason="is that a dog?")
     assert held.task.gold is not None
-    assert [one.reason for one in doubts_about(held.task.gold)] == ["is that a dog?"]
+    assert [one.reason for one in escalations_of_item(held.task.gold)] == ["is that a dog?"]
     # It stays with others.
     assert JudgmentTask.objects.get(pk=held.task_id).state == TaskState.OPEN

@@ -33,7 +33,7 @@ from hypothesis.stateful import (
 from annotation.core.consensus import NO_LABEL, State, resolve
 from annotation.enums import (
     LABELS,
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     EscalationKind,
@@ -55,10 +55,10 @@ from annotation.services import (
     expire_leases,
     open_campaign,
     release_assignments,
-    reopen_judgments,
     reopen_task,
     set_campaign_state,
     submit_judgment,
+    withdraw_judgments,
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -192,7 +192,7 @@ class Judging(RuleBasedStateMachine):
         )
         is_open = (
             self.campaign.state != CampaignState.CLOSED
-            and task.state in SETTLED_BY_LABELS
+            and task.state in STATES_FROM_LABELS
             and self.is_active(assignment.annotator)
         )
         if task.gold_id is not None:
@@ -322,7 +322,7 @@ class Judging(RuleBasedStateMachine):
         if own is not None:
             own.refresh_from_db()
             assert (own.state, own.slot) == (JudgmentState.SUPERSEDED, None)
-        moves = task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS)
+        moves = task.state == TaskState.OPEN or (own and task.state in STATES_FROM_LABELS)
         if task.gold_id is None and moves:
             self.handed_on[task.pk] = (
                 TaskState.ESCALATED if kind == EscalationKind.UNSURE else TaskState.UNPLAYABLE
@@ -404,9 +404,9 @@ class Judging(RuleBasedStateMachine):
         judged = dict(live.values_list("pk", "task"))
         if not judged:
             with pytest.raises(Conflict):
-                reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+                withdraw_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
             return
-        done = reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+        done = withdraw_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
         assert done.judgments == len(judged)
         assert not live.exists()
         withdrawn = Judgment.objects.filter(pk__in=judged)

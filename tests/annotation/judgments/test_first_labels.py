@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Annotator, Campaign
 from annotation.selectors.judgments import judgment_arrays
-from annotation.services import reopen_judgments
+from annotation.services import withdraw_judgments
 from config.accounts.roles import Role
 from tests.factories import (
     bring_judgments,
@@ -61,7 +61,7 @@ def test_a_correction_stays_a_first_label(campaign: Campaign) -> None:
 
 def test_who_came_next_follows_a_label_that_was_withdrawn(campaign: Campaign) -> None:
     lead = make_user("lena", Role.LEAD)
-    reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     # Cara's label of v1 is the second now. Dora fills the slot that ben left at v0.
     assert first_labels(campaign) == {"v0": ["anna"], "v1": ["anna", "cara"]}
     judge(campaign, make_annotator("dora"), {"v0": 0, "v1": 0})
@@ -72,7 +72,7 @@ def test_a_freed_slot_is_not_a_place(campaign: Campaign) -> None:
     """Anna's label withdrawn, ben and cara differ: dora is asked because of that, and gets the slot
     that anna had."""
     lead = make_user("lena", Role.LEAD)
-    reopen_judgments(campaign=campaign, annotator=person("anna"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("anna"), by=lead)
     (held,) = [one for one in claim(campaign, make_annotator("dora")) if one.task.video.key == "v1"]
     assert held.slot == 0
     submit(held, 0)

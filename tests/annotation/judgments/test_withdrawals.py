@@ -28,14 +28,14 @@ from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     Policy,
     adjudicate_task,
-    ask_withdrawal,
     carry_out_withdrawal,
     escalate_task,
     forget_person,
     open_campaign,
     release_assignments,
-    reopen_judgments,
+    request_withdrawal,
     set_campaign_state,
+    withdraw_judgments,
 )
 from annotation.services.seats import Seats, settle_task
 from config.accounts.actors import OPERATOR
@@ -113,7 +113,7 @@ def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
         others: ("resolved", 0, 2, 2, 0),
     }
 
-    done = reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="random answers")
+    done = withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="random answers")
 
     assert tasks(campaign) == {
         alone: ("open", None, 2, 0, 2),
@@ -154,7 +154,7 @@ def test_a_conflict_asks_again(lead: User, tmp_path: Path) -> None:
     assert tasks(campaign) == {"v0": ("conflicted", None, 2, 2, 0)}
     ben = Annotator.objects.get(user__username="ben")
 
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
 
     assert tasks(campaign) == {"v0": ("open", None, 2, 1, 1)}
     label(campaign, "dora", {"v0": 0})
@@ -168,7 +168,7 @@ def test_a_lease_of_another_keeps_its_seat(lead: User, tmp_path: Path) -> None:
     (held,) = claim(campaign, cara)
     assert tasks(campaign) == {"v0": ("open", None, 2, 1, 0)}
 
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
 
     assert tasks(campaign) == {"v0": ("open", None, 2, 0, 1)}
     assert submit(held, 1).judgment.state == JudgmentState.LIVE
@@ -184,7 +184,7 @@ def test_only_what_came_since(lead: User, tmp_path: Path) -> None:
             created_at=now - timedelta(hours=hours)
         )
 
-    done = reopen_judgments(
+    done = withdraw_judgments(
         campaign=campaign, annotator=ben, by=lead, since=now - timedelta(hours=2)
     )
 
@@ -205,7 +205,7 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
     build_pool(benchmark=benchmark, depth=1)
     other = open_campaign(benchmark=benchmark, by=OPERATOR)
     label(other, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert log(campaign, ben) == [("v0", 1, "withdrawn", None)]
     assert log(other, ben) == [("v0", 1, "live", 0)]
 
@@ -216,7 +216,7 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
 def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert claim(campaign, ben) == []
     assert list(
         Assignment.objects.filter(annotator=ben).values_list("state", "slot").distinct()
@@ -232,7 +232,7 @@ def test_what_the_person_still_sends_is_surplus(lead: User, tmp_path: Path) -> N
     """By an old page, again and again: it is kept, and never counts."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assignment = Assignment.objects.select_related("annotator__user").get(annotator=ben)
     for _ in range(2):
         assert submit(assignment, 0).judgment.state == JudgmentState.SURPLUS
@@ -245,7 +245,7 @@ def test_the_same_answer_sent_again_is_the_one_taken_back(lead: User, tmp_path: 
     (held,) = claim(campaign, ben)
     key = uuid.uuid4()
     first = submit(held, 1, client_key=key)
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     again = submit(held, 1, client_key=key)
     assert (again.created, again.judgment.pk) == (False, first.judgment.pk)
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
@@ -257,7 +257,7 @@ def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
     for held in claim(campaign, ben):
         submit(held, 1)
     assert Membership.objects.get(annotator=ben).judged == 2
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert Membership.objects.get(annotator=ben).judged == 0
     assert len(claim(campaign, ben)) == 2
 
@@ -268,10 +268,10 @@ def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
 def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     before = row_counts()
     with pytest.raises(Conflict) as refused:
-        reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert str(refused.value) == "Nothing that this person judged counts here."
     assert row_counts() == before
 
@@ -279,7 +279,7 @@ def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
 def test_what_is_asked_for_is_done_once(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
-    asked = ask_withdrawal(campaign=campaign, annotator=ben, by=lead)
+    asked = request_withdrawal(campaign=campaign, annotator=ben, by=lead)
     assert (asked.judgments, asked.done_at) == (0, None)
     assert {state for _, _, state, _ in log(campaign, ben)} == {"live"}
     first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get(), by=OPERATOR)
@@ -294,12 +294,12 @@ def test_who_may_not(lead: User, tmp_path: Path) -> None:
     before = tasks(campaign)
     rosa = make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR)
     with pytest.raises(NotPermitted):
-        reopen_judgments(campaign=campaign, annotator=ben, by=rosa)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=rosa)
     with pytest.raises(InvalidInput):
-        reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
     imported = bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
     with pytest.raises(Conflict):
-        reopen_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
+        withdraw_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
     assert tasks(campaign) == before
     assert Withdrawal.objects.count() == 0
 
@@ -308,7 +308,7 @@ def test_also_of_a_closed_campaign(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
 
 
@@ -316,7 +316,7 @@ def test_also_of_a_closed_campaign(lead: User, tmp_path: Path) -> None:
 def test_erasing_either_person_empties_the_reason(who: str, lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
     forget_person(person=User.objects.get(username=who))
     assert Withdrawal.objects.get().reason == ""
 
@@ -371,7 +371,7 @@ def test_equal_to_settling_one_by_one(
         bad = people[0]
         if Judgment.objects.filter(annotator=bad, state=JudgmentState.LIVE).exists():
             expected = one_by_one(campaign, bad)
-            reopen_judgments(campaign=campaign, annotator=bad, by=lead)
+            withdraw_judgments(campaign=campaign, annotator=bad, by=lead)
             assert tasks(campaign) == expected
         transaction.set_rollback(True)
 
@@ -399,7 +399,7 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
             for assignment in held:
                 submit(assignment, 1)
         with CaptureQueriesContext(connection) as queries:
-            reopen_judgments(campaign=campaign, annotator=person, by=lead)
+            withdraw_judgments(campaign=campaign, annotator=person, by=lead)
         return len(queries)
 
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
@@ -427,7 +427,7 @@ def test_while_others_answer(tmp_path: Path) -> None:
     assert (len(bens), len(annas)) == (12, 12)
 
     at_once(
-        lambda: reopen_judgments(campaign=campaign, annotator=ben, by=lead),
+        lambda: withdraw_judgments(campaign=campaign, annotator=ben, by=lead),
         lambda: [submit(held, 1) for held in annas],
         lambda: [submit(held, 0) for held in bens],
     )
@@ -447,7 +447,7 @@ def test_twice_at_once_is_done_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=3)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})
 
-    asked = [ask_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
+    asked = [request_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
     at_once(
         *(
             lambda one=one: carry_out_withdrawal(withdrawal=one, by=OPERATOR)

@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Annotator, Campaign, JudgmentTask, Membership, ReviewComment
-from annotation.services import Policy, choose_members, escalate_task, open_campaign
+from annotation.services import Policy, add_members, escalate_task, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests.annotation.pages import client_of, queries_of, read
@@ -329,7 +329,7 @@ def test_campaigns_for_chosen_people_are_shown_to_them(
     )
     client = client_of(anna.user)
     assert "Only some" not in read(client, "/")
-    choose_members(campaign=campaign, annotators=[anna], by=make_user("lea", Role.LEAD))
+    add_members(campaign=campaign, annotators=[anna], by=make_user("lea", Role.LEAD))
     assert "Start judging Only some" in read(client, "/")
 
 

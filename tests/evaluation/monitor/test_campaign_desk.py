@@ -29,8 +29,8 @@ from annotation.services import (
     join_campaign,
     pause_member,
     release_assignments,
-    reopen_judgments,
     retire_gold,
+    withdraw_judgments,
 )
 from config.accounts.models import User
 from config.accounts.roles import Role
@@ -216,7 +216,7 @@ def test_what_does_not_stand_is_not_counted(campaign: Campaign, lead: User) -> N
     label(campaign, "ben", {"v2": 0})
     submit(held, 0)
     submit(held, 1)
-    reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     after = measure_campaign(campaign)
     assert (before["answers"], before["labels"]) == (6, 6)
     # Dora's correction; of ben nothing is left.
@@ -468,7 +468,7 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
     user.save()
     membership = Membership.objects.get(annotator=person("ben"))
     pause_member(membership=membership, reason="+1, say", by=lead)
-    reopen_judgments(campaign=campaign, annotator=person("cara"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("cara"), by=lead)
     answer = desk.get(f"/campaigns/{campaign.pk}/people/csv/")
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
     assert set(rows) == {"anna", "'=HYPERLINK(1)", "cara"}

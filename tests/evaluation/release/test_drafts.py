@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from annotation.services import escalate_task
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
@@ -130,7 +130,7 @@ def test_judgments_of_others_are_not_looked_through(benchmark: Benchmark, tmp_pa
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
     with CaptureQueriesContext(connection) as asked:
-        assert labels_moment(other) == [0, 0, 0, 0, 0, 0]
+        assert labels_fingerprint(other).as_list() == [0, 0, 0, 0, 0, 0]
     assert not [one for one in asked if 'FROM "annotation_judgment"' in one["sql"]]
 
 
@@ -146,23 +146,26 @@ def test_a_label_that_its_annotator_takes_back_changes_the_moment(tmp_path: Path
     held = claim(campaign, anna)
     for assignment in held:
         submit(assignment, 1)
-    before, made = labels_moment(campaign.benchmark), make_draft(benchmark=campaign.benchmark)
+    before, made = (
+        labels_fingerprint(campaign.benchmark).as_list(),
+        make_draft(benchmark=campaign.benchmark),
+    )
     escalate_task(assignment_id=held[0].pk, annotator=anna, kind=EscalationKind.UNSURE)
-    assert labels_moment(campaign.benchmark) != before
+    assert labels_fingerprint(campaign.benchmark).as_list() != before
     assert make_draft(benchmark=campaign.benchmark).n_pairs == made.n_pairs - 1
 
 
 def test_whatever_changes_labels_changes_their_moment(benchmark: Benchmark, tmp_path: Path) -> None:
     campaign, lead = Campaign.objects.get(), make_user("lea", Role.LEAD)
-    moments = [labels_moment(benchmark)]
+    moments = [labels_fingerprint(benchmark).as_list()]
     label_more(tmp_path, benchmark)
-    moments.append(labels_moment(benchmark))
+    moments.append(labels_fingerprint(benchmark).as_list())
     Adjudication.objects.create(task=JudgmentTask.objects.first(), lead=lead, label=1)
-    moments.append(labels_moment(benchmark))
+    moments.append(labels_fingerprint(benchmark).as_list())
     annotator = Annotator.objects.first()
     assert annotator is not None
     Withdrawal.objects.create(campaign=campaign, annotator=annotator, lead=lead, judgments=3)
-    moments.append(labels_moment(benchmark))
+    moments.append(labels_fingerprint(benchmark).as_list())
     assert len({tuple(moment) for moment in moments}) == 4
 
 

@@ -26,7 +26,7 @@ from annotation.services import (
     open_campaign,
     release_assignments,
     set_campaign_state,
-    settle_lately_closed,
+    update_recently_closed,
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -204,9 +204,9 @@ def test_an_answer_on_its_way_while_a_campaign_closes_is_settled(
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
     # As an answer leaves the task that saw the campaign open.
     campaign.tasks.update(state=TaskState.OPEN, label=None, seats_open=1)
-    assert settle_lately_closed() == 1
+    assert update_recently_closed() == 1
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
-    assert settle_lately_closed() == 0
+    assert update_recently_closed() == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -231,7 +231,7 @@ def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_pa
     late.join()
     campaign.refresh_from_db()
     counts_everywhere(campaign)
-    settle_lately_closed()
+    update_recently_closed()
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
 
 
