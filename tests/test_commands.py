@@ -243,7 +243,7 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     gold = write_gold(folder / "gold.csv", [("c0", "v0", 1, "it is there"), ("c1", "v0", 0, "")])
     told = ("import_gold", "tiny", gold, "--use", "training")
     assert manage(*told) == {"gold": 2, "use": "training"}
-    said = f"CommandError: {gold}, line 2: the pair is gold already (training)\n"
+    said = f"CommandError: {gold}, line 2: the pair is a gold item already (training)\n"
     assert fail(*told) == said
     assert fail("import_gold", "tiny", gold, "--use", "control") == said
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")

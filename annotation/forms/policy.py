@@ -56,8 +56,7 @@ class PolicyForm(forms.Form):
     gate_last = number_field(
         "Out of the last N training answers",
         0,
-        help_text="For example, 18 of the last 20. 0: no training is needed. A lead can also admit an "
-        "annotator.",
+        help_text="For example, 18 of the last 20. 0: no training. A lead can admit an annotator.",
     )
     gold_percent = percent_field(
         "Control pairs among assigned pairs (%)",

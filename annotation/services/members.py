@@ -151,7 +151,7 @@ def pause_member(*, membership: Membership, reason: str, by: User) -> Membership
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
     if not 0 < len(reason) <= REASON_LENGTH:
-        raise InvalidInput(f"the reason must have 1 to {REASON_LENGTH:,} characters")
+        raise InvalidInput(f"The reason must have 1 to {REASON_LENGTH:,} characters.")
     if not _pause(membership, reason):
         raise Conflict("This annotator is paused already, with another reason. Resume them first.")
     _note(membership, PAUSED, by)

@@ -226,9 +226,9 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"high_0": "j"}, "J is chosen twice."),
-        ({"high_0": "Enter"}, "Tab, Enter and Escape do the same on every page."),
-        ({"high_1": "5"}, "Digits mark parts of captions and give the steps of longer scales."),
+        ({"high_0": "j"}, "J is used twice."),
+        ({"high_0": "Enter"}, "Tab, Enter and Escape have a fixed meaning on every page."),
+        ({"high_1": "5"}, "Digits mark elements of captions and answer on longer scales."),
         ({"high_0": "abc"}, "abc is no key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],

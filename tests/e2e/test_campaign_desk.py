@@ -83,13 +83,13 @@ def test_a_lead_steers(
     page.locator("summary", has_text="Resume").click()
     page.get_by_text("control pairs so far are forgiven").wait_for()
     page.get_by_role("button", name="Resume now").click()
-    page.get_by_text("They may go on in First").wait_for()
+    page.get_by_text("The annotator may judge in First").wait_for()
 
     follow(page.get_by_role("link", name="Take back answers"))
     is_sound(page)
     page.get_by_text("2 pairs are concerned").wait_for()
     page.get_by_label("Why").fill("guesses")
-    page.get_by_role("button", name="Take them back").click()
+    page.get_by_role("button", name="Withdraw judgments").click()
     page.wait_for_url("**/jobs/**")
     run_job(Job.objects.get().pk)
     page.get_by_text("2 answers of").wait_for()
@@ -98,17 +98,17 @@ def test_a_lead_steers(
 
     follow(page.get_by_role("link", name="Change"))
     is_sound(page)
-    page.get_by_label("Those whom a lead lets in").check()
+    page.get_by_label("Only annotators that a lead adds").check()
     page.get_by_text("Training before").click()
     page.get_by_label("Let in who has so many right").fill("5")
-    follow(page.get_by_role("button", name="Change it"))
+    follow(page.get_by_role("button", name="Save changes"))
     # The browser does not know that five of none is too much.
     page.get_by_role("link", name="Let in who has so many right").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)
     page.get_by_label("of the last so many answers in training").fill("6")
-    page.get_by_role("button", name="Change it").click()
-    page.get_by_text("The changes hold from now on.").wait_for()
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_text("The changes are saved and apply from now on.").wait_for()
     assert CampaignChange.objects.latest("pk").changes == {
         "joining": ["everybody", "chosen"],
         "gate_share": [0.0, 0.8333],

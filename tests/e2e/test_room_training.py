@@ -56,7 +56,7 @@ def test_training_opens_the_gate(
     page.goto(f"/campaigns/{gated.pk}/judge/")
     rooms.until(page, "empty")
     assert page.inner_text("[data-part=refusal]") == (
-        "First train: this campaign opens once 2 of your last 3 answers in training are right."
+        "Train first. This campaign opens when 2 of your last 3 training answers are correct."
     )
     is_sound(page)
     follow(page.get_by_role("link", name="Go to the training"))

@@ -59,7 +59,7 @@ def test_a_newcomer_trains_and_judges(
     page = rooms.sign_in(new_page().context, live_server.url, nora)
 
     page.goto("/")
-    page.get_by_text("It opens after training, which a lead has not opened.").wait_for()
+    page.get_by_text("It opens after training, which is not available yet.").wait_for()
     lead.goto(TRAINING)
     is_sound(lead)
     lead.get_by_role("button", name="Open training").click()
@@ -140,11 +140,11 @@ def test_a_lead_looks_through_the_answers_by_key(
     assert (comment.judgment, comment.text) == (third, "Look at the left edge.")
 
     page.get_by_role("button", name="Let in to Round 1").click()
-    page.get_by_text("They may judge in Round 1.").wait_for()
+    page.get_by_text("The annotator is admitted to Round 1.").wait_for()
     page.get_by_text("Pause in Round 1").click()
     page.get_by_label("Why? They read it.").fill("Please call me.")
     page.get_by_role("button", name="Pause", exact=True).click()
-    page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
+    page.get_by_text("The annotator is paused in Round 1 and sees your reason there.").wait_for()
     page.wait_for_load_state()
     is_sound(page)
     assert Membership.objects.get(campaign=campaign).reason == "Please call me."

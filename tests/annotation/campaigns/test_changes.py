@@ -198,7 +198,7 @@ def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Cli
     refused = desk.post(address, FORM | {"gold_percent": "2"})
     assert refused.status_code == 422
     assert refused.context["form"].errors == {
-        "gold_percent": ["Tiny has no control pairs to mix in; bring some first."]
+        "gold_percent": ["Tiny has no control pairs; import gold for control first."]
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]
@@ -245,13 +245,16 @@ OPENING = FORM | {
     ("given", "errors"),
     [
         ({}, {}),
-        ({"relevant_from": "5"}, {"relevant_from": ["There are 4 steps: 2 to 4."]}),
+        (
+            {"relevant_from": "5"},
+            {"relevant_from": ["The scale has 4 steps, so this must be 2 to 4."]},
+        ),
         ({"steps": " \n"}, {"steps": ["Name 2 to 9 steps, one a line."]}),
         ({"steps": " ", "scale": "binary"}, {}),
         ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
         (
             {"labels_each": "3"},
-            {"labels_max": ["Pairs with one label more get 4, which is above the maximum of 3."]},
+            {"labels_max": ["Pairs with an extra label get 4, which is above the maximum of 3."]},
         ),
         ({"labels_each": "3", "double_percent": "0"}, {}),
     ],
@@ -287,7 +290,7 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
     address = f"/campaigns/{campaign.pk}/members/"
     nobody = desk.get(address)
     assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
-    assert "Every annotator of the benchmark may judge" in nobody.content.decode()
+    assert "All annotators of the benchmark may judge" in nobody.content.decode()
     change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
 
     shown = desk.get(address).context["form"].fields["people"].choices

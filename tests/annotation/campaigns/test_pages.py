@@ -138,8 +138,8 @@ def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
         ("scale", "stars", "Select a valid choice. stars is not one of the available choices."),
         ("labels_each", "0", "Ensure this value is greater than or equal to 1."),
         ("ceiling_percent", "0", "Ensure this value is greater than or equal to 0.01."),
-        ("gate_right", "1", "More than are looked at."),
-        ("bar_right", "11", "More than are looked at."),
+        ("gate_right", "1", "The minimum must not exceed the number of answers."),
+        ("bar_right", "11", "The minimum must not exceed the number of answers."),
         ("priority", "", "This field is required."),
     ],
 )
@@ -162,10 +162,16 @@ def test_opening_with_an_error(
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"labels_each": "4"}, "A pair gets 1 to 99 labels, and at most as many as the maximum"),
-        ({"scale": "graded", "steps": "one"}, "A scale has 2 to 9 steps, not 1."),
+        (
+            {"labels_each": "4"},
+            "The labels per pair must be 1 to 99 and must not exceed the maximum",
+        ),
+        ({"scale": "graded", "steps": "one"}, "A scale must have 2 to 9 steps, not 1."),
         ({"scale": "graded", "steps": "a\nA"}, "Two steps of the scale have the same name."),
-        ({"scale": "graded", "relevant_from": "5"}, "There are 4 steps: 2 to 4."),
+        (
+            {"scale": "graded", "relevant_from": "5"},
+            "The scale has 4 steps, so this must be 2 to 4.",
+        ),
     ],
 )
 def test_a_policy_that_cannot_be_followed(

@@ -1,4 +1,4 @@
-"""The gate after training and the bar for gold."""
+"""Requirements on answers to training items and control pairs."""
 
 from __future__ import annotations
 

@@ -70,14 +70,17 @@ def test_what_editors_write_is_accepted(tmp_path: Path, content: bytes) -> None:
             "the caption key 'q 0' has a blank, which separates columns in a TREC file",
         ),
         ("q0,v0,1", "3 columns where the header has 4"),
-        ("q0,v1,1,other words", "the pair is in line 2 already"),
+        ("q0,v1,1,other words", "the pair is already in line 2"),
         ("q0,v0,1,  ", "the explanation is empty"),
         (
             f"q0,v0,1,{'x' * (EXPLANATION_LENGTH + 1)}",
             "the explanation has 2,001 characters, 2,000 are allowed",
         ),
         *[
-            (f"q0,v0,{label},", f"the label {label!r} is none of 1, 0, relevant, irrelevant")
+            (
+                f"q0,v0,{label},",
+                f"the label must be one of 1, 0, relevant, irrelevant, not {label!r}",
+            )
             for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT", "true")
         ],
     ],
@@ -92,7 +95,7 @@ def test_bad_row_is_refused(tmp_path: Path, row: str, reason: str) -> None:
     ("content", "message"),
     [
         (b"", "g.csv: the file is empty"),
-        (HEADER.encode(), "g.csv, line 1: there is a header but no item"),
+        (HEADER.encode(), "g.csv, line 1: the file has a header but no items"),
         (b"caption_id,label\n", "g.csv, line 1: the header has no column 'video_id'"),
         (HEADER.encode("utf-16"), "g.csv, line 1: the text is UTF-16; save it as UTF-8"),
         (

@@ -75,10 +75,10 @@ def test_no_key_does_two_things() -> None:
     assert len(used) == len(set(used))
     assert keys_problems(USUAL) == {}
     assert keys_problems({**USUAL, "undo": ("j",)}) == {
-        "low": "J is chosen twice.",
-        "undo": "J is chosen twice.",
+        "low": "J is used twice.",
+        "undo": "J is used twice.",
     }
-    assert keys_problems({"undo": ("z", "z")}) == {"undo": "Z is chosen twice."}
+    assert keys_problems({"undo": ("z", "z")}) == {"undo": "Z is used twice."}
     assert list(keys_problems({**USUAL, "undo": ("1",), "sheet": ("Tab",)})) == ["undo", "sheet"]
 
 

@@ -89,7 +89,7 @@ def test_what_is_gold_is_refused_whatever_for(
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use, source="gold.csv")
-    assert str(refused.value) == "gold.csv, line 3: the pair is gold already (training)"
+    assert str(refused.value) == "gold.csv, line 3: the pair is a gold item already (training)"
     assert row_counts() == before
     with pytest.raises(Conflict):
         add_gold(
@@ -132,7 +132,7 @@ def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
             return str(refused)
 
     said = sorted(at_once(bring, bring), key=str)
-    assert said == [4, "gold.csv, line 2: the pair is gold already (training)"]
+    assert said == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
     assert GoldItem.objects.count() == 4
 
 

@@ -135,7 +135,7 @@ def test_none_is_handed_out_where_none_is_asked_for(db: None, tmp_path: Path) ->
 def test_a_campaign_without_control_pairs_cannot_mix_them_in(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=0, gold_share=0.1)
-    assert str(refused.value) == "tiny has no control pairs to mix in; bring some first"
+    assert str(refused.value) == "tiny has no control pairs; import gold for control first"
     assert Campaign.objects.count() == 0
 
 

@@ -64,10 +64,12 @@ def test_the_list_of_gold(
         *[(0, "–")] * 4,
     ]
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")
-    assert "caption 0 not relevant <i>hidden</i> Mixed into campaigns 0 –" in words
+    assert "caption 0 not relevant <i>hidden</i> Control 0 –" in words
     assert len(lead.get("/benchmarks/tiny/gold/?q=hidden").context["rows"]) == 1
-    assert "Nothing is called so." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
-    assert "There is none of this kind." in read(lead, "/benchmarks/tiny/gold/?kind=retired")
+    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
+    assert "There are no gold items of this kind." in read(
+        lead, "/benchmarks/tiny/gold/?kind=retired"
+    )
 
 
 def test_an_empty_list_of_gold(db: None, tmp_path: Path, lead: Client) -> None:
@@ -100,7 +102,7 @@ def test_an_item_is_explained_retired_and_handed_out_again(
     lead.post(address, {"action": "retire"})
     item.refresh_from_db()
     assert item.retired_at is not None
-    assert "Nobody is handed it since" in read(lead, address)
+    assert "This item was retired on" in read(lead, address)
     assert "The item is retired, and the answer does not count." in read(lead, person_page(anna))
     lead.post(address, {"action": "restore"})
     item.refresh_from_db()
@@ -142,7 +144,7 @@ def test_gold_comes_by_upload(training: Campaign, lead: Client) -> None:
     job = upload(lead, b"caption_id,video_id,label\nc1,v1,1\nc0,v1,0\n", use="training")
     assert (job.state, job.error) == (
         JobState.FAILED,
-        "gold.csv, line 3: the pair is gold already (mixed into campaigns)",
+        "gold.csv, line 3: the pair is a gold item already (mixed into campaigns)",
     )
     assert GoldItem.objects.count() == before + 1
 

@@ -183,7 +183,7 @@ def test_the_same_answer_again_is_the_same_judgment(db: None, tmp_path: Path) ->
         with pytest.raises(Conflict):
             submit(assignment, label, client_key=key)
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "live")]
-    # Corrected since, it still answers what it answered then.
+    # Corrected later, it still answers what it answered then.
     submit(held, 0)
     assert submit(held, 1, client_key=key).judgment == first.judgment
     assert [row.label for row in Judgment.objects.filter(state="live")] == [0]

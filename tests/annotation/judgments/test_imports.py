@@ -183,7 +183,7 @@ def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -
         (("c0", "v9", "a", 1), "unknown video 'v9'"),
         (("c9", "v0", "a", 1), "unknown caption 'c9'"),
         (("c0", "v0", "", 1), "the annotator is empty"),
-        (("c0", "v0", "a", 2), "the label '2' is none of 0, 1, irrelevant, relevant"),
+        (("c0", "v0", "a", 2), "the label must be one of 0, 1, irrelevant, relevant, not '2'"),
         (("c0", "v0", "Zoë", 0), "annotator 'Zoë' already judged this pair in line 6"),
     ],
 )

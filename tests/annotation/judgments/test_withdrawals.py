@@ -272,7 +272,7 @@ def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
     before = row_counts()
     with pytest.raises(Conflict) as refused:
         withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
-    assert str(refused.value) == "Nothing that this person judged counts here."
+    assert str(refused.value) == "This annotator has no counted judgments here."
     assert row_counts() == before
 
 

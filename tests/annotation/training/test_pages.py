@@ -223,7 +223,9 @@ def test_letting_in_pausing_resuming(
     assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
     assert "Round 1 Open to them let in by lena now · 0 judged" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": " "})
-    assert "Nothing was changed: the person is told why" in read(lead, person_page(anna))
+    assert "Nothing was changed. The reason must have 1 to 1,000 characters." in read(
+        lead, person_page(anna)
+    )
     lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
     words = read(lead, person_page(anna))
     assert "Round 1 Paused let in by lena now · 0 judged Please <b>call</b> me." in words
@@ -281,7 +283,7 @@ def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annota
     assert (
         "0 of 6 Round 1 opens with 2 right among your last 3 answers. Train tiny training" in page
     )
-    assert "Train first: it opens with 2 right among your last 3 answers." in page
+    assert "Train first. It opens when 2 of your last 3 training answers are correct." in page
     assert "Start judging" not in page
 
     train(training, anna, "rw")
@@ -311,7 +313,7 @@ def test_a_gate_without_training_and_a_pause_are_told(
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")
     page = read(client_of(anna.user), "/")
-    assert "It opens after training, which a lead has not opened." in page
+    assert "It opens after training, which is not available yet." in page
     address = f"/campaigns/{gated.pk}/members/{anna.pk}/"
     lead.post(address, {"action": "let-in"})
     lead.post(address, {"action": "pause", "reason": "Let us <i>talk</i>."})

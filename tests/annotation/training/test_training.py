@@ -78,9 +78,7 @@ def anna(db: None) -> Annotator:
     return make_annotator("anna")
 
 
-FIRST_TRAIN = (
-    "First train: this campaign opens once 2 of your last 3 answers in training are right."
-)
+FIRST_TRAIN = "Train first. This campaign opens when 2 of your last 3 training answers are correct."
 
 
 def is_let_in(campaign: Campaign, annotator: Annotator) -> bool:
@@ -233,7 +231,10 @@ def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lea
     campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     with pytest.raises(NotPermitted) as refused:
         claim(campaign, anna)
-    assert str(refused.value) == "A lead chooses who judges here, and has not chosen you yet."
+    assert (
+        str(refused.value)
+        == "Only annotators that a lead adds may judge here, and you have not been added yet."
+    )
     assert accesses_for(anna, [campaign]) == accesses_for(None, [campaign]) == []
     assert add_members(campaign=campaign, annotators=[anna], by=lead) == 1
     assert add_members(campaign=campaign, annotators=[anna], by=lead) == 0

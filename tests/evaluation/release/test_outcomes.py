@@ -537,7 +537,7 @@ def test_a_rule_that_cannot_change_is_refused_on_its_page(
     refused = client.post("/benchmarks/equal/equal-captions/", {"rule": "off"})
     assert refused.status_code == 409
     assert refused.context["form"].non_field_errors() == [
-        "The rule cannot change any more, because equal captions share tasks of a campaign."
+        "The rule can no longer change, because equal captions share tasks of a campaign."
     ]
     equal.refresh_from_db()
     assert equal.equal_texts == EqualTexts.FOLDED
