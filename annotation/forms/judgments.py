@@ -13,7 +13,7 @@ class WithdrawForm(forms.Form):
     """The judgments to withdraw, and the reason."""
 
     since = forms.DateTimeField(
-        label="Only since (UTC)",
+        label="Judgments since (UTC)",
         required=False,
         help_text="Empty: all judgments.",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),

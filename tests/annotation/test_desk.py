@@ -1,4 +1,4 @@
-"""The lead's desk: conflicts, escalated pairs and videos that cannot play."""
+"""The desk: conflicts, escalated pairs and videos that cannot play."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def desk(client: Client, lead: User) -> Client:
     return client
 
 
-def hand_on(
+def escalate(
     campaign: Campaign,
     annotator: Annotator,
     video: str,
@@ -68,7 +68,7 @@ def hand_on(
 
 
 def label(campaign: Campaign, annotator: Annotator, video: str, *labels: int) -> None:
-    """One answer, or one and its corrections; other pairs are given back."""
+    """Submit an answer and its corrections, and release the other pairs."""
     held = next(held for held in claim(campaign, annotator) if key_of(held.task) == video)
     for value in labels:
         submit(held, value)
@@ -89,7 +89,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int, int]:
 
 
 def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
-    """Different labels of as many people; the scale is graded and every pair is planned twice."""
+    """Create a conflict: each label comes from another annotator, and two are planned."""
     for value in labels:
         label(campaign, make_annotator(f"rater-{video}-{value}"), video, value)
     return task_of(campaign, video)
@@ -102,12 +102,12 @@ def graded(db: None, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def three_kinds(graded: Campaign) -> list[JudgmentTask]:
-    """In the order in which they came to the desk: unplayable, in conflict, escalated."""
+    """An unplayable, a conflicted and an escalated task, in order of arrival at the desk."""
     anna = make_annotator("anna")
     return [
-        hand_on(graded, anna, "v2", CANNOT_PLAY, "a black screen"),
+        escalate(graded, anna, "v2", CANNOT_PLAY, "a black screen"),
         conflict(graded, "v0", 0, 3),
-        hand_on(graded, anna, "v1", UNSURE, "Is a <b>fox</b> a dog?"),
+        escalate(graded, anna, "v1", UNSURE, "Is a <b>fox</b> a dog?"),
     ]
 
 
@@ -121,7 +121,7 @@ def test_reopened_pair_goes_to_others_and_keeps_its_labels(
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
     label(campaign, anna, "v0", 1)
-    task = hand_on(campaign, ben, "v0", kind)
+    task = escalate(campaign, ben, "v0", kind)
     assert state_of(task) in {
         ("escalated", None, 2, 1, 0),
         ("unplayable", None, 2, 1, 0),
@@ -161,20 +161,20 @@ def test_a_lease_that_is_still_held_keeps_its_seat(lead: User, tmp_path: Path) -
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (bens,) = claim(campaign, ben)
-    task = hand_on(campaign, anna, "v0")
+    task = escalate(campaign, anna, "v0")
     reopen_task(task=task, by=lead)
     assert state_of(task) == ("open", None, 2, 0, 1)
     assert submit(bens, 0).judgment.state == "live"
     assert state_of(task) == ("open", None, 2, 1, 1)
 
 
-def test_a_disagreement_that_was_handed_on_asks_for_its_third_label(
+def test_a_disagreement_that_was_escalated_asks_for_its_third_label(
     lead: User, tmp_path: Path
 ) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     label(campaign, make_annotator("anna"), "v0", 0)
     label(campaign, make_annotator("ben"), "v0", 1)
-    task = hand_on(campaign, make_annotator("cara"), "v0")
+    task = escalate(campaign, make_annotator("cara"), "v0")
     assert state_of(task) == ("escalated", None, 3, 2, 0)
     reopen_task(task=task, by=lead)
     assert state_of(task) == ("open", None, 3, 2, 1)
@@ -260,7 +260,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
     lena, lars = make_user("lena", Role.LEAD), make_user("lars", Role.LEAD)
     anna = make_annotator("anna")
     for number in range(5):
-        task = hand_on(campaign, anna, f"v{number}")
+        task = escalate(campaign, anna, f"v{number}")
         outcomes = at_once(
             lambda task=task: outcome_of(lambda: adjudicate_task(task=task, label=1, by=lena)),
             lambda task=task: outcome_of(lambda: adjudicate_task(task=task, label=2, by=lars)),
@@ -268,7 +268,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
         assert sorted(outcomes) == ["conflict", "done"]
         ruling = Adjudication.objects.get(task=task)
         assert state_of(task) == ("adjudicated", ruling.label, 2, 0, 0)
-    task = hand_on(campaign, anna, "v5", CANNOT_PLAY)
+    task = escalate(campaign, anna, "v5", CANNOT_PLAY)
     outcomes = at_once(
         lambda: outcome_of(lambda: exclude_task(task=task, by=lena)),
         lambda: outcome_of(lambda: reopen_task(task=task, by=lars)),
@@ -281,7 +281,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
 def test_the_constraint_answers_where_the_lock_did_not(
     three_kinds: list[JudgmentTask], lead: User
 ) -> None:
-    """As on a database without row locks, where another's ruling came after our look."""
+    """Simulate a database without row locks, where another ruling arrives after the check."""
     conflicted = three_kinds[1]
     Adjudication.objects.create(task=conflicted, lead=lead, label=1)
     with pytest.raises(Conflict) as refused:
@@ -317,7 +317,7 @@ def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> N
     zoe, anna, ben = map(make_annotator, ("zoe", "anna", "ben"))
     label(graded, zoe, "v0", 0)
     label(graded, anna, "v0", 2, 1)
-    hand_on(graded, ben, "v0", UNSURE, "too dark")
+    escalate(graded, ben, "v0", UNSURE, "too dark")
 
     case = get_desk_case(task_of(graded).pk)
 
@@ -495,7 +495,7 @@ def test_who_does_not_lead_sees_no_link(graded: Campaign, client: Client) -> Non
 def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
     campaign = make_campaign(tmp_path, videos=2, double_share=1, scale=Scale.GRADED)
     label(campaign, make_annotator("anna"), "v0", 1)
-    one = hand_on(campaign, make_annotator("ben"), "v0")
+    one = escalate(campaign, make_annotator("ben"), "v0")
     three = conflict(campaign, "v1", 0, 1, 3)
     asked = []
     for task, labels in ((one, 1), (three, 3)):

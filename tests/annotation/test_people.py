@@ -1,4 +1,4 @@
-"""The pages about people: what is counted of them, and what sending a form twice does."""
+"""The pages about people: the counts, and forms that are sent twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ada(client: Client, db: None) -> Client:
 
 
 def test_judged_is_the_same_number_everywhere(ada: Client, tmp_path: Path) -> None:
-    """Pairs alone, as among the people of the campaign; answers to gold are told beside them."""
+    """Only pairs are counted, as in the campaign's table. Answers to gold are a separate column."""
     campaign = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1
     )
@@ -44,7 +44,7 @@ def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
     address = "/people/invitations/new/"
     once = ada.get(address).context["once"]
     given = {"role": "annotator", "scope": "*", "days": "7", "once": once}
-    assert "The link is made" in ada.post(address, given).content.decode()
+    assert "The invitation link is ready" in ada.post(address, given).content.decode()
     again = ada.post(address, given)
     assert (again["Location"], Invitation.objects.count()) == ("/people/invitations/", 1)
     assert "is not shown again" in ada.get(again["Location"]).content.decode()

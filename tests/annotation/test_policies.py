@@ -20,6 +20,8 @@ from annotation.services import (
 )
 from config.accounts.actors import OPERATOR, Actor
 from config.accounts.roles import Role
+from config.jobs.models import Job
+from config.jobs.services import run_job
 from config.shared.errors import NotPermitted
 from pooling.models import Benchmark
 from pooling.services import build_pool
@@ -107,4 +109,5 @@ def test_a_campaign_opened_from_the_page_belongs_to_the_lead(benchmark: Benchmar
     }
     answer = client_of(lead).post(f"/benchmarks/{benchmark.key}/campaigns/new/", form)
     assert answer.status_code == 302
+    run_job(Job.objects.get().pk)
     assert Campaign.objects.get().created_by == lead

@@ -29,7 +29,7 @@ from config.accounts.roles import Role
 from config.shared.errors import Conflict, NotPermitted
 from evaluation.release.services import publish_label_set
 from tests.annotation.pages import client_of, read
-from tests.annotation.test_desk import conflict, hand_on, state_of
+from tests.annotation.test_desk import conflict, escalate, state_of
 from tests.factories import make_annotator, make_campaign, make_user
 
 
@@ -73,7 +73,7 @@ def test_an_undone_conflict_is_in_conflict_again_and_can_be_ruled_on_again(
 
 
 def test_an_undone_escalation_is_escalated_again(campaign: Campaign, lead: User) -> None:
-    task = hand_on(campaign, make_annotator("anna"), "v1", EscalationKind.UNSURE, "a fox?")
+    task = escalate(campaign, make_annotator("anna"), "v1", EscalationKind.UNSURE, "a fox?")
     undo_ruling(ruling=adjudicate_task(task=task, label=3, by=lead), by=lead)
     assert state_of(task) == ("escalated", None, 2, 0, 0)
 
@@ -134,7 +134,7 @@ def test_rulings_are_listed_by_lead_and_downloaded(
     campaign: Campaign, conflicted: JudgmentTask, lead: User
 ) -> None:
     lars = make_user("lars", Role.LEAD)
-    escalated = hand_on(campaign, make_annotator("anna"), "v1", EscalationKind.UNSURE, "a fox?")
+    escalated = escalate(campaign, make_annotator("anna"), "v1", EscalationKind.UNSURE, "a fox?")
     undo_ruling(ruling=adjudicate_task(task=conflicted, label=2, by=lead, reason="=1"), by=lars)
     adjudicate_task(task=escalated, label=1, by=lars)
     client, here = client_of(lead), f"/campaigns/{campaign.pk}/desk/rulings/"

@@ -1,4 +1,4 @@
-"""Opening rounds of judging: which pairs, in which order, how many labels each."""
+"""Opening campaigns: their pairs, the order of pairs, and the number of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing a campaign that runs: its policy, who may judge in it, and what is noted of it."""
+"""Changing the policy and the members of a running campaign, and the record of changes."""
 
 from __future__ import annotations
 
@@ -179,9 +179,9 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
     form = desk.get(address).context["form"]
     changed |= {"after": str(CampaignChange.objects.get().pk)}
     assert {name: str(form[name].value()) for name in FORM} == changed
-    assert [(one.title, one.is_open) for one in form.fieldsets() if one.folded] == [
-        ("Training before", True),
-        ("Hidden controls", False),
+    assert [(one.title, one.is_open) for one in form.fieldsets() if one.is_collapsed] == [
+        ("Entry requirement", True),
+        ("Control pairs", False),
     ]
     # Sent again as it is shown, nothing is different: two of three is not 0.6667 of three.
     desk.post(address, changed)
@@ -210,14 +210,16 @@ def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Cli
 def test_a_form_from_before_a_change_changes_nothing(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
-    """Two tabs: what the first has changed is not put back by the second, which keeps what was
-    typed. What was done about a person, or the state, is no change of the policy."""
+    """A stale form changes nothing and keeps its input.
+
+    A change of a member or of the state is not a change of the policy.
+    """
     address = f"/campaigns/{campaign.pk}/policy/"
     claim(campaign, make_annotator("anna"))
     change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     stale = desk.post(address, FORM | {"gate_right": "2", "gate_last": "3"})
     assert stale.status_code == 422
-    assert "Somebody has changed the campaign since" in stale.content.decode()
+    assert "The campaign was changed after you opened this page." in stale.content.decode()
     assert stale.context["form"]["gate_last"].value() == "3"
     assert (stored(campaign)["joining"], stored(campaign)["gate_last"]) == ("chosen", 0)
 
@@ -266,7 +268,7 @@ def test_what_cannot_be_followed_is_said_beside_its_field(
 
 
 def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
-    """Its plan is refused today, and stays as it is."""
+    """A new campaign could not have this plan, but a running one keeps it."""
     Campaign.objects.update(labels_max=1)
     assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
 

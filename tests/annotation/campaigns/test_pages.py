@@ -1,4 +1,4 @@
-"""Opening, steering and describing campaigns."""
+"""The pages that open campaigns and change their state and policy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ USUAL = {
 
 @pytest.fixture
 def unjudged(campaign: Campaign) -> Campaign:
-    """Closed before anybody judged, so that its pairs can be opened again."""
+    """A campaign that was closed without judgments, so that its pairs can be opened again."""
     Campaign.objects.update(state=CampaignState.CLOSED)
     return campaign
 
@@ -185,18 +185,18 @@ def test_a_policy_that_cannot_be_followed(
 def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lead: Client) -> None:
     address = "/benchmarks/tiny/campaigns/new/"
     page = lead.get(address).content.decode()
-    assert "every pooled pair is in one already" in page
+    assert "All pooled pairs are in a campaign already." in page
     assert lead.post(address, USUAL).status_code == 422
     anna = factories.make_annotator("anna")
-    judged, handed_on, *_ = factories.claim(campaign, anna)
+    judged, escalated, *_ = factories.claim(campaign, anna)
     factories.submit(judged, 1)
-    services.escalate_task(assignment_id=handed_on.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    services.escalate_task(assignment_id=escalated.pk, annotator=anna, kind=EscalationKind.UNSURE)
     campaign.state = CampaignState.CLOSED
     campaign.save()
     left = campaign.n_tasks - 2
     assert f"<strong>{left}</strong> task" in lead.get(address).content.decode()
     second = services.open_campaign(benchmark=campaign.benchmark, by=OPERATOR)
-    taken = {judged.task.pair_id, handed_on.task.pair_id}
+    taken = {judged.task.pair_id, escalated.task.pair_id}
     assert second.n_tasks == left
     assert not second.tasks.filter(pair__in=taken).exists()
 

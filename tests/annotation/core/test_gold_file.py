@@ -1,4 +1,4 @@
-"""Gold as a file: what comes out, and every refusal with its line."""
+"""Files of gold items: the parsed values, and every error with its line."""
 
 from __future__ import annotations
 

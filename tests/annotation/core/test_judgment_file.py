@@ -1,4 +1,4 @@
-"""Judgments made elsewhere: what comes out, and every refusal with its line."""
+"""Files of judgments: the parsed values, and every error with its line."""
 
 from __future__ import annotations
 

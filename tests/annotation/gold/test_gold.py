@@ -1,4 +1,4 @@
-"""Gold items: brought in, explained, retired; and who may do so."""
+"""Importing, explaining and retiring gold items, and the rights to do so."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> No
 
 
 def items_of(campaign: Campaign) -> list[str]:
-    """Keys of the captions of the gold in a campaign."""
+    """Return the keys of the captions of a campaign's gold."""
     tasks = JudgmentTask.objects.filter(campaign=campaign, gold__isnull=False)
     return sorted(tasks.values_list("gold__query__key", flat=True))
 

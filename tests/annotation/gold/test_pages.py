@@ -1,4 +1,4 @@
-"""The lead's pages of gold."""
+"""The pages about gold."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_the_list_of_gold(
     ]
     rows = page.context["rows"]
     assert [(item.answered, percent) for item, percent in rows] == [
-        (1, "0 %"),
-        (1, "100 %"),
-        (1, "100 %"),
+        (1, "0.0 %"),
+        (1, "100.0 %"),
+        (1, "100.0 %"),
         *[(0, "–")] * 4,
     ]
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")
@@ -74,7 +74,7 @@ def test_the_list_of_gold(
 
 def test_an_empty_list_of_gold(db: None, tmp_path: Path, lead: Client) -> None:
     make_benchmark(tmp_path)
-    assert "There is no gold yet." in read(lead, "/benchmarks/tiny/gold/")
+    assert "There are no gold items yet." in read(lead, "/benchmarks/tiny/gold/")
 
 
 def test_queries_do_not_grow_with_gold(
@@ -95,7 +95,7 @@ def test_an_item_is_explained_retired_and_handed_out_again(
     (answer,) = train(training, anna, "w")
     item = GoldItem.objects.get(tasks=answer.task)
     address = f"/benchmarks/tiny/gold/{item.pk}/"
-    assert "Truth" in read(lead, address)
+    assert "Correct answer" in read(lead, address)
     lead.post(address, {"action": "explain", "explanation": " The dog is a <cat>. "})
     item.refresh_from_db()
     assert item.explanation == "The dog is a <cat>."
@@ -144,7 +144,7 @@ def test_gold_comes_by_upload(training: Campaign, lead: Client) -> None:
     job = upload(lead, b"caption_id,video_id,label\nc1,v1,1\nc0,v1,0\n", use="training")
     assert (job.state, job.error) == (
         JobState.FAILED,
-        "gold.csv, line 3: the pair is a gold item already (mixed into campaigns)",
+        "gold.csv, line 3: the pair is a gold item already (control)",
     )
     assert GoldItem.objects.count() == before + 1
 

@@ -1,4 +1,4 @@
-"""Judgments that were made elsewhere: stored as they are, whole or not at all, once."""
+"""Importing judgments: unchanged, completely or not at all, and only once."""
 
 from __future__ import annotations
 

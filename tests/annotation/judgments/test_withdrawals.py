@@ -1,4 +1,4 @@
-"""Taking back what a person has judged: what becomes of each kind of task, and of the person."""
+"""Withdrawing an annotator's judgments: the effects on each kind of task and on the annotator."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def lead(db: None) -> User:
 
 
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
-    """What one person answers; the rest of what they were handed goes back."""
+    """Answer some tasks of an annotator, and release the others."""
     found = Annotator.objects.filter(user__username=name).select_related("user").first()
     person = found or make_annotator(name)
     judge(campaign, person, labels)
@@ -74,7 +74,7 @@ def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
 
 
 def tasks(campaign: Campaign) -> dict[str, tuple[str, int | None, int, int, int]]:
-    """State, label, labels required and live, open seats, by the key of the video."""
+    """Return state, label, labels required and live, and open slots, by the key of the video."""
     rows = campaign.tasks.order_by("pk").values_list(
         "pair__video__key", "state", "label", "labels_required", "labels_live", "seats_open"
     )
@@ -91,7 +91,7 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 
 
 def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
-    """Ben's labels go: those he gave alone, with others, against others, and as the third."""
+    """Withdraw ben's labels: single ones, equal ones, different ones, and a third one."""
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
     alone, agree, differ, third, decided, ruled, handed_on, others = (f"v{n}" for n in range(8))
     label(campaign, "anna", {agree: 1, differ: 1, third: 1, decided: 0, ruled: 1, others: 0})
@@ -229,7 +229,7 @@ def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Pa
 
 
 def test_what_the_person_still_sends_is_surplus(lead: User, tmp_path: Path) -> None:
-    """By an old page, again and again: it is kept, and never counts."""
+    """An old page sends the answer repeatedly. It is stored and never counted."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
@@ -377,7 +377,7 @@ def test_equal_to_settling_one_by_one(
 
 
 def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """The tasks as `settle_task` leaves them; then all is as it was."""
+    """Return the tasks as `settle_task` changes them, and undo the change."""
     with transaction.atomic():
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
         for judgment in list(live):
@@ -416,7 +416,7 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_while_others_answer(tmp_path: Path) -> None:
-    """Ben's answers go while Anna, who holds the second slot, answers and Ben corrects himself."""
+    """Withdraw ben's answers while anna, who holds a second slot, answers and ben corrects one."""
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=2, videos=6, double_share=1)
     ben, anna = make_annotator("ben"), make_annotator("anna")

@@ -432,8 +432,8 @@ def test_who_trains(
         )
         for one in found
     ] == [
-        (ben, [False], "0 %", "0 of 1", 1, 0, [], True),
-        (anna, [True, True, False, False], "50 %", "2 of 3", 1, 1, [gated], True),
+        (ben, [False], "0.0 %", "0 of 1", 1, 0, [], True),
+        (anna, [True, True, False, False], "50.0 %", "2 of 3", 1, 1, [gated], True),
         (cleo, [], "–", "–", 0, 0, [], False),
     ]
     assert [one.annotator for one in trainees(training.benchmark, only=ben.pk)] == [ben]
