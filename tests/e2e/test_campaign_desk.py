@@ -87,8 +87,8 @@ def test_a_lead_steers(
 
     follow(page.get_by_role("link", name="Take back answers"))
     is_sound(page)
-    page.get_by_text("2 pairs are concerned").wait_for()
-    page.get_by_label("Why").fill("guesses")
+    page.get_by_text("2 pairs are affected").wait_for()
+    page.get_by_label("Reason").fill("guesses")
     page.get_by_role("button", name="Withdraw judgments").click()
     page.wait_for_url("**/jobs/**")
     run_job(Job.objects.get().pk)
@@ -106,7 +106,7 @@ def test_a_lead_steers(
     page.get_by_role("link", name="Minimum correct answers to enter").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)
-    page.get_by_label("of the last so many answers in training").fill("6")
+    page.get_by_label("Out of the last N training answers").fill("6")
     page.get_by_role("button", name="Save changes").click()
     page.get_by_text("The changes are saved and apply from now on.").wait_for()
     assert CampaignChange.objects.latest("pk").changes == {
