@@ -1,4 +1,4 @@
-"""Closed vocabularies of the annotation app."""
+"""Enums of the annotation app."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class CampaignKind(models.TextChoices):
 
 
 class Order(models.TextChoices):
-    GROUPED = "grouped", "By caption, at most twenty in a row"
+    GROUPED = "grouped", "By caption, at most 20 pairs in a row"
     SHUFFLED = "shuffled", "Shuffled"
 
 
 class Priority(models.TextChoices):
     NONE = "none", "None"
-    RANK = "rank", "What a run found near its top comes first"
+    RANK = "rank", "By rank in the runs"
 
 
 class Joining(models.TextChoices):
-    EVERYBODY = "everybody", "Every annotator"
-    CHOSEN = "chosen", "Those whom a lead lets in"
+    ALL = "everybody", "All annotators"
+    ADDED = "chosen", "Only annotators that a lead adds"
 
 
 class MembershipState(models.TextChoices):
@@ -52,7 +52,7 @@ class MemberAction(models.TextChoices):
 
 class GoldUse(models.TextChoices):
     TRAINING = "training", "Training"
-    CONTROL = "control", "Mixed into campaigns"
+    CONTROL = "control", "Control"
 
 
 class Scale(models.TextChoices):
@@ -69,23 +69,23 @@ class TaskState(models.TextChoices):
     UNPLAYABLE = "unplayable", "Video cannot play"
 
 
-# In the other states a person has decided, or is to, and labels change nothing.
-SETTLED_BY_LABELS = (TaskState.OPEN, TaskState.RESOLVED, TaskState.CONFLICTED)
+# In these states the labels of a task determine its state. In all others, a lead decides.
+STATES_FROM_LABELS = (TaskState.OPEN, TaskState.RESOLVED, TaskState.CONFLICTED)
 
 
 class AssignmentState(models.TextChoices):
     HELD = "held", "Held"
     DONE = "done", "Judged"
     EXPIRED = "expired", "Expired"
-    RELEASED = "released", "Given back"
+    RELEASED = "released", "Released"
 
 
 class JudgmentState(models.TextChoices):
     LIVE = "live", "Counted"
-    SUPERSEDED = "superseded", "Corrected since"
-    SURPLUS = "surplus", "Arrived after the task had its labels"
+    SUPERSEDED = "superseded", "Corrected later"
+    SURPLUS = "surplus", "Arrived after the task had all its labels"
     GOLD = "gold", "Answer to gold"
-    WITHDRAWN = "withdrawn", "Taken back by a lead"
+    WITHDRAWN = "withdrawn", "Withdrawn by a lead"
 
 
 class EscalationKind(models.TextChoices):

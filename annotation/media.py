@@ -1,7 +1,7 @@
-"""Pictures for guidelines: what a person gave, decoded and written anew as JPEG.
+"""Pictures for guidelines, which are decoded and encoded again as JPEG.
 
-Files come from strangers. Only three formats are opened, what is stored are pixels of our own
-encoding, and nothing that the file carried beside them (place, camera, name) is kept.
+Uploaded files are not trusted. Only three formats are opened. Only the pixels are stored, and no
+metadata such as place, camera or name.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def as_jpeg(content: bytes) -> bytes:
-    """The picture as a JPEG file: upright, at most `MAX_SIDE` wide and high, on white where it is
-    transparent. Of a moving picture it is the first.
+    """Return the picture as a JPEG file: upright, at most `MAX_SIDE` wide and high.
 
-    Raises `InvalidInput` with words fit to be shown.
+    Transparent parts become white. An animation becomes its first frame. Raises `InvalidInput` with
+    a message that can be shown.
     """
     if len(content) > MAX_BYTES:
         raise InvalidInput(f"the picture is larger than {MAX_BYTES >> 20} MB")
@@ -47,7 +47,7 @@ def as_jpeg(content: bytes) -> bytes:
     share = min(1.0, MAX_SIDE / max(frame.width, frame.height))
     width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))
     pixels = cast(Pixels, frame.reformat(width, height, format="rgba").to_ndarray())
-    # Counter-clockwise by quarters, as the camera noted it.
+    # The camera stores the rotation, in quarters counter-clockwise.
     upright = np.rot90(_on_white(pixels), round(frame.rotation / 90))
     even = VideoFrame.from_ndarray(np.ascontiguousarray(upright), format="rgb24")
     return encode_jpeg(even.reformat(format="yuvj420p", dst_colorspace="ITU601"))
@@ -65,6 +65,6 @@ def _first_frame(content: bytes) -> VideoFrame:
 
 
 def _on_white(pixels: Pixels) -> Pixels:
-    """RGB [height, width, 3] of RGBA [height, width, 4]."""
+    """Return RGB [height, width, 3] of RGBA [height, width, 4] on white."""
     colours, alpha = pixels[..., :3].astype(np.uint16), pixels[..., 3:].astype(np.uint16)
     return ((colours * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)

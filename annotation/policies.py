@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop as _
 
 from annotation.enums import CampaignState
 from annotation.models import Campaign
+from config.accounts.actors import Actor
 from config.accounts.roles import (
     Role,
     Scopes,
@@ -21,7 +22,7 @@ from config.accounts.roles import (
 from config.shared.errors import Conflict, NotFound, NotPermitted
 from pooling.models import Benchmark
 
-Person = AbstractBaseUser | AnonymousUser
+Person = Actor | AbstractBaseUser | AnonymousUser
 NOT_OPEN = {
     CampaignState.PAUSED: _("This campaign is paused."),
     CampaignState.CLOSED: _("This campaign is closed."),
@@ -29,7 +30,7 @@ NOT_OPEN = {
 
 
 def scopes_known(user: Person) -> Scopes:
-    """Where a person judges or reads: campaigns elsewhere are as if they were not there."""
+    """Return where the person judges or reads. To the person, other campaigns do not exist."""
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
 
 
@@ -62,3 +63,8 @@ def benchmarks_led_by(user: Person) -> QuerySet[Benchmark]:
 def check_can_lead(user: Person, benchmark: Benchmark) -> None:
     if not can_lead(user, benchmark):
         raise NotPermitted("Only leads and admins may do this.")
+
+
+def check_can_rule(by: Person, benchmark: Benchmark) -> None:
+    if not can_lead(by, benchmark):
+        raise NotPermitted("Only leads and admins may decide pairs at the desk.")

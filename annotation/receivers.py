@@ -18,20 +18,21 @@ from pooling.signals import equal_texts_changing
 @receiver(person_deactivated)
 @receiver(person_erased)
 @receiver(role_withdrawn)
-def free_what_they_may_not_judge(person: User, **_: Any) -> None:
-    """Pairs that they hold go back into the queue, in the transaction that ends their rights."""
+def release_tasks(person: User, **_: Any) -> None:
+    """Release the tasks that the person may no longer judge, in the same transaction."""
     services.free_leases_beyond_rights(person=person)
 
 
 @receiver(person_erased)
-def forget_what_names_them(person: User, **_: Any) -> None:
+def delete_free_text(person: User, **_: Any) -> None:
+    """Delete what the person wrote and what was written about them."""
     services.forget_person(person=person)
 
 
 @receiver(equal_texts_changing)
-def keep_the_rule_of_shared_tasks(benchmark: Benchmark, **_: Any) -> None:
-    """Refuse the change, because tasks name their text by the rule under which they were opened."""
+def refuse_change_of_shared_tasks(benchmark: Benchmark, **_: Any) -> None:
+    """Refuse to change the rule for equal texts if tasks depend on it."""
     if JudgmentTask.objects.filter(campaign__benchmark=benchmark, unit__isnull=False).exists():
         raise Conflict(
-            "The rule cannot change any more, because equal captions share tasks of a campaign."
+            "The rule can no longer change, because equal captions share tasks of a campaign."
         )

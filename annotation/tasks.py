@@ -1,4 +1,4 @@
-"""Celery's side of the annotation app."""
+"""The jobs and scheduled tasks of the annotation app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from annotation import services
 from annotation.enums import GoldUse, Scale
 from annotation.models import Withdrawal
-from config.accounts.models import User
+from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.shared.progress import Progress
@@ -24,7 +24,7 @@ from pooling.selectors import get_benchmark
 @shared_task
 def expire_leases_task() -> None:
     services.expire_leases()
-    services.settle_lately_closed()
+    services.update_recently_closed()
 
 
 def _to_campaign(made: dict[str, Any], text: str) -> Outcome:
@@ -46,6 +46,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             source=params["source"],
+            by=_actor_of_job(params),
             scale=Scale(params.get("scale", Scale.BINARY)),
             pool_equal=params.get("pool_equal", False),
             progress=progress,
@@ -65,14 +66,14 @@ def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("import_gold", outcome=gold_imported, retry="gold-upload")
 def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), use, upload and source (see `uploaded_file`), by (a user's key)."""
+    """params: benchmark (key), use, upload and source (see `uploaded_file`)."""
     with uploaded_file(params["upload"]) as path:
         count = services.import_gold(
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             use=GoldUse(params["use"]),
             source=params["source"],
-            by=User.objects.get(pk=params["by"]),
+            by=_actor_of_job(params),
             progress=progress,
         )
     return {"gold": count, "use": params["use"]}
@@ -93,6 +94,7 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
         seed=params["seed"],
         name=params["name"],
         policy=services.Policy(**params["policy"]),
+        by=_actor_of_job(params),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
@@ -105,15 +107,16 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
         codes=np.array(params["codes"], np.int64),
         seed=params["seed"],
         name=params["name"],
+        by=_actor_of_job(params),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
 
 def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
     judgments, tasks = counted(made["judgments"], "answer"), counted(made["tasks"], "pair")
-    text = "{} of <code>{}</code> {} withdrawn; {} {} settled again{}."
+    text = "{} of <code>{}</code> {} withdrawn. The state of {} {} recomputed{}."
     ruled = f", {made['ruled']:,} of them keep a lead's ruling" if made.get("ruled") else ""
-    verbs = ["is" if made[name] == 1 else "are" for name in ("judgments", "tasks")]
+    verbs = ["is" if n == 1 else "are" for n in (made["judgments"], made["tasks"])]
     return _to_campaign(
         made, format_html(text, judgments, made["pseudonym"], verbs[0], tasks, verbs[1], ruled)
     )
@@ -123,8 +126,10 @@ def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
 def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """params: withdrawal (a key)."""
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")
-    progress(0, None, "taking back answers")
-    done = services.carry_out_withdrawal(withdrawal=withdrawals.get(pk=params["withdrawal"]))
+    progress(0, None, "withdrawing judgments")
+    done = services.carry_out_withdrawal(
+        withdrawal=withdrawals.get(pk=params["withdrawal"]), by=_actor_of_job(params)
+    )
     return {
         "campaign": done.campaign_id,
         "pseudonym": done.annotator.pseudonym,
@@ -132,3 +137,8 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
         "tasks": done.tasks,
         "ruled": done.ruled,
     }
+
+
+def _actor_of_job(params: dict[str, Any]) -> Actor:
+    """Return who started the job. The services check the right again when the job runs."""
+    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

@@ -182,7 +182,7 @@ def make_campaign(
     build_pool(benchmark=benchmark, depth=videos)
     named = {name: options.pop(name) for name in ("seed", "name") if name in options}
     policy = Policy(double_share=double_share, scale=scale, **options)
-    return open_campaign(benchmark=benchmark, policy=policy, **named)
+    return open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy, **named)
 
 
 def claim(campaign: Campaign, annotator: Annotator, count: int = 20) -> list[Assignment]:
@@ -216,7 +216,7 @@ def bring_judgments(
     folder: Path, benchmark: Benchmark, rows: Iterable[JudgmentRow], **options: Any
 ) -> ImportedJudgments:
     path = write_judgments(folder / f"{uuid.uuid4().hex}.csv", rows)
-    return import_judgments(benchmark=benchmark, path=path, **options)
+    return import_judgments(benchmark=benchmark, by=OPERATOR, path=path, **options)
 
 
 # --- Gold ---------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def bring_gold(
     folder: Path, benchmark: Benchmark, rows: Iterable[GoldRow], *, use: GoldUse = GoldUse.CONTROL
 ) -> int:
     path = write_gold(folder / f"{uuid.uuid4().hex}.csv", rows)
-    return import_gold(benchmark=benchmark, path=path, use=use)
+    return import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use)
 
 
 def gold_rows(first: int, count: int, *, videos: int = 1) -> list[GoldRow]:
@@ -256,7 +256,7 @@ def make_campaign_with_gold(
         bring_gold(folder, benchmark, gold_rows(captions, gold, videos=videos))
     named = {name: options.pop(name) for name in ("seed", "name") if name in options}
     return open_campaign(
-        benchmark=benchmark, policy=Policy(**{"double_share": 0} | options), **named
+        benchmark=benchmark, by=OPERATOR, policy=Policy(**{"double_share": 0} | options), **named
     )
 
 

@@ -156,8 +156,8 @@ def test_lists_contain_only_visible_benchmarks(benchmark: Benchmark, tmp_path: P
     make_benchmark(tmp_path, key="elsewhere")
     for key in ("tiny", "elsewhere", ""):
         Job.objects.create(kind="import_run", title=key, benchmark_key=key)
-    opened = open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "elsewhere"))
-    open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "tiny"))
+    opened = open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "elsewhere"), by=OPERATOR)
+    open_campaign(benchmark=benchmark_with_a_pool(tmp_path, "tiny"), by=OPERATOR)
     make_member("stranger", Role.LEAD, of="elsewhere")
     client = signed_in("stranger")
     benchmarks = client.get(API + "benchmarks/").json()

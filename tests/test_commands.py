@@ -214,7 +214,7 @@ def test_open_campaign_with_all_options_of_a_policy(
             labels_max=5,
             order=Order.SHUFFLED,
             priority=Priority.RANK,
-            joining=Joining.CHOSEN,
+            joining=Joining.ADDED,
             ceiling=0.5,
             gate_share=0.9,
             gate_last=20,

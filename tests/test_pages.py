@@ -368,7 +368,9 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     factories.bring_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
     factories.bring_tags(tmp_path, benchmark, ("c0", HOSTILE))
     build_pool(benchmark=benchmark, depth=2)
-    opened = open_campaign(benchmark=benchmark, name=HOSTILE, policy=Policy(double_share=0.5))
+    opened = open_campaign(
+        benchmark=benchmark, by=OPERATOR, name=HOSTILE, policy=Policy(double_share=0.5)
+    )
     anna = factories.make_annotator("<b>anna</b>")
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)

@@ -67,14 +67,14 @@ class Outcomes:
     """The outcomes of n pairs, an array [n] each.
 
     states: int8, values of `State`. labels: int8, `NO_LABEL` for a pending or conflicted pair.
-    required: int64, all labels that the pair needs, given those it has. given: int64, labels that
-    it has.
+    required: int64, the number of labels that the pair needs in total. n_labels: int64, the number
+    of labels that it has.
     """
 
     states: npt.NDArray[np.int8]
     labels: npt.NDArray[np.int8]
     required: Int64Array
-    given: Int64Array
+    n_labels: Int64Array
 
 
 def resolve(
@@ -94,22 +94,22 @@ def resolve(
 
     If a pair gets no further label, `planned` and `labels_max` are the number of its labels.
     """
-    given = counts.sum(axis=1, dtype=np.int64)
-    waits = given < np.maximum(planned, 1)
+    n_labels = counts.sum(axis=1, dtype=np.int64)
+    lacks_planned = n_labels < np.maximum(planned, 1)
     relevant = counts[:, threshold:].sum(axis=1, dtype=np.int64)
-    is_tied = ~waits & (2 * relevant == given)
-    asks = is_tied & (given < labels_max)
+    is_tied = ~lacks_planned & (2 * relevant == n_labels)
+    gets_another = is_tied & (n_labels < labels_max)
     states = np.where(is_tied, State.CONFLICTED, State.RESOLVED)
-    states[waits | asks] = State.PENDING
-    labels = np.where(states == State.RESOLVED, _medians(counts, given), NO_LABEL)
+    states[lacks_planned | gets_another] = State.PENDING
+    labels = np.where(states == State.RESOLVED, _medians(counts, n_labels), NO_LABEL)
     if rulings is not None:
         ruled = rulings != NO_LABEL
         states[ruled], labels[ruled] = State.ADJUDICATED, rulings[ruled]
     return Outcomes(
         states=states.astype(np.int8),
         labels=labels.astype(np.int8),
-        required=np.where(waits, planned, given + asks).astype(np.int64),
-        given=given,
+        required=np.where(lacks_planned, planned, n_labels + gets_another).astype(np.int64),
+        n_labels=n_labels,
     )
 
 
@@ -137,8 +137,8 @@ def places_within(groups: Int64Array) -> Int64Array:
     return places
 
 
-def _medians(counts: npt.NDArray[np.integer], given: Int64Array) -> Int64Array:
-    """The lower median label of each pair [n]; meaningless for a pair without labels."""
+def _medians(counts: npt.NDArray[np.integer], n_labels: Int64Array) -> Int64Array:
+    """Return the lower median label of each pair [n], arbitrary for pairs without labels."""
     at_most = counts.cumsum(axis=1)
-    middle = np.maximum(given - 1, 0) // 2
+    middle = np.maximum(n_labels - 1, 0) // 2
     return np.asarray((at_most > middle[:, None]).argmax(axis=1), np.int64)

@@ -1,4 +1,4 @@
-"""The parts of a caption that a judge looks for in the video, one key each."""
+"""The elements of a caption that annotators look for in the video, one key each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 Span: TypeAlias = tuple[int, int]
 
 KEYS: Final = 9
-"""The keys 1 to 9 name one element each."""
+"""Each of the keys 1 to 9 marks one element."""
 
-# Punctuation, also of other scripts, and invisible marks of direction. Not zero-width joiners,
-# which hold emoji and Persian words together, and not % and $: "50%" is looked for as it stands.
+# Punctuation, also of other scripts, and invisible direction marks. Zero-width joiners are missing,
+# because they join emoji and Persian words. % and $ are missing, because "50%" is one element.
 _BREAKS = (
     r'!"#()*,./:;<=>?@\[\\\]^`{|}~¡§«¶·»¿־،؛؟۔।॥'
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f・"
@@ -27,8 +27,8 @@ _WORD = re.compile(
     re.IGNORECASE,
 )
 
-# What separates. Numbers ("one", "several") and spatial words ("left", "above", "into") are not
-# here, nor are words for people ("someone"): all of these can be missing in a video.
+# Words that separate elements. Numbers ("one", "several"), spatial words ("left", "above", "into")
+# and words for people ("someone") are not here, because they can be missing in a video.
 _FUNCTION_WORDS = frozenset(
     """
     a an the this that these those some any each every all both other another such same own
@@ -45,32 +45,32 @@ _FUNCTION_WORDS = frozenset(
     video videos clip clips footage
     """.split()
 )
-# People that nobody has been said to be yet: "she is dancing". Later they are known already.
+# At the start of a caption, these are the only mention of a person: "she is dancing".
 _FIRST_PERSONS = frozenset("he she they he's she's they're".split())
-# These turn what follows around: "without a shirt" is one thing to look for.
+# These negate the next word: "without a shirt" is one element.
 _NEGATIONS = frozenset("no not never without cannot".split())
-# These belong to the word right before them: "falls down", "puts on make-up" is left alone.
+# These belong to the previous word: "falls down". "on" is missing because of "puts on make-up".
 _PARTICLES = frozenset("up down off out away back apart together".split())
-# A word in -ing right before these tells which it is and is not done: "swimming pool".
+# A word in -ing directly before these is not an action: "swimming pool".
 _NAMED_BY_USE = frozenset(
     "board cart glasses lot machine mall pan pin pool range ring rink room track".split()
 )
 
 
 def split_elements(caption: str, limit: int = KEYS) -> list[str]:
-    """What the caption says there is to see: verbatim pieces of it, in its order, `limit` at most.
+    """Return the elements of a caption: at most `limit` verbatim pieces, in order.
 
-    Each word that can be missing on its own stands on its own. An adjective or a number is apart
-    from its noun, since "red" is missing where the circle is blue, and one key should say so; and
-    to find where a noun ends and a verb begins ("large red circle moves left") takes a parser,
-    while words need none. Together stay only what makes no sense apart: "falls down", "in front
-    of", "swimming pool", "without a shirt". Function words of English separate; other languages
-    come word by word, scripts without spaces clause by clause.
+    Each word that can be missing on its own is an element. An adjective or a number is separate
+    from its noun, so that one key can mark "red" as missing if the circle is blue. Also, only a
+    parser could separate phrases ("large red circle moves left"). Words stay together if they make
+    no sense separately: "falls down", "in front of", "swimming pool", "without a shirt". English
+    function words separate elements. Other languages are split into words, and scripts without
+    spaces into clauses.
 
-    Above the limit neighbours are joined, with what is between them: two by two, and first those
-    with the least between; from twice the limit on in even groups. Empty only for a caption
-    without any visible character; raises ValueError for a limit below 1. Takes time linear in the
-    length of the caption.
+    Above the limit, neighbours are joined with the text between them: in pairs, those with the
+    least text between them first. From twice the limit on, they form groups of similar size. The
+    result is empty only for a caption without a visible character. Raises ValueError for a limit
+    below 1. Takes time linear in the length of the caption.
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")
@@ -79,7 +79,7 @@ def split_elements(caption: str, limit: int = KEYS) -> list[str]:
 
 
 def _content(caption: str) -> list[Span]:
-    """Where the words are that are no function words, with what belongs to them."""
+    """Return the spans of the content words, with the words that belong to them."""
     spans: list[Span] = []
     negation: Span | None = None
     last_end = 0
@@ -88,12 +88,12 @@ def _content(caption: str) -> list[Span]:
         word = match[0].casefold().replace("\u2019", "'")
         follows = caption[last_end:start].isspace()
         last_end = end
-        if negation and not follows:  # a comma is between them
+        if negation and not follows:  # a comma separates them
             spans.append(negation)
             negation = None
         if word in _NEGATIONS or word.endswith("n't"):
             negation = negation or (start, end)
-        elif _is_passed_over(word, first=not spans):
+        elif _is_skipped(word, first=not spans):
             continue
         elif negation:
             spans.append((negation[0], end))
@@ -105,15 +105,15 @@ def _content(caption: str) -> list[Span]:
     return [*spans, negation] if negation else spans
 
 
-def _is_passed_over(word: str, *, first: bool) -> bool:
-    """Whether there is nothing to look for by this word."""
+def _is_skipped(word: str, *, first: bool) -> bool:
+    """Return whether the word names nothing that can be visible."""
     if word in _FUNCTION_WORDS:
         return not (first and word in _FIRST_PERSONS)
     return not _is_visible(word)
 
 
 def _belongs(word: str, caption: str, before: Span, start: int) -> bool:
-    """Whether the word at `start` is one element with the one before, if nothing is between."""
+    """Return whether the word at `start` belongs to the element directly before it."""
     if not caption[before[1] : start].isspace():
         return False
     ing = caption[max(before[0], before[1] - 3) : before[1]].casefold() == "ing"
@@ -121,18 +121,18 @@ def _belongs(word: str, caption: str, before: Span, start: int) -> bool:
 
 
 def _is_visible(word: str) -> bool:
-    """Whether it holds a letter, a digit or a picture, rather than stray signs like + or &."""
+    """Return whether a word contains a letter, a digit or an emoji."""
     return any(c.isalnum() or (c > "\x7f" and c.isprintable()) for c in word)
 
 
 def _everything(caption: str) -> list[Span]:
-    """From the first visible character to the last."""
+    """Return the span from the first visible character to the last."""
     seen = [at for at, c in enumerate(caption) if c.isprintable() and not c.isspace()]
     return [(seen[0], seen[-1] + 1)] if seen else []
 
 
 def _joined(caption: str, spans: Sequence[Span], limit: int) -> list[Span]:
-    """Neighbours as one until `limit` are left: twos, nearest first, or else even groups."""
+    """Return at most `limit` spans by joining neighbours."""
     if len(spans) <= limit:
         return list(spans)
     edges = _edges_of_pairs(caption, spans, len(spans) - limit) or [
@@ -142,15 +142,15 @@ def _joined(caption: str, spans: Sequence[Span], limit: int) -> list[Span]:
 
 
 def _edges_of_pairs(caption: str, spans: Sequence[Span], count: int) -> list[int]:
-    """Where groups begin and end if `count` neighbours are joined; none where that many cannot be.
+    """Return the edges of groups if `count` neighbours are joined, or none if that is impossible.
 
-    Words of one phrase ("small yellow") come before words of two ("dog on his face"), and these
-    before words with a comma between.
+    Words of one phrase ("small yellow") are joined before words of two phrases ("dog on his face"),
+    and those before words that a comma separates.
     """
     if 2 * count > len(spans):
         return []
     gaps = [caption[left[1] : right[0]] for left, right in pairwise(spans)]
-    joined: set[int] = set()  # numbers of the spans that one is joined to from the left
+    joined: set[int] = set()  # positions of the spans that are joined to the previous span
     for gap in sorted(range(len(gaps)), key=lambda at: (_has_mark(gaps[at]), len(gaps[at]))):
         if len(joined) < count and not joined & {gap, gap + 1, gap + 2}:
             joined.add(gap + 1)

@@ -12,12 +12,12 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def label_places(tasks: Int64Array, came: Int64Array) -> Int64Array:
-    """Return the place of each label in its task, from 0, in the order of arrival, int64 [n].
+    """Return the position of each label in its task, from 0, in order of arrival, int64 [n].
 
     tasks: int64 [n], equal for labels of the same task. came: int64 [n], ascending by the time of
-    the annotator's first answer to the task. A correction keeps the place of the answer that it
-    corrects. Slot numbers would be wrong here: when a label is withdrawn, another person fills its
-    slot, perhaps only because the two remaining labels differ.
+    the annotator's first answer to the task. A correction keeps the position of the answer that it
+    corrects. Slot numbers would be wrong here, because another annotator fills the slot of a
+    withdrawn label.
     """
     order = np.lexsort((came, tasks))
     starts = np.flatnonzero(np.diff(tasks[order], prepend=-1))
@@ -31,7 +31,7 @@ def first_answers(
     live: tuple[Int64Array, Int64Array, Int64Array],
     corrected: tuple[Int64Array, Int64Array, Int64Array],
 ) -> Int64Array:
-    """Return the key of each annotator's first answer to the task of their live label, int64 [n].
+    """Return the key of each annotator's first answer to the task of their label, int64 [n].
 
     live: keys, tasks and annotators of the labels that count, int64 [n] each. corrected: the same
     for answers that were later corrected, int64 [m] each. Keys ascend in the order of arrival.

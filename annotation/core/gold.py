@@ -1,4 +1,4 @@
-"""How many answers of which the truth is known a person has right."""
+"""Requirements on an annotator's answers to gold."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-# Half of the last place in which a campaign stores a share.
+# A campaign stores shares with four decimals; this is half of the last one.
 HALF_A_STEP = Decimal("0.00005")
 
 
 @dataclass(frozen=True, slots=True)
-class Hurdle:
-    """A share right in the last so many answers: the gate after training, the bar for gold.
+class Requirement:
+    """A minimum share of correct answers among the last `last` answers.
 
-    `share` is rounded to four places, so a share that stands for 2 of 3 is met by 2 of 3.
+    `share` is rounded to four decimals, so 2 of 3 meets a share of 0.6667.
     """
 
     share: Decimal
@@ -23,17 +23,17 @@ class Hurdle:
 
     @property
     def needed(self) -> int:
-        """The fewest right answers among the last that meet the share."""
+        """The minimum number of correct answers."""
         return max(0, math.ceil((self.share - HALF_A_STEP) * self.last))
 
-    def right(self, answers: Sequence[bool]) -> int:
-        """How many of the last are right; `answers` is newest first, and may be of fewer."""
+    def count_right(self, answers: Sequence[bool]) -> int:
+        """Return the number of correct ones among the last answers. `answers` is newest first."""
         return sum(answers[: self.last])
 
-    def is_passed(self, answers: Sequence[bool]) -> bool:
-        """There are enough answers to tell, and enough of the last are right."""
-        return len(answers) >= self.last and self.right(answers) >= self.needed
+    def is_met(self, answers: Sequence[bool]) -> bool:
+        """Return whether there are enough answers and enough of them are correct."""
+        return len(answers) >= self.last and self.count_right(answers) >= self.needed
 
-    def is_failed(self, answers: Sequence[bool]) -> bool:
-        """There are enough answers to tell, and too few of the last are right."""
-        return len(answers) >= self.last and self.right(answers) < self.needed
+    def is_missed(self, answers: Sequence[bool]) -> bool:
+        """Return whether there are enough answers and too few of them are correct."""
+        return len(answers) >= self.last and self.count_right(answers) < self.needed

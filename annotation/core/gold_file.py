@@ -1,4 +1,4 @@
-"""Captions and videos of which the truth is known: `caption_id,video_id,label,explanation`."""
+"""Files of gold items, with the columns `caption_id,video_id,label,explanation`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pooling.core.lines import Progress, TextBlocks
 from pooling.core.table import CsvTable
 
 EXPLANATION_LENGTH = 2000
-# Some thousand items with long explanations; no set of gold is larger.
+# Enough for thousands of items with long explanations.
 MAX_BYTES = 64 << 20
 
 _LABELS = {"1": True, "0": False, "relevant": True, "irrelevant": False}
@@ -23,10 +23,10 @@ _LABELS = {"1": True, "0": False, "relevant": True, "irrelevant": False}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldFile:
-    """One item per place, in the order of the file.
+    """The items of a file, in its order.
 
-    `queries`, `videos` int32 [n] are numbers of the benchmark, `relevant` bool [n]; `lines` is
-    where each item is in the file.
+    queries, videos: int32 [n], numbers of the benchmark. relevant: bool [n]. lines: the line of
+    each item in the file.
     """
 
     queries: Int32s
@@ -45,10 +45,10 @@ def parse_gold(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> GoldFile:
-    """Read gold, plain or gzip; 1 (or relevant) is a match, 0 (or irrelevant) is none.
+    """Read gold items, plain or gzipped. Labels are 1 or relevant, 0 or irrelevant.
 
-    The column `explanation` may be missing, and an explanation empty. Raises `InvalidInput` for an
-    unknown caption or video, a bad label or explanation, and a pair that comes twice.
+    The column `explanation` and its values are optional. Raises `InvalidInput` for an unknown
+    caption or video, an invalid label or explanation, or a repeated pair.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -57,7 +57,7 @@ def parse_gold(
     )
     rows = list(_rows(table, query_numbers, video_numbers))
     if not rows:
-        table.refuse("there is a header but no item", 1)
+        table.refuse("the file has a header but no items", 1)
     lines, queries, videos, relevant, explanations = zip(*rows, strict=True)
     return GoldFile(
         queries=np.array(queries, dtype=np.int32),
@@ -72,7 +72,7 @@ def parse_gold(
 def _rows(
     table: CsvTable, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, int, int, bool, str]]:
-    """Line, caption, video, truth and explanation of each item."""
+    """Yield line, caption, video, correct answer and explanation of each item."""
     seen: dict[tuple[int, int], int] = {}
     for line, (query_key, video_key, label, explanation) in table:
         fault = (
@@ -85,23 +85,23 @@ def _rows(
             table.refuse(fault, line)
         pair = query_numbers[query_key], video_numbers[video_key]
         if pair in seen:
-            table.refuse(f"the pair is in line {seen[pair]} already", line)
+            table.refuse(f"the pair is already in line {seen[pair]}", line)
         seen[pair] = line
         yield line, *pair, _LABELS[label], explanation
 
 
 def explanation_fault(text: str) -> str | None:
-    """Why `text` cannot be stored as an explanation, or None; it may be empty."""
+    """Return why `text` is invalid as an explanation, or None. It can be empty."""
     return text_fault(text, "explanation", longest=EXPLANATION_LENGTH) if text else None
 
 
-def _key_fault(key: str, what: str, numbers: Mapping[str, int]) -> str | None:
+def _key_fault(key: str, noun: str, numbers: Mapping[str, int]) -> str | None:
     if key in numbers:
         return None
-    return key_fault(key, what) or f"unknown {what} {shown(key)}"
+    return key_fault(key, noun) or f"unknown {noun} {shown(key)}"
 
 
 def _label_fault(label: str) -> str | None:
     if label in _LABELS:
         return None
-    return f"the label {shown(label)} is none of {', '.join(_LABELS)}"
+    return f"the label must be one of {', '.join(_LABELS)}, not {shown(label)}"

@@ -1,4 +1,4 @@
-"""Judgments that were made elsewhere: `caption_id,video_id,annotator,label`."""
+"""Files of judgments, with the columns `caption_id,video_id,annotator,label`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORDS = {"irrelevant": 0, "relevant": 1}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgmentsFile:
-    """One judgment per place, in the order of the file.
+    """The judgments of a file, in its order.
 
-    `queries`, `videos` int32 [n] are numbers of the benchmark, `annotators` int32 [n] indices into
-    `annotator_keys` (ascending), `labels` int8 [n].
+    queries, videos: int32 [n], numbers of the benchmark. annotators: int32 [n], indices into
+    `annotator_keys`, which ascend. labels: int8 [n].
     """
 
     queries: Int32s
@@ -45,9 +45,9 @@ def parse_judgments(
     progress: Progress | None = None,
     source: str | None = None,
 ) -> JudgmentsFile:
-    """Read judgments, plain or gzip; labels as numbers of the scale, or relevant / irrelevant.
+    """Read judgments, plain or gzipped. Labels are numbers of the scale, or relevant/irrelevant.
 
-    Raises `InvalidInput` for an unknown caption or video, a bad annotator key or label, and an
+    Raises `InvalidInput` for an unknown caption or video, an invalid annotator key or label, or an
     annotator who judges a pair twice.
     """
     table = CsvTable(
@@ -57,12 +57,12 @@ def parse_judgments(
     rows = _Rows(table, query_numbers, video_numbers, labels)
     rows.read()
     if not rows.lines:
-        table.refuse("there is a header but no judgment", 1)
+        table.refuse("the file has a header but no judgments", 1)
     return rows.finish()
 
 
 class _Rows:
-    """The judgments read so far, 17 bytes each."""
+    """The judgments that were read so far, 17 bytes each."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class _Rows:
         self.query_numbers = query_numbers
         self.video_numbers = video_numbers
         self.label_values = {str(label): label for label in labels}
-        if set(labels) == set(_WORDS.values()):  # on a graded scale the words would be a guess
+        if set(labels) == set(_WORDS.values()):  # on a graded scale, the words are ambiguous
             self.label_values |= _WORDS
         self.annotator_numbers: dict[str, int] = {}
         self.queries, self.videos, self.annotators = array("i"), array("i"), array("i")
@@ -103,14 +103,14 @@ class _Rows:
         return self.annotator_numbers.setdefault(key, len(self.annotator_numbers))
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
-        """Say what about a row is wrong."""
+        """Raise `InvalidInput` for an invalid row."""
         if query_key not in self.query_numbers:
             fault = key_fault(query_key, "caption") or f"unknown caption {shown(query_key)}"
         elif video_key not in self.video_numbers:
             fault = key_fault(video_key, "video") or f"unknown video {shown(video_key)}"
         else:
             allowed = ", ".join(self.label_values)
-            fault = f"the label {shown(label_text)} is none of {allowed}"
+            fault = f"the label must be one of {allowed}, not {shown(label_text)}"
         self.table.refuse(fault, line)
 
     def finish(self) -> JudgmentsFile:
@@ -126,17 +126,17 @@ class _Rows:
             sha256=self.table.blocks.sha256,
             notes=self.table.notes,
         )
-        self.refuse_twice(result)
+        self.refuse_repeated(result)
         return result
 
-    def refuse_twice(self, result: JudgmentsFile) -> None:
+    def refuse_repeated(self, result: JudgmentsFile) -> None:
         pairs = result.queries.astype(np.int64) * len(self.video_numbers) + result.videos
         codes: Int64s = pairs * len(result.annotator_keys) + result.annotators
         order = np.argsort(codes, kind="stable")
-        again = np.flatnonzero(codes[order][1:] == codes[order][:-1])
-        if not len(again):
+        repeated = np.flatnonzero(codes[order][1:] == codes[order][:-1])
+        if not len(repeated):
             return
-        at = again[np.argmin(order[again + 1])]
+        at = repeated[np.argmin(order[repeated + 1])]
         first, second = int(order[at]), int(order[at + 1])
         annotator = shown(result.annotator_keys[result.annotators[first]])
         reason = f"annotator {annotator} already judged this pair in line {self.lines[first]}"

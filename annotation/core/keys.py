@@ -83,6 +83,27 @@ OTHERS = (
     Action("keys", "List of keys", ("?",)),
 )
 ACTIONS = TWO_STEPS + STEPS + OTHERS
+# The room's actions that the desk has as well. "cannot-play" excludes a pair there.
+ON_DESK = (
+    "undo",
+    "cannot-play",
+    "play",
+    "frame-back",
+    "frame-on",
+    "second-back",
+    "second-on",
+    "sound",
+    "slower",
+    "faster",
+    "keys",
+)
+# The desk's own actions. A person cannot choose other keys for them.
+DESK_ONLY = (
+    Action("previous", "Previous pair", ("i",)),
+    Action("next", "Next pair", ("o",)),
+    Action("reopen", "Return the pair to the queue", ("t",)),
+)
+DESK_TEXTS = {"undo": "Undo your last ruling", "cannot-play": "Exclude the pair"}
 
 Keys = dict[str, tuple[str, ...]]
 
@@ -99,8 +120,11 @@ def normal_key(text: str) -> str:
 
 
 def shown_key(key: str) -> str:
+    """Return a key as it is shown."""
     upper = key.upper()
-    return NAMED.get(key) or (upper if len(upper) == 1 else key)  # there is no upper case of ß
+    return NAMED.get(key) or (
+        upper if len(upper) == 1 else key
+    )  # ß has no upper case of one letter
 
 
 def key_problem(key: str) -> KeyProblem | None:
@@ -164,6 +188,33 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
     if characters:
         return found
     return {name: tuple(key for key in own if key in NAMED) for name, own in found.items()}
+
+
+def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
+    """Return the keys of everything that a lead can do at the desk, by action.
+
+    The room's actions have the person's own keys. If a person uses one of the desk's own keys for
+    such an action, the desk's own action has no key.
+    """
+    found = {
+        name: own
+        for name, own in room_keys(
+            keys, steps=steps, checklist=False, characters=characters
+        ).items()
+        if name in ON_DESK or name.startswith("answer-")
+    }
+    used = set(bindings(found))
+    for action in DESK_ONLY:
+        free = (key for key in action.keys if characters and key not in used)
+        found[action.name] = tuple(free)
+    return found
+
+
+def desk_texts() -> dict[str, str]:
+    """Return what each action of the desk does, except for answers, in the order of the list."""
+    texts = {action.name: action.text for action in OTHERS + DESK_ONLY}
+    names = [*ON_DESK[:2], *(action.name for action in DESK_ONLY), *ON_DESK[2:]]
+    return {name: DESK_TEXTS.get(name, texts[name]) for name in names}
 
 
 def bindings(keys: Keys) -> dict[str, str]:

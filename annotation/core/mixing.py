@@ -1,4 +1,4 @@
-"""Where gold comes among pairs, so that its place does not tell it."""
+"""Places of gold among pairs, chosen so that annotators cannot recognise gold."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pooling.core.hashing import mix
 BESIDE_THE_LAST, BETWEEN, BESIDE_THE_NEXT = -1, 0, 1
 
 Place = tuple[int, int]
-"""Before which pair (`len(captions)`: after the last), and the order of what comes at one place:
-what belongs to the caption before, what to neither, what to the caption behind."""
+"""The pair before which gold is placed (`len(captions)`: after the last pair), and its order among
+gold in the same place: next to the previous caption, between captions, next to the next caption."""
 
 
 def places_for_gold(
@@ -24,12 +24,12 @@ def places_for_gold(
     grouped: bool,
     seed: int,
 ) -> list[Place] | None:
-    """Where each item of gold comes among the pairs; None where one of them has no place.
+    """Return the place of each gold item among the pairs, or None if an item has no place.
 
-    captions: of the pairs, in their order. gold: key and caption of each item. following: the
-    caption of the pair that is handed out next, None where none is left.
-    Grouped by caption, gold stands beside pairs of its own caption, or where one caption ends and
-    another begins: a single pair within another caption's would be known for what it is.
+    captions: the captions of the pairs, in order. gold: key and caption of each item. following:
+    the caption of the next pair in the queue, or None if there is none.
+    If pairs are grouped by caption, gold is placed next to pairs of its own caption, or between two
+    captions. A single pair among those of another caption would be recognised as gold.
     """
     places = []
     anywhere = [(place, BETWEEN) for place in range(len(captions) + 1)]

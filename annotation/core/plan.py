@@ -1,4 +1,4 @@
-"""In which order a campaign hands out its pairs, and which of them are labelled twice."""
+"""The plan of a campaign: the order of its pairs, and which pairs get an extra label."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy.typing as npt
 from pooling.core.hashing import lowest, mix
 from pooling.core.pair_space import PairSpace
 
-# A caption is read once for several videos, but never for so many in a row that the
-# answers to it begin to anchor each other.
+# Annotators read a caption once for several videos. With more in a row, earlier answers would
+# influence later ones.
 RUN_OF_ONE_CAPTION = 20
 BLOCKS_PER_QUERY = 1 << 20
 
@@ -24,14 +24,14 @@ def plan_positions(
     grouped: bool = True,
     tiers: Int64Array | None = None,
 ) -> Int64Array:
-    """The place of each pair in the queue, a permutation of 0..n-1, int64 [n].
+    """Return the position of each pair in the queue, a permutation of 0..n-1, int64 [n].
 
-    Grouped: pairs of one caption come together in shuffled order, at most `RUN_OF_ONE_CAPTION` of
-    them; these blocks are shuffled among each other, and two of one caption meet only where no
-    other caption is left. Else all are shuffled. Follows from the seed alone.
+    If grouped, up to `RUN_OF_ONE_CAPTION` pairs of one caption form a block in shuffled order. The
+    blocks are shuffled. Two blocks of one caption follow each other only if no other caption is
+    left. If not grouped, all pairs are shuffled. The result depends only on the seed and the pairs.
+
     codes: int64 [n], ascending codes of pairs in `space`.
-    tiers: int64 [n]; pairs of a lower tier come before all of a higher one, each tier in an order
-    of its own.
+    tiers: int64 [n]. All pairs of a lower tier come before those of a higher tier.
     """
     if tiers is None:
         tiers = np.zeros(len(codes), np.int64)
@@ -62,29 +62,32 @@ def _grouped(codes: Int64Array, space: PairSpace, seed: int) -> Int64Array:
 
 
 def _places(order: npt.NDArray[np.intp]) -> Int64Array:
-    """Where each element comes in an order: the inverse of the permutation."""
+    """Return the position of each element in an order: the inverse permutation."""
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return places
 
 
 def _spread(blocks: list[int]) -> dict[int, int]:
-    """The place of each block: in the order given, but one that would follow another of its
-    own caption waits until a third has come between, or goes further up at the end."""
+    """Return the position of each block, so that blocks of one caption are separated.
+
+    A block that would follow a block of its own caption is postponed until another block is
+    between them. Blocks that are left at the end are inserted at earlier positions.
+    """
     order: list[int] = []
-    waiting: list[int] = []  # all of the caption that came last
+    postponed: list[int] = []  # blocks of the caption that came last
     for block in blocks:
         if order and _same_caption(order[-1], block):
-            waiting.append(block)
+            postponed.append(block)
             continue
         order.append(block)
-        if waiting:
-            order.append(waiting.pop())
+        if postponed:
+            order.append(postponed.pop())
     for place in reversed(range(len(order))):
         around = order[max(0, place - 1) : place + 1]
-        if waiting and not any(_same_caption(waiting[-1], block) for block in around):
-            order.insert(place, waiting.pop())
-    return {block: place for place, block in enumerate([*order, *waiting])}
+        if postponed and not any(_same_caption(postponed[-1], block) for block in around):
+            order.insert(place, postponed.pop())
+    return {block: place for place, block in enumerate([*order, *postponed])}
 
 
 def _same_caption(block: int, other: int) -> bool:
@@ -94,20 +97,19 @@ def _same_caption(block: int, other: int) -> bool:
 def plan_labels(
     codes: Int64Array, double_share: float, seed: int, each: int = 1
 ) -> npt.NDArray[np.int16]:
-    """How many labels each pair is planned to get: `each`, and one more for the doubled share.
+    """Return the planned number of labels of each pair: `each`, or one more for the doubled share.
 
-    Exactly `round(n * double_share)` pairs get one more, those of the smallest seeded hash: the
-    same pairs whenever the campaign is opened again, whoever arrives first. int16 [n].
+    Exactly `round(n * double_share)` pairs get an extra label: those with the smallest seeded hash.
+    They depend only on the seed and the pairs. Returns int16 [n].
     """
     count = round(len(codes) * double_share)
     return np.where(lowest(codes, count, seed), each + 1, each).astype(np.int16)
 
 
 def is_gold_due(place: int, annotator: int, share: float, seed: int) -> bool:
-    """Whether gold comes at this place (from 0) of what an annotator is handed.
+    """Return whether an annotator gets gold at this place (from 0) of their pairs.
 
-    Drawn for each place by a seeded hash, so that nobody can count up to the next one, and the
-    same whoever asks.
+    A seeded hash draws each place independently, so that annotators cannot predict the next one.
     """
     drawn = int(mix(mix(np.array([place]), seed), annotator)[0])
     return drawn < share * 2.0**64

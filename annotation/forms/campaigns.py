@@ -1,4 +1,4 @@
-"""The shape of a campaign that is to be opened, and of its state."""
+"""Forms that open a campaign and change its state."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from config.shared.limits import SEED_MAX
 
 
 class CampaignForm(PolicyForm):
-    """All of the policy of a campaign that is to be opened."""
+    """The whole policy of a new campaign."""
 
-    after = None  # type: ignore[assignment] # there was nothing before
+    after = None  # type: ignore[assignment] # a new campaign has no earlier version
     labels_each = number_field(
-        "Labels of each pair",
+        "Labels per pair",
         1,
         min_value=1,
         max_value=LABELS_MOST,
-        help_text="By different people. One is what the FIRE study took.",
+        help_text="Each label comes from another annotator. The FIRE study used one label.",
     )
     double_percent = percent_field(
-        "Pairs with one label more, in per cent",
+        "Pairs with an extra label (%)",
         10,
-        "Agreement is measured on these. Where two labels differ, a third person is asked.",
+        "These pairs measure agreement. If two labels differ, a third annotator judges the pair.",
     )
     labels_max = number_field(
-        "Labels at most",
+        "Maximum labels per pair",
         3,
         min_value=1,
         max_value=LABELS_MOST,
-        help_text="So many without a majority are a conflict, which a lead decides.",
+        help_text="Without a majority at this number, the pair is in conflict and a lead decides.",
     )
     scale = forms.ChoiceField(
         label="Scale", choices=Scale.choices, initial=Scale.BINARY, widget=forms.RadioSelect
@@ -45,22 +45,21 @@ class CampaignForm(PolicyForm):
         required=False,
         initial="\n".join(LABELS[Scale.GRADED].values()),
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
-        help_text="One a line, the lowest first; two to nine.",
+        help_text="Two to nine names, one per line, the lowest first.",
     )
     relevant_from = number_field(
         "Relevant from step",
         2,
         min_value=2,
         max_value=STEPS_MAX,
-        help_text="2: all but the lowest. What lies below counts as not relevant in scores.",
+        help_text="Steps below this one count as not relevant in scores.",
     )
     original_step = forms.IntegerField(
         label="Step for original positives",
         required=False,
         min_value=2,
         max_value=STEPS_MAX,
-        help_text="The label of an original positive beside the other labels. Empty: the "
-        "highest step.",
+        help_text="The label that original positives get. Empty: the highest step.",
     )
     order = forms.ChoiceField(
         label="Order of the pairs",
@@ -69,42 +68,48 @@ class CampaignForm(PolicyForm):
         widget=forms.RadioSelect,
     )
     priority = forms.ChoiceField(
-        label="First",
+        label="Priority",
         choices=[
-            (Priority.NONE, "Nothing: a fair sample at any time"),
-            (Priority.RANK, "What some run ranked first, then its next two, then its top ten"),
+            (Priority.NONE, "None: the judged pairs are a fair sample at any time"),
+            (
+                Priority.RANK,
+                "By best rank in any run: rank 1, then the top 3, the top 10, the others",
+            ),
         ],
         initial=Priority.NONE,
         widget=forms.RadioSelect,
-        help_text="By rank the labels that matter most come first. But then early pairs are "
-        "relevant more often than later ones, and annotators notice: the order hints at relevance.",
+        help_text="With priority by rank, the most important labels come first, but early pairs "
+        "are relevant more often. Annotators can notice this, so the order hints at relevance.",
     )
     seed = forms.IntegerField(
         label="Seed",
         initial=0,
         min_value=0,
         max_value=SEED_MAX,
-        help_text="It draws the pairs with one label more and shuffles the order of all.",
+        help_text="The seed selects the pairs with an extra label and determines their order.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].required = False
-        self.fields["name"].help_text += " Empty: the benchmark’s key and a number."
+        self.fields["name"].help_text += " If empty, the name is the benchmark’s key and a number."
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean()
+        data = super().clean()
         if not self.errors:
             self._check_policy()
-        return given
+        return data
 
     def _check_policy(self) -> None:
         steps = self._steps()
-        # `Policy` counts the steps from 0, and has names of its own where there are none.
+        # These checks come first, because `Policy` counts steps from 0 and adds missing names.
         if self._is_graded and not steps:
-            self.add_error("steps", f"Name 2 to {STEPS_MAX} steps, one a line.")
+            self.add_error("steps", f"Enter 2 to {STEPS_MAX} steps, one per line.")
         elif self._is_graded and 1 < len(steps) < self.cleaned_data["relevant_from"]:
-            self.add_error("relevant_from", f"There are {len(steps)} steps: 2 to {len(steps)}.")
+            self.add_error(
+                "relevant_from",
+                f"The scale has {len(steps)} steps, so this must be 2 to {len(steps)}.",
+            )
         else:
             try:
                 Policy(**self.policy_fields()).check()
@@ -120,17 +125,17 @@ class CampaignForm(PolicyForm):
         return [line.strip() for line in lines if line.strip()]
 
     def policy_fields(self) -> dict[str, Any]:
-        given, graded = self.cleaned_data, self._is_graded
+        data, graded = self.cleaned_data, self._is_graded
         return super().policy_fields() | {
-            "labels_each": given["labels_each"],
-            "double_share": float(given["double_percent"] / 100),
-            "labels_max": given["labels_max"],
-            "scale": given["scale"],
+            "labels_each": data["labels_each"],
+            "double_share": float(data["double_percent"] / 100),
+            "labels_max": data["labels_max"],
+            "scale": data["scale"],
             "steps": self._steps() if graded else [],
-            "threshold": given["relevant_from"] - 1 if graded else 1,
-            "original_grade": _grade(given["original_step"]) if graded else None,
-            "order": given["order"],
-            "priority": given["priority"],
+            "threshold": data["relevant_from"] - 1 if graded else 1,
+            "original_grade": _grade(data["original_step"]) if graded else None,
+            "order": data["order"],
+            "priority": data["priority"],
         }
 
     def fieldsets(self) -> list[Fieldset]:
@@ -142,25 +147,27 @@ class CampaignForm(PolicyForm):
             Fieldset("Scale", "", [self["scale"]]),
             Fieldset(
                 "Steps of graded relevance",
-                "For the graded scale alone.",
+                "Only for graded relevance.",
                 [self["steps"], self["relevant_from"], self["original_step"]],
-                folded=True,
+                is_collapsed=True,
             ),
-            *self._of_people(),
-            self._of_help(),
+            *self._annotator_fieldsets(),
+            self._aid_fieldset(),
             Fieldset(
                 "Order and seed",
                 "",
                 [self["order"], self["priority"], self["seed"]],
-                folded=True,
+                is_collapsed=True,
             ),
         ]
 
 
 class CampaignStateForm(forms.Form):
+    """The new state of a campaign."""
+
     state = forms.ChoiceField(choices=CampaignState.choices)
 
 
 def _grade(step: int | None) -> int | None:
-    """Return the label of a step; on the form the first step is 1."""
+    """Return the label of a step. On the form, the first step is 1; its label is 0."""
     return None if step is None else step - 1

@@ -1,4 +1,4 @@
-"""The shape of a lead's ruling."""
+"""Forms of the desk: a lead's decision about one task, and the undoing of a ruling."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from annotation.forms.fields import KEY_MAX
 from annotation.models import AT_DESK
 
 REASON_LENGTH = 2000
-REOPEN, LEAVE_OUT = "reopen", "leave-out"
+REOPEN, EXCLUDE = "reopen", "leave-out"
 
 
 class DeskForm(forms.Form):
-    """A lead's word on one task: a label of the campaign's scale, `reopen` or `leave-out`."""
+    """A decision about one task: a label of the campaign's scale, `reopen` or `leave-out`."""
 
     task = forms.IntegerField(min_value=1, max_value=KEY_MAX)
     kind = forms.ChoiceField(choices=[(state, state.label) for state in AT_DESK], required=False)
@@ -23,5 +23,17 @@ class DeskForm(forms.Form):
     def __init__(self, *args: Any, labels: dict[int, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         steps = ((str(value), text) for value, text in labels.items())
-        others = ((other, other) for other in (REOPEN, LEAVE_OUT))
+        others = ((other, other) for other in (REOPEN, EXCLUDE))
         self.fields["ruling"] = forms.ChoiceField(choices=[*steps, *others])
+
+
+class UndoForm(forms.Form):
+    """The ruling to undo, by primary key."""
+
+    ruling = forms.IntegerField(min_value=1, max_value=KEY_MAX)
+
+
+class RulingsFilter(forms.Form):
+    """The lead whose rulings a list shows, by primary key; empty for all leads."""
+
+    lead = forms.IntegerField(min_value=1, max_value=KEY_MAX, required=False)

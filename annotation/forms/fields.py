@@ -1,4 +1,4 @@
-"""Fields and groups of fields that several forms have."""
+"""Fields, and groups of fields, that several forms use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ KEY_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Fieldset:
-    """Fields that belong together; those of a `folded` one are shown on demand."""
+    """Fields that belong together. If `is_collapsed`, they are shown on demand."""
 
     title: str
     note: str
     fields: list[forms.BoundField]
-    folded: bool = False
+    is_collapsed: bool = False
 
     @property
     def is_open(self) -> bool:
-        """Nobody is to look for the field with the error, nor for what is not as it always is."""
+        """Whether a field has an error or a value other than its default."""
         return any(
             field.errors or str(field.value()) != str(field.field.initial) for field in self.fields
         )

@@ -1,4 +1,4 @@
-"""The shape of gold."""
+"""Forms for gold items."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from annotation.enums import GoldUse
 
 
 class GoldUploadForm(forms.Form):
+    """A file of gold items, and their use."""
+
     use = forms.ChoiceField(
-        label="What it is for",
+        label="Use",
         choices=GoldUse.choices,
         initial=GoldUse.TRAINING,
         widget=forms.RadioSelect,
     )
-    file = forms.FileField(label="File", help_text="CSV in UTF-8; may be gzipped.")
+    file = forms.FileField(label="File", help_text="CSV in UTF-8, optionally gzipped.")
 
 
 class GoldItemForm(forms.Form):
-    """What a lead does with an item: explain it anew, retire it, or hand it out again."""
+    """A change to an item: a new explanation, or retiring or restoring the item."""
 
     EXPLAIN, RETIRE, RESTORE = "explain", "retire", "restore"
 
@@ -28,6 +30,6 @@ class GoldItemForm(forms.Form):
         label="Explanation",
         required=False,
         max_length=EXPLANATION_LENGTH,
-        help_text="Who answers it in training is told this.",
+        help_text="Annotators see this after they answer the item in training.",
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
     )

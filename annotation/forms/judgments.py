@@ -1,4 +1,4 @@
-"""The shape of judgments that are imported, and of those that are taken back."""
+"""Forms that import and withdraw judgments."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from annotation.models.people import PAUSE_MESSAGES
 from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
 
 
-class ReopenForm(forms.Form):
-    """Which of a person's judgments are taken back, and why."""
+class WithdrawForm(forms.Form):
+    """The judgments to withdraw, and the reason."""
 
     since = forms.DateTimeField(
-        label="Only from this moment on (UTC)",
+        label="Judgments since (UTC)",
         required=False,
-        help_text="Empty: all of them.",
+        help_text="Empty: all judgments.",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     reason = forms.CharField(
-        label="Why",
+        label="Reason",
         max_length=MEMBER_REASON_LENGTH,
-        help_text="For leads who ask later. The person is not shown it.",
+        help_text="Only leads see the reason.",
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
     pause = forms.BooleanField(
-        label="Pause them in this campaign, too",
+        label="Also pause the annotator in this campaign",
         required=False,
         initial=True,
-        help_text=f"They read: “{PAUSE_MESSAGES[PauseCause.WITHDRAWAL]}”",
+        help_text=f"The annotator reads: “{PAUSE_MESSAGES[PauseCause.WITHDRAWAL]}”",
     )
 
 
 class JudgmentsUploadForm(forms.Form):
-    file = forms.FileField(label="File", help_text="CSV in UTF-8; may be gzipped.")
+    """A file of judgments."""
+
+    file = forms.FileField(label="File", help_text="CSV in UTF-8, optionally gzipped.")
     pool_equal = forms.BooleanField(
         label="Share labels among captions with equal texts",
         required=False,
-        help_text="If not selected, each label holds only for its own caption.",
+        help_text="If not selected, each label applies only to its own caption.",
     )

@@ -1,4 +1,4 @@
-"""The shape of who judges in a campaign."""
+"""Forms for the members of a campaign."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.services.members import REASON_LENGTH as MEMBER_REASON_LENGTH
 
 
 class MembersForm(forms.Form):
-    """Whom a lead lets into a campaign: keys of users."""
+    """The annotators that a lead adds to a campaign, by the primary keys of their accounts."""
 
     people = forms.TypedMultipleChoiceField(
         label="Annotators of this benchmark", coerce=int, widget=forms.CheckboxSelectMultiple
@@ -22,9 +22,9 @@ class MembersForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    """What a lead does about a person in a campaign."""
+    """A change to one member: admit, pause with a reason, or resume."""
 
-    LET_IN, PAUSE, RESUME = "let-in", "pause", "resume"
+    ADMIT, PAUSE, RESUME = "let-in", "pause", "resume"
 
-    action = forms.ChoiceField(choices=[(one, one) for one in (LET_IN, PAUSE, RESUME)])
+    action = forms.ChoiceField(choices=[(one, one) for one in (ADMIT, PAUSE, RESUME)])
     reason = forms.CharField(required=False, max_length=MEMBER_REASON_LENGTH)

@@ -1,4 +1,4 @@
-"""The shape of what may change in a campaign's policy while it runs."""
+"""The form for the parts of a campaign's policy that can change while it runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from annotation.models import Campaign
 from annotation.services.changes import last_policy_change
 from annotation.services.policy import PolicyFault
 
-# More gold than pairs, and the work would be to check the people. Tests of it may go beyond.
+# With a larger share, checking annotators would take more work than judging pairs.
 GOLD_PERCENT_MAX = 50
-# Where the form asks for a field of `Policy` by another name, or in other numbers.
-ASKED_AS = {
+# The form's fields that have another name or unit than the field of `Policy`.
+FORM_FIELD_OF = {
     "ceiling": "ceiling_percent",
     "double_share": "double_percent",
     "gate_share": "gate_right",
@@ -29,126 +29,130 @@ ASKED_AS = {
 
 
 class PolicyForm(forms.Form):
-    """What of a campaign's policy may change while it runs."""
+    """The parts of a campaign's policy that can change while it runs."""
 
-    # What the lead has seen: nobody undoes another's change without knowing of it.
+    # Version of the policy that the lead saw. Saving fails if another lead has changed it since.
     after = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     name = forms.CharField(
         label="Name",
         max_length=150,
-        help_text="Annotators read it.",
+        help_text="Annotators see this name.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
     joining = forms.ChoiceField(
         label="Who may judge",
         choices=Joining.choices,
-        initial=Joining.EVERYBODY,
+        initial=Joining.ALL,
         widget=forms.RadioSelect,
-        help_text="Of the annotators of this benchmark.",
+        help_text="The campaign is open to annotators of this benchmark.",
     )
     ceiling_percent = percent_field(
-        "At most so much by one person, in per cent",
+        "Maximum share per annotator (%)",
         100,
-        "A ceiling keeps the labels from being one person’s view. 100: none.",
+        "The ceiling limits the influence of one person. 100: no ceiling.",
         min_value=Decimal("0.01"),
     )
-    gate_right = number_field("Let in who has so many right …", 0)
+    gate_right = number_field("Minimum correct answers to enter", 0)
     gate_last = number_field(
-        "… of the last so many answers in training",
+        "Out of the last N training answers",
         0,
-        help_text="18 of 20, say. 0: everybody judges at once. A lead can let a person in by hand.",
+        help_text="For example, 18 of the last 20. 0: no training. A lead can admit an annotator.",
     )
     gold_percent = percent_field(
-        "Control pairs among what is handed out, in per cent",
+        "Control pairs among assigned pairs (%)",
         0,
-        "Pairs whose answer is known, mixed in unseen; they measure each person. Bring them as "
-        "gold of the benchmark first. 0: none.",
+        "Pairs with a known answer measure the accuracy of each annotator, who cannot recognise "
+        "them. Import gold for control first. 0: no control pairs.",
         max_value=GOLD_PERCENT_MAX,
     )
-    bar_right = number_field("Pause who has fewer right than …", 0)
+    bar_right = number_field("Pause annotators below this number of correct answers", 0)
     bar_last = number_field(
-        "… of their last so many control pairs",
+        "Out of their last N control pairs",
         10,
         min_value=1,
-        help_text="8 of 10, say. 0 right: nobody is paused by it.",
+        help_text="For example, 8 of the last 10. If the minimum is 0, no annotator is paused.",
     )
     checklist = forms.BooleanField(
-        label="Offer the parts of the caption as a checklist",
+        label="Show the elements of the caption as a checklist",
         required=False,
-        help_text="An annotator can mark which part is missing in the video.",
+        help_text="Annotators can mark the elements that are missing in the video.",
     )
     contact_sheet = forms.BooleanField(
-        label="Offer eight still pictures beside the video",
+        label="Offer a contact sheet with eight still pictures",
         required=False,
-        help_text="Whether they were looked at is noted with each answer.",
+        help_text="Each answer stores whether the annotator opened the contact sheet.",
     )
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        data = super().clean() or {}
         for part, whole in (("gate_right", "gate_last"), ("bar_right", "bar_last")):
-            if given.get(part, 0) > given.get(whole, 0):
-                self.add_error(part, "More than are looked at.")
-        return given
+            if data.get(part, 0) > data.get(whole, 0):
+                self.add_error(part, "The minimum must not exceed the number of answers.")
+        return data
 
     def add_fault(self, fault: PolicyFault) -> None:
-        """What a service refuses, beside the field that says so."""
+        """Show an error of a service next to the field that causes it."""
         reason = f"{fault.reason[0].upper()}{fault.reason[1:]}."
-        self.add_error(ASKED_AS.get(fault.field, fault.field), reason)
+        self.add_error(FORM_FIELD_OF.get(fault.field, fault.field), reason)
 
     def policy_fields(self) -> dict[str, Any]:
-        """Of a valid form: fields of `Policy`, for JSON."""
-        given = self.cleaned_data
+        """Return the fields of `Policy` from a valid form, with values that JSON can hold."""
+        data = self.cleaned_data
         return {
-            "joining": given["joining"],
-            "ceiling": float(given["ceiling_percent"] / 100),
-            "gate_share": _share(given["gate_right"], given["gate_last"]),
-            "gate_last": given["gate_last"],
-            "gold_share": float(given["gold_percent"] / 100),
-            "gold_bar": _share(given["bar_right"], given["bar_last"]),
-            "gold_last": given["bar_last"],
-            "checklist": given["checklist"],
-            "contact_sheet": given["contact_sheet"],
+            "joining": data["joining"],
+            "ceiling": float(data["ceiling_percent"] / 100),
+            "gate_share": _share(data["gate_right"], data["gate_last"]),
+            "gate_last": data["gate_last"],
+            "gold_share": float(data["gold_percent"] / 100),
+            "gold_bar": _share(data["bar_right"], data["bar_last"]),
+            "gold_last": data["bar_last"],
+            "checklist": data["checklist"],
+            "contact_sheet": data["contact_sheet"],
         }
 
     @staticmethod
     def values_of(campaign: Campaign) -> dict[str, Any]:
-        """What the form shows of a campaign."""
+        """Return the form's initial values for a campaign."""
         return {
             "after": last_policy_change(campaign),
             "name": campaign.name,
             "joining": campaign.joining,
             "ceiling_percent": _percent(campaign.ceiling),
-            "gate_right": campaign.gate.needed,
+            "gate_right": campaign.entry_requirement.needed,
             "gate_last": campaign.gate_last,
             "gold_percent": _percent(campaign.gold_share),
-            "bar_right": campaign.bar.needed,
+            "bar_right": campaign.accuracy_requirement.needed,
             "bar_last": campaign.gold_last,
             "checklist": campaign.checklist,
             "contact_sheet": campaign.contact_sheet,
         }
 
     def fieldsets(self) -> list[Fieldset]:
-        return [Fieldset("", "", [self["name"]]), *self._of_people(), self._of_help()]
+        return [
+            Fieldset("", "", [self["name"]]),
+            *self._annotator_fieldsets(),
+            self._aid_fieldset(),
+        ]
 
-    def _of_people(self) -> list[Fieldset]:
+    def _annotator_fieldsets(self) -> list[Fieldset]:
         return [
             Fieldset("Who judges", "", [self["joining"], self["ceiling_percent"]]),
             Fieldset(
-                "Training before",
-                "Who comes to the campaign trains first, where the answers are told.",
+                "Entry requirement",
+                "Annotators first train on items whose correct answers are shown.",
                 [self["gate_right"], self["gate_last"]],
-                folded=True,
+                is_collapsed=True,
             ),
             Fieldset(
-                "Hidden controls",
+                "Control pairs",
                 "",
                 [self["gold_percent"], self["bar_right"], self["bar_last"]],
-                folded=True,
+                is_collapsed=True,
             ),
         ]
 
-    def _of_help(self) -> Fieldset:
-        return Fieldset("Help to judge", "", [self["checklist"], self["contact_sheet"]])
+    def _aid_fieldset(self) -> Fieldset:
+        return Fieldset("Judging aids", "", [self["checklist"], self["contact_sheet"]])
 
 
 def _share(part: int, whole: int) -> float:

@@ -50,7 +50,7 @@ def settle_campaign(apps, campaign, states):
         Task.objects.filter(pk=ids[place]).update(
             state=STATES[State(found.states[place])],
             label=None if label == NO_LABEL else label,
-            labels_required=max(int(found.given[place]), int(planned[place])),
+            labels_required=max(int(found.n_labels[place]), int(planned[place])),
             seats_open=0,
         )
 

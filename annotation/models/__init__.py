@@ -1,4 +1,4 @@
-"""Who judged what: campaigns, their tasks, who holds them, and the log of judgments."""
+"""Campaigns, their tasks and members, and the log of judgments and rulings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from annotation.models.judgments import (
 from annotation.models.people import Annotator, Membership, MembershipChange
 from annotation.models.tasks import (
     AT_DESK,
-    DECIDED,
     IS_AT_DESK,
+    SETTLED,
     SLOTS_MAX,
     Assignment,
     GoldItem,
@@ -24,8 +24,8 @@ from annotation.models.tasks import (
 
 __all__ = [
     "AT_DESK",
-    "DECIDED",
     "IS_AT_DESK",
+    "SETTLED",
     "SLOTS_MAX",
     "Adjudication",
     "Annotator",

@@ -1,14 +1,15 @@
-"""Rounds of judging, and what annotators are told."""
+"""Campaigns and guidelines."""
 
 from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.core.gold import Hurdle
+from annotation.core.gold import Requirement
 from annotation.enums import (
     LABELS,
     CampaignKind,
@@ -22,7 +23,7 @@ from pooling.models import Benchmark, Pool
 
 
 class Guideline(models.Model):
-    """What annotators are told, in versions; each judgment names the one it was made under."""
+    """A version of the text that explains how to judge. Each judgment stores its version."""
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
@@ -40,7 +41,7 @@ class Guideline(models.Model):
 
 
 class GuidelinePicture(models.Model):
-    """An example that goes with one version of a guideline; a later version names the same file."""
+    """An example picture of one version of a guideline. Later versions can use the same file."""
 
     guideline = models.ForeignKey(
         Guideline, models.CASCADE, related_name="pictures", db_index=False
@@ -48,9 +49,11 @@ class GuidelinePicture(models.Model):
     place = models.PositiveSmallIntegerField()
     public_id = models.UUIDField(default=uuid.uuid4, unique=True)
     file = models.CharField(max_length=100, help_text="below the media folder")
-    text = models.CharField(max_length=500, help_text="what it shows, also for screen readers")
+    text = models.CharField(
+        max_length=500, help_text="description of the picture, also for screen readers"
+    )
     is_match = models.BooleanField(
-        null=True, help_text="an example of a match, of none, or neither"
+        null=True, help_text="an example of relevant, not relevant, or neither"
     )
 
     class Meta:
@@ -64,14 +67,15 @@ class GuidelinePicture(models.Model):
 
 
 def is_share(field: str) -> Q:
+    """Return the condition that a field is between 0 and 1."""
     return Q(**{f"{field}__gte": 0, f"{field}__lte": 1})
 
 
 class Campaign(models.Model):
     """A round of judging under one policy.
 
-    One of three: pairs of a pool to judge; a training queue, which holds nothing but gold; or an
-    imported file of judgments (closed from the start).
+    A campaign contains the pairs of a pool to judge, or the gold of a training queue, or an
+    imported file of judgments. An imported campaign is closed from the start.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="campaigns")
@@ -94,30 +98,39 @@ class Campaign(models.Model):
     seed = models.BigIntegerField(default=0)
     confirms = models.BooleanField(
         default=False,
-        help_text="requests second labels of pairs that a single label decides",
+        help_text="requests second labels of pairs with a single label",
     )
-    # The order in which pairs are handed out
+    # Order of the pairs
     order = models.CharField(max_length=8, choices=Order, default=Order.GROUPED)
     priority = models.CharField(max_length=5, choices=Priority, default=Priority.NONE)
-    # Who judges, and how much of it
-    joining = models.CharField(max_length=9, choices=Joining, default=Joining.EVERYBODY)
+    # Annotators
+    joining = models.CharField(max_length=9, choices=Joining, default=Joining.ALL)
     ceiling = models.DecimalField(
-        max_digits=5, decimal_places=4, default=1, help_text="share that one person may judge"
+        max_digits=5, decimal_places=4, default=1, help_text="maximum share of one annotator"
     )
-    # Training: the share right in the last so many answers that lets a person in
+    # Entry requirement: the minimum share of correct answers among the last training answers
     gate_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
-    gate_last = models.PositiveSmallIntegerField(default=0, help_text="0: no gate")
-    # Gold mixed in: how much of what is handed out, and the share right in the last so many
+    gate_last = models.PositiveSmallIntegerField(default=0, help_text="0: no entry requirement")
+    # Control pairs: their share of assigned pairs, and the minimum share of correct answers among
+    # the last ones (accuracy requirement)
     gold_share = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     gold_bar = models.DecimalField(max_digits=5, decimal_places=4, default=0)
     gold_last = models.PositiveSmallIntegerField(default=10)
-    # Help to judge
+    # Judging aids
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, blank=True)
     checklist = models.BooleanField(default=False)
     contact_sheet = models.BooleanField(default=False)
     n_tasks = models.PositiveIntegerField(default=0)
     source_sha256 = models.CharField(max_length=64, blank=True, help_text="of the imported file")
     created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        help_text="empty: opened by a command, or before this was stored",
+    )
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -146,7 +159,7 @@ class Campaign(models.Model):
                 | Q(kind=CampaignKind.JUDGING, pool__isnull=False),
                 name="campaign_has_pool_or_trains",
             ),
-            # One training queue of a benchmark at a time, so that the gate is one question.
+            # A benchmark has one training queue at a time, which the entry requirement refers to.
             models.UniqueConstraint(
                 fields=["benchmark"],
                 condition=Q(kind=CampaignKind.TRAINING) & ~Q(state=CampaignState.CLOSED),
@@ -166,34 +179,34 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.TRAINING
 
     @property
-    def has_gate(self) -> bool:
+    def has_entry_requirement(self) -> bool:
         return self.gate_last > 0
 
     @property
-    def gate(self) -> Hurdle:
-        """What answers in training must come to."""
-        return Hurdle(self.gate_share, self.gate_last)
+    def entry_requirement(self) -> Requirement:
+        """The training answers that admit an annotator."""
+        return Requirement(self.gate_share, self.gate_last)
 
     @property
-    def bar(self) -> Hurdle:
-        """What answers to gold must come to, or the person is paused."""
-        return Hurdle(self.gold_bar, self.gold_last)
+    def accuracy_requirement(self) -> Requirement:
+        """The control answers below which an annotator is paused."""
+        return Requirement(self.gold_bar, self.gold_last)
 
     @property
     def labels(self) -> dict[int, str]:
-        """What each label says, from the lowest."""
+        """The name of each label, from the lowest."""
         return dict(enumerate(self.steps)) if self.steps else LABELS[self.scale]
 
     @property
     def grade_of_originals(self) -> int:
-        """The grade of an original positive; the lowest relevant label is 1."""
+        """The grade of an original positive. The grade of the lowest relevant label is 1."""
         highest = max(self.labels)
         label = highest if self.original_grade is None else self.original_grade
         return label - self.threshold + 1
 
     @property
     def guideline_version(self) -> int:
-        """The version that annotators see; 0 is the default text."""
+        """The version that annotators see, or 0 for the default text."""
         return self.guideline.version if self.guideline else 0
 
     def is_relevant(self, label: int) -> bool:

@@ -1,4 +1,4 @@
-"""What leads did to a campaign while it ran, for those who ask later."""
+"""The record of changes that leads make to a running campaign."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from annotation.models.people import Annotator
 
 
 class CampaignChange(models.Model):
-    """Which parts of a campaign's policy a lead changed, and when."""
+    """A change of a campaign's policy or state by a lead."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="changes")
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    changes = models.JSONField(help_text="name of the field to what it was and what it became")
+    changes = models.JSONField(help_text="field names with their old and new values")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -26,18 +26,18 @@ class CampaignChange(models.Model):
 
 
 class Withdrawal(models.Model):
-    """A lead takes back what a person has judged in a campaign; the log keeps the answers.
+    """A lead withdraws an annotator's judgments in a campaign. The log keeps them.
 
-    Asked for first, and done by a job: of what is not `done_at` yet the counts are 0. judgments:
-    how many counted until then. tasks: those that were settled anew. ruled: those that stayed as
-    a lead had decided them, or that wait at the desk.
+    A job carries out the withdrawal. Until `done_at`, all counts are 0. judgments: number of
+    withdrawn judgments. tasks: number of tasks whose state was recomputed. ruled: number of tasks
+    whose state stayed, because they have a ruling or are at the desk.
     """
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="withdrawals")
     annotator = models.ForeignKey(Annotator, models.PROTECT, related_name="withdrawals")
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     reason = models.TextField(blank=True)
-    since = models.DateTimeField(null=True, help_text="only answers from here on; empty: all")
+    since = models.DateTimeField(null=True, help_text="only judgments since this time; empty: all")
     judgments = models.PositiveIntegerField(default=0)
     tasks = models.PositiveIntegerField(default=0)
     ruled = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""What people said: the log of judgments, and what is said about them."""
+"""The log of judgments, escalations and rulings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.enums import EscalationKind, JudgmentState
+from annotation.enums import EscalationKind, JudgmentState, TaskState
 from annotation.models.campaigns import Guideline
 from annotation.models.people import Annotator
 from annotation.models.tasks import SLOTS_MAX, JudgmentTask
@@ -16,8 +16,8 @@ from annotation.models.tasks import SLOTS_MAX, JudgmentTask
 class Judgment(models.Model):
     """One annotator's recorded answer. Append-only: a correction is a further row.
 
-    Rule 1 of the platform is in the constraints: at most one counted judgment per annotator
-    and task, at most one per slot. An answer to gold is never counted; it is right or wrong.
+    Constraints allow at most one counted judgment per annotator and task, and at most one per slot.
+    An answer to gold is never counted. It is correct or wrong.
     """
 
     task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="judgments")
@@ -27,13 +27,13 @@ class Judgment(models.Model):
     label = models.SmallIntegerField()
     state = models.CharField(max_length=10, choices=JudgmentState, default=JudgmentState.LIVE)
     slot = models.PositiveSmallIntegerField(null=True, help_text="empty unless counted")
-    is_right = models.BooleanField(null=True, help_text="of gold: whether it is the gold label")
-    seconds = models.FloatField(null=True, help_text="from showing the pair to the answer")
-    # What the browser saw of the person at work, and which parts of the caption they marked as
-    # missing; see `annotation.serializers.JudgmentSerializer`.
+    is_right = models.BooleanField(null=True, help_text="for gold: whether the answer is correct")
+    seconds = models.FloatField(null=True, help_text="time from showing the pair to the answer")
+    # What the browser recorded about viewing the video, and the elements of the caption that the
+    # annotator marked as missing. See `annotation.serializers.JudgmentSerializer`.
     viewing = models.JSONField(null=True)
     missing = models.JSONField(null=True)
-    client_key = models.UUIDField(null=True, help_text="made by the browser, once per answer")
+    client_key = models.UUIDField(null=True, help_text="created by the browser, once per answer")
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, db_index=False)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -70,11 +70,11 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index(fields=["annotator", "-created_at"], name="judgment_history"),
-            # Few, and counted at every look at the campaign.
+            # These are few, and the campaign's page counts them on each request.
             models.Index(
                 fields=["task"], condition=Q(state=JudgmentState.SURPLUS), name="judgment_surplus"
             ),
-            # A person's answers to gold, found at each of them.
+            # Each answer to gold reads the annotator's earlier ones.
             models.Index(
                 fields=["annotator", "-created_at"],
                 condition=Q(state=JudgmentState.GOLD),
@@ -87,7 +87,7 @@ class Judgment(models.Model):
 
 
 class ReviewComment(models.Model):
-    """A lead's word to an annotator about one of their answers in training."""
+    """A lead's message to an annotator about one of their training answers."""
 
     judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="comments")
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
@@ -103,8 +103,10 @@ class ReviewComment(models.Model):
 
 
 class Escalation(models.Model):
-    """An annotator hands a pair on instead of judging it: to a lead, or as a video that cannot
-    play. Never a label."""
+    """An annotator escalates a pair to a lead, or reports that its video cannot play.
+
+    An escalation has no label.
+    """
 
     task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="escalations")
     annotator = models.ForeignKey(Annotator, models.PROTECT, related_name="escalations")
@@ -123,20 +125,54 @@ class Escalation(models.Model):
 
 
 class Adjudication(models.Model):
-    """A lead's ruling on a task; the labels it rules on stay as they are."""
+    """A lead's ruling on a task. The labels of the task stay.
 
-    task = models.OneToOneField(JudgmentTask, models.PROTECT, related_name="adjudication")
+    A ruling that a lead undoes stays in the log as well, and the task can get another one. At most
+    one ruling of a task is in force.
+    """
+
+    task = models.ForeignKey(JudgmentTask, models.PROTECT, related_name="rulings", db_index=False)
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)
     label = models.SmallIntegerField()
     reason = models.TextField(blank=True)
+    state_before = models.CharField(
+        max_length=11,
+        choices=TaskState,
+        default=TaskState.CONFLICTED,
+        help_text="state of the task when the lead ruled",
+    )
     created_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task"], condition=Q(undone_at=None), name="adjudication_one_in_force"
+            ),
+            models.CheckConstraint(
+                condition=Q(undone_at=None, undone_by=None) | Q(undone_at__isnull=False),
+                name="adjudication_undone_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(state_before__in=[TaskState.CONFLICTED, TaskState.ESCALATED]),
+                name="adjudication_was_at_desk",
+            ),
+        ]
+        indexes = [models.Index(fields=["task"], name="adjudication_task")]
 
     def __str__(self) -> str:
         return f"adjudication of task {self.task_id}"
 
+    @property
+    def is_in_force(self) -> bool:
+        return self.undone_at is None
+
 
 class Exclusion(models.Model):
-    """A lead's word that a pair whose video cannot play stays out; its task stays unplayable."""
+    """A lead excludes a pair whose video cannot play. Its task stays unplayable."""
 
     task = models.OneToOneField(JudgmentTask, models.PROTECT, related_name="exclusion")
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT)

@@ -1,4 +1,4 @@
-"""Who judges, and in which campaigns."""
+"""Annotators and their memberships in campaigns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.enums import MemberAction, MembershipState, PauseCause
 from annotation.models.campaigns import Campaign
 from pooling.models import KEY_LENGTH, Benchmark
 
-# Without letters and digits that look like one another.
+# Letters and digits that look alike are missing.
 PSEUDONYM_SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 PAUSE_MESSAGES = {
@@ -32,17 +32,17 @@ PAUSE_NOTE = (
 
 
 def new_pseudonym() -> str:
-    """Six random signs: tells nothing of the person, nor of when they joined."""
+    """Return six random characters, which reveal nothing about the person."""
     return "".join(secrets.choice(PSEUDONYM_SIGNS) for _ in range(6))
 
 
 class Annotator(models.Model):
-    """A person who judges, here or in an imported file. Never leaves the platform by name."""
+    """A person who judges, here or in an imported file. Exports contain only the pseudonym."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="annotator"
     )
-    # Imported annotators are known by the name in the file, within one benchmark.
+    # Imported annotators are identified by their name in the file, within one benchmark.
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, null=True, blank=True)
     key = models.CharField(max_length=KEY_LENGTH, blank=True)
     pseudonym = models.CharField(max_length=6, default=new_pseudonym, unique=True)
@@ -64,12 +64,12 @@ class Annotator(models.Model):
 
 
 class Membership(models.Model):
-    """An annotator in a campaign: whether they may judge there, and how far they are.
+    """An annotator in a campaign: whether they may judge there, and their progress.
 
-    `judged` and `gold_judged` count their answers; only the sum is shown to them. `handed`
-    counts what they were given and draws which of it is gold. `cursor` is the place in
-    the queue before which all that was open had passed through their hands; it is set back to 0
-    after `cursor_until`, so that what has opened again meanwhile is found.
+    `judged` and `gold_judged` count the answers. Annotators see only the sum. `handed` counts the
+    assigned pairs, and the draw of gold depends on it. `cursor` is the position up to which this
+    annotator has seen every open task. It returns to 0 after `cursor_until`, so that tasks that are
+    open again are found.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)
@@ -82,9 +82,11 @@ class Membership(models.Model):
     pause_right = models.PositiveIntegerField(null=True, blank=True)
     pause_answers = models.PositiveIntegerField(null=True, blank=True)
     pause_needed = models.PositiveIntegerField(null=True, blank=True)
-    # Gold answers before this are forgiven: a lead let the person go on.
+    # Control answers before this time are ignored, because a lead resumed the member.
     forgiven_at = models.DateTimeField(null=True, blank=True)
-    admitted_at = models.DateTimeField(null=True, blank=True, help_text="passed the gate")
+    admitted_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the entry requirement was met or waived"
+    )
     admitted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -92,7 +94,7 @@ class Membership(models.Model):
     gold_judged = models.PositiveIntegerField(default=0)
     handed = models.PositiveIntegerField(default=0)
     gold_owed = models.PositiveSmallIntegerField(
-        default=0, help_text="gold that was due and had no place to come at"
+        default=0, help_text="gold that was due and had no place"
     )
     cursor = models.PositiveIntegerField(default=0)
     cursor_until = models.DateTimeField(default=timezone.now)

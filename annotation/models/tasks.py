@@ -1,4 +1,4 @@
-"""What is judged, and who holds it."""
+"""Tasks, gold items, and the assignments of tasks to annotators."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from annotation.models.campaigns import Campaign
 from annotation.models.people import Annotator
 from pooling.models import Benchmark, Pair, Query, Video
 
-# More labels than any policy asks for and any imported pair has.
+# Larger than the maximum of any policy, and the maximum for imported pairs.
 SLOTS_MAX = 1000
-DECIDED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
-# What only a lead can move on.
+SETTLED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
+# Only a lead can settle tasks in these states.
 AT_DESK = [TaskState.CONFLICTED, TaskState.ESCALATED, TaskState.UNPLAYABLE]
-# Written out, for SQLite uses a partial index only where it finds its condition word by word.
+# The states are written out, because SQLite uses a partial index only for the same condition.
 IS_AT_DESK = (
     Q(state=TaskState.CONFLICTED) | Q(state=TaskState.ESCALATED) | Q(state=TaskState.UNPLAYABLE)
 )
 
 
 class GoldItem(models.Model):
-    """A caption and a video of which it is known whether they match, and why.
+    """A caption and a video with a known correct answer and an explanation.
 
-    Either for training, where the truth is told after the answer, or a control that is mixed
-    into campaigns unseen; never both, for who was told knows the answer. A retired item is not
-    handed out, and what was answered to it counts for and against nobody.
+    A training item shows the correct answer after the annotator's own. A control pair never does.
+    No item is both, because annotators would recognise it. A retired item is no longer shown, and
+    its answers are not counted.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="gold_items")
@@ -53,10 +53,10 @@ class GoldItem(models.Model):
 class JudgmentTask(models.Model):
     """A pair to judge in a campaign, or a gold item.
 
-    `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` counts
-    the slots that nobody holds or has filled; it is kept here, and not counted at each claim, so
-    that one index finds the next task at once however many tasks there are. Gold has no seats and
-    no counted labels: it is handed to anybody, once, and stays open.
+    `labels_planned` never changes. `labels_required` grows on disagreement. `seats_open` is the
+    number of free slots. It is stored, not counted at each claim, so that one index finds the next
+    task quickly. Gold has no slots and no counted labels. Each annotator gets it once, and it stays
+    open.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks", db_index=False)
@@ -64,15 +64,15 @@ class JudgmentTask(models.Model):
     gold = models.ForeignKey(
         GoldItem, models.PROTECT, null=True, blank=True, related_name="tasks", db_index=False
     )
-    # The text and the video as one number, `first_equal * n_videos + video number`. `first_equal`
-    # is the number of the first caption with an equal text. No video is ever added.
+    # The text pair as one number, `first_equal * n_videos + video number`. `first_equal` is the
+    # number of the first caption with an equal text. The number of videos never changes.
     unit = models.BigIntegerField(
-        null=True, help_text="empty: the label holds for the pair's own caption alone"
+        null=True, help_text="empty: the label applies only to the pair's own caption"
     )
     n_pairs = models.PositiveIntegerField(
-        default=1, help_text="pairs for which the label holds: one for each equal caption"
+        default=1, help_text="number of pairs that share the label: one for each equal caption"
     )
-    position = models.PositiveIntegerField(help_text="order in which the tasks are handed out")
+    position = models.PositiveIntegerField(help_text="order in which annotators get the tasks")
     carried = models.SmallIntegerField(
         null=True,
         help_text="label of an earlier campaign that counts together with the new ones",
@@ -82,7 +82,7 @@ class JudgmentTask(models.Model):
     labels_live = models.PositiveSmallIntegerField(default=0)
     seats_open = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=11, choices=TaskState, default=TaskState.OPEN)
-    label = models.SmallIntegerField(null=True, help_text="the consensus; empty: none")
+    label = models.SmallIntegerField(null=True, help_text="the outcome; empty: none")
 
     class Meta:
         constraints = [
@@ -107,17 +107,17 @@ class JudgmentTask(models.Model):
                 condition=Q(state=TaskState.OPEN) | Q(seats_open=0), name="task_ended_has_no_seats"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=DECIDED, label__isnull=False)
-                | (~Q(state__in=DECIDED) & Q(label=None)),
+                condition=Q(state__in=SETTLED, label__isnull=False)
+                | (~Q(state__in=SETTLED) & Q(label=None)),
                 name="task_decided_has_label",
             ),
         ]
         indexes = [
-            # Only tasks that can be handed out: the index shrinks as the campaign empties.
+            # Only tasks with a free slot, so that the index shrinks as the campaign progresses.
             models.Index(
                 fields=["campaign", "position"], condition=Q(seats_open__gt=0), name="task_claim"
             ),
-            # Few among many: the desk and its count do not look through the campaign.
+            # Few tasks are at the desk, so the desk need not read the whole campaign.
             models.Index(fields=["campaign", "state"], condition=IS_AT_DESK, name="task_desk"),
             models.Index(
                 fields=["campaign", "position"],
@@ -139,12 +139,12 @@ class JudgmentTask(models.Model):
 
     @property
     def _shown(self) -> Pair | GoldItem:
-        # One of the two is there, by the constraint `task_is_pair_or_gold`.
+        # The constraint `task_is_pair_or_gold` requires one of the two.
         return self.gold or cast(Pair, self.pair)
 
 
 class Assignment(models.Model):
-    """One slot of a task, held by one annotator until the lease runs out. Gold has no slots."""
+    """One slot of a task, held by one annotator until the lease expires. Gold has no slots."""
 
     task = models.ForeignKey(
         JudgmentTask, models.CASCADE, related_name="assignments", db_index=False
@@ -153,7 +153,7 @@ class Assignment(models.Model):
         Annotator, models.PROTECT, related_name="assignments", db_index=False
     )
     slot = models.PositiveSmallIntegerField(
-        null=True, help_text="empty once given up, and for gold"
+        null=True, help_text="empty once released, and for gold"
     )
     state = models.CharField(max_length=8, choices=AssignmentState, default=AssignmentState.HELD)
     lease_expires_at = models.DateTimeField()
@@ -174,7 +174,7 @@ class Assignment(models.Model):
                 condition=Q(state=AssignmentState.HELD),
                 name="assignment_lease",
             ),
-            # What a person holds now, however many they have held before.
+            # Finds the tasks that an annotator holds now without reading all earlier ones.
             models.Index(
                 fields=["annotator"],
                 condition=Q(state=AssignmentState.HELD),

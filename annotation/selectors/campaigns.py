@@ -1,4 +1,4 @@
-"""Campaigns: those of a benchmark, those that are open, and one by its key."""
+"""Campaigns by benchmark, by state and by primary key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Int64Array = npt.NDArray[np.int64]
 
 
 def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
-    """Rounds of judging and imported judgments; training is not among them."""
+    """Return the judging campaigns of a benchmark, imported ones included."""
     found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
     return found.select_related("pool", "benchmark")
 
@@ -30,7 +30,7 @@ def confirming_campaigns(benchmark: Benchmark) -> list[int]:
 
 
 def confirmed_pairs(benchmark: Benchmark) -> Int64Array:
-    """Codes of the pairs that a second label was asked for, int64 [n]."""
+    """Return the codes of the pairs for which a second label was requested, int64 [n]."""
     campaigns = Campaign.objects.filter(benchmark=benchmark, confirms=True)
     tasks = JudgmentTask.objects.filter(campaign__in=campaigns)
     if not campaigns.exists():
@@ -44,7 +44,7 @@ def open_campaigns(scopes: Scopes = ALL) -> QuerySet[Campaign]:
 
 
 def get_campaign(pk: int, scopes: Scopes = ALL) -> Campaign:
-    """One outside of the scopes is not there: the same error, after the same question."""
+    """Return a campaign. Raises `NotFound`, also for a campaign outside the scopes."""
     campaign = Campaign.objects.filter(pk=pk).select_related("benchmark", "guideline").first()
     if campaign is None or campaign.benchmark.key not in scopes:
         raise NotFound("There is no such campaign.")

@@ -1,9 +1,10 @@
-"""Tasks that wait at the lead's desk."""
+"""The tasks at the desk, and the rulings that leads have made there."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase
 
@@ -11,13 +12,22 @@ from django.db.models import Case, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.enums import JudgmentState, TaskState
-from annotation.models import AT_DESK, IS_AT_DESK, Campaign, Escalation, Judgment, JudgmentTask
+from annotation.models import (
+    AT_DESK,
+    IS_AT_DESK,
+    Adjudication,
+    Campaign,
+    Escalation,
+    Judgment,
+    JudgmentTask,
+)
+from config.accounts.models import User
 from config.shared.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A task at the lead's desk: which, as what, and since when."""
+class DeskEntry:
+    """A task at the desk: its primary key, its state, and since when it is there."""
 
     pk: int
     state: str
@@ -26,16 +36,18 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class DeskLabel:
-    """An answer as a lead sees it; `who` is a name for this task only."""
+    """An answer as a lead sees it. `annotator` is a name that holds for this task only."""
 
-    who: str
+    annotator: str
     text: str
     state: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeskEscalation:
-    who: str
+    """An escalation as a lead sees it. `annotator` is a name that holds for this task only."""
+
+    annotator: str
     kind: str
     reason: str
     at: datetime.datetime
@@ -43,7 +55,7 @@ class DeskEscalation:
 
 @dataclass(frozen=True, slots=True)
 class DeskCase:
-    """All that a lead is shown of one task, in order of arrival."""
+    """Everything that a lead sees of one task, each list in order of arrival."""
 
     task: JudgmentTask
     labels: list[DeskLabel]
@@ -51,40 +63,41 @@ class DeskCase:
 
 
 def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
-    """Tasks that wait for a lead: found by an index of their own, however many others there are."""
+    """Return the tasks that only a lead can settle. An index of their own finds them quickly."""
     return JudgmentTask.objects.filter(IS_AT_DESK, campaign=campaign, exclusion__isnull=True)
 
 
-def desk_queue(campaign: Campaign) -> list[Waiting]:
-    """What waits for a lead, the longest first; linear in what waits.
+def desk_entries(campaign: Campaign) -> list[DeskEntry]:
+    """Return the tasks at the desk, the oldest first. Linear in their number.
 
-    A conflict waits since its last counted label, an escalated or unplayable pair since it was
-    handed on, one whose video was known to be broken since the campaign was opened.
+    A conflict is there since its last counted label, an escalated or unplayable pair since its
+    last escalation, and a pair with a broken video since the campaign was opened.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
-    handed_on = Escalation.objects.filter(task=OuterRef("pk"))
+    escalated = Escalation.objects.filter(task=OuterRef("pk"))
     last_label, last_escalation = (
         Subquery(events.order_by("-created_at").values("created_at")[:1])
-        for events in (labelled, handed_on)
+        for events in (labelled, escalated)
     )
     since = Coalesce(
         Case(When(state=TaskState.CONFLICTED, then=last_label), default=last_escalation),
         Value(campaign.created_at),
     )
     rows = tasks_at_desk(campaign).annotate(since=since).order_by("since", "pk")
-    return [Waiting(*row) for row in rows.values_list("pk", "state", "since")]
+    return [DeskEntry(*row) for row in rows.values_list("pk", "state", "since")]
 
 
-def desk_counts(queue: list[Waiting]) -> list[tuple[TaskState, int]]:
-    """How many wait, for each state in which a task can."""
-    counts = Counter(waiting.state for waiting in queue)
+def desk_counts(entries: list[DeskEntry]) -> list[tuple[TaskState, int]]:
+    """Return the number of entries in each state that a task at the desk can have."""
+    counts = Counter(entry.state for entry in entries)
     return [(state, counts[state]) for state in AT_DESK]
 
 
 def get_desk_case(pk: int) -> DeskCase:
-    """One task at the desk with every answer and escalation, under pseudonyms.
+    """Return one task with all its answers and escalations, under pseudonyms.
 
-    Pseudonyms go by arrival within the task, so that they tell nothing across tasks.
+    Pseudonyms follow the order of arrival within the task, so that they do not identify an
+    annotator across tasks. Raises `NotFound`.
     """
     tasks = JudgmentTask.objects.select_related(
         "campaign", "pair__query", "pair__video", "gold__query", "gold__video"
@@ -94,10 +107,7 @@ def get_desk_case(pk: int) -> DeskCase:
         raise NotFound("There is no such pair.")
     judgments = list(Judgment.objects.filter(task=task).order_by("created_at", "pk"))
     escalations = list(Escalation.objects.filter(task=task).order_by("created_at", "pk"))
-    arrived: list[Judgment | Escalation] = [*judgments, *escalations]
-    arrived.sort(key=lambda event: event.created_at)
-    people = dict.fromkeys(event.annotator_id for event in arrived)
-    names = {person: pseudonym(place) for place, person in enumerate(people)}
+    names = _pseudonyms([*judgments, *escalations])
     texts = task.campaign.labels
     return DeskCase(
         task,
@@ -111,11 +121,41 @@ def get_desk_case(pk: int) -> DeskCase:
     )
 
 
+def _pseudonyms(events: Iterable[Judgment | Escalation]) -> dict[int, str]:
+    """Return a name for each annotator of one task, by primary key."""
+    arrived = sorted(events, key=lambda event: event.created_at)
+    annotators = dict.fromkeys(event.annotator_id for event in arrived)
+    return {annotator: pseudonym(place) for place, annotator in enumerate(annotators)}
+
+
 def pseudonym(place: int) -> str:
-    """Annotator A … Annotator Z, then AA, AB …, for places from 0."""
+    """Return Annotator A … Annotator Z, then AA, AB …, for places from 0."""
     letters = ""
     place += 1
     while place:
         place, letter = divmod(place - 1, len(ascii_uppercase))
         letters = ascii_uppercase[letter] + letters
     return f"Annotator {letters}"
+
+
+def rulings_of(campaign: Campaign) -> QuerySet[Adjudication]:
+    """Return all rulings of a campaign, the newest first. Undone rulings are among them."""
+    rulings = Adjudication.objects.filter(task__campaign=campaign).order_by("-pk")
+    return rulings.select_related(
+        "task__pair__query",
+        "task__pair__video",
+        "task__gold__query",
+        "task__gold__video",
+        "lead",
+        "undone_by",
+    )
+
+
+def leads_with_rulings(campaign: Campaign) -> QuerySet[User]:
+    rulings = Adjudication.objects.filter(task__campaign=campaign)
+    return User.objects.filter(pk__in=rulings.values("lead")).order_by("username")
+
+
+def find_undoable_ruling(campaign: Campaign, lead: User, pk: int) -> Adjudication | None:
+    """Return the lead's own ruling with this key if it is in force."""
+    return rulings_of(campaign).filter(pk=pk, lead=lead, undone_at=None).first()

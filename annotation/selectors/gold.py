@@ -1,4 +1,4 @@
-"""Gold: the items, and the answers to them."""
+"""Gold items and the answers to them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,13 @@ from annotation.models import Annotator, Escalation, GoldItem, Judgment, Members
 from config.shared.errors import NotFound
 from pooling.models import Benchmark
 
-# What stands where there is nothing to count yet.
-NO_FIGURE = "–"
-
-
-def percent_text(part: int, whole: int) -> str:
-    """Rounded, but only all is 100 % and only none is 0 %."""
-    if part in (0, whole):
-        return f"{100 * part // whole} %" if whole else NO_FIGURE
-    return f"{min(max(round(100 * part / whole), 1), 99)} %"
-
 
 def gold_items(benchmark: Benchmark) -> QuerySet[GoldItem]:
-    """The benchmark's gold with `answered` and `right`: those that most people get wrong first,
-    for theirs may be the wrong truth; what nobody has answered comes last."""
+    """Return the gold items of a benchmark with the counts `answered` and `right`.
+
+    Items with the smallest share of correct answers come first, because their correct answer might
+    be wrong. Items without answers come last.
+    """
     answer = Q(tasks__judgments__state=JudgmentState.GOLD)
     found = GoldItem.objects.filter(benchmark=benchmark).select_related("query", "video")
     counted = found.annotate(
@@ -39,7 +32,7 @@ def gold_items(benchmark: Benchmark) -> QuerySet[GoldItem]:
 
 
 def search_gold(items: QuerySet[GoldItem], text: str) -> QuerySet[GoldItem]:
-    """By caption, explanation and the keys of caption and video."""
+    """Search caption, explanation, and the keys of caption and video."""
     for word in text.split():
         items = items.filter(
             Q(query__text__icontains=word)
@@ -51,7 +44,7 @@ def search_gold(items: QuerySet[GoldItem], text: str) -> QuerySet[GoldItem]:
 
 
 def gold_counts(benchmark: Benchmark) -> dict[tuple[str, bool], int]:
-    """How many items there are of each use, and whether they are retired."""
+    """Return the number of items by use and by whether they are retired."""
     items = GoldItem.objects.filter(benchmark=benchmark).order_by()
     retired = Case(When(retired_at=None, then=False), default=True)
     rows = items.values("use", is_retired=retired).annotate(n=Count("pk"))
@@ -65,22 +58,24 @@ def get_gold_item(benchmark: Benchmark, pk: int) -> GoldItem:
     return item
 
 
-def doubts_about(item: GoldItem) -> QuerySet[Escalation]:
-    """What people wrote who could not decide it, newest first."""
-    return doubts().filter(task__gold=item)
+def escalations_of_item(item: GoldItem) -> QuerySet[Escalation]:
+    """Return the escalations of a gold item with a reason, newest first."""
+    return unsure_escalations().filter(task__gold=item)
 
 
-def doubts() -> QuerySet[Escalation]:
+def unsure_escalations() -> QuerySet[Escalation]:
     return Escalation.objects.filter(kind=EscalationKind.UNSURE).exclude(reason="")
 
 
-# An answer to gold that stands and says something: not to an item that was found to be no good.
+# A counted answer to gold: not superseded, and to an item that is not retired.
 IS_ANSWER = Q(state=JudgmentState.GOLD, task__gold__retired_at=None)
 
 
 def gold_answers(membership: Membership) -> QuerySet[Judgment]:
-    """A member's answers to the gold of the campaign that count now, newest first: those since a
-    lead let them go on."""
+    """Return a member's counted answers to control pairs, newest first.
+
+    Answers before a lead resumed the member are not counted.
+    """
     answers = Judgment.objects.filter(
         IS_ANSWER, annotator=membership.annotator_id, task__campaign=membership.campaign_id
     )
@@ -90,8 +85,8 @@ def gold_answers(membership: Membership) -> QuerySet[Judgment]:
 
 
 def training_answers(benchmark: int, annotator: Annotator) -> QuerySet[Judgment]:
-    """The annotator's answers in training for a benchmark (its primary key) to what is not
-    retired, newest first."""
+    """Return the annotator's counted training answers for a benchmark, by its primary key, newest
+    first."""
     return Judgment.objects.filter(
         IS_ANSWER,
         annotator=annotator,
@@ -101,7 +96,7 @@ def training_answers(benchmark: int, annotator: Annotator) -> QuerySet[Judgment]
 
 
 def training_of(annotator: Annotator, benchmarks: set[int]) -> dict[int, list[bool]]:
-    """The person's answers in training, newest first, by the primary key of the benchmark."""
+    """Return whether each training answer is correct, newest first, by benchmark."""
     found: dict[int, list[bool]] = defaultdict(list)
     rows = Judgment.objects.filter(
         IS_ANSWER,
@@ -115,5 +110,5 @@ def training_of(annotator: Annotator, benchmarks: set[int]) -> dict[int, list[bo
 
 
 def outcomes(answers: QuerySet[Judgment]) -> list[bool]:
-    """Which of the answers to gold are right, in their order."""
+    """Return whether each answer to gold is correct, in order."""
     return [bool(is_right) for is_right in answers.values_list("is_right", flat=True)]

@@ -14,7 +14,7 @@ from annotation.core.first_labels import PLANNED_IN_FILES
 from annotation.enums import JudgmentState
 from annotation.models import Adjudication, Campaign, Judgment, JudgmentTask
 from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.labels import are_first_labels, waiting_tasks
+from annotation.selectors.labels import are_first_labels, unsettled_tasks
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import read_columns
 from pooling.models import Benchmark
@@ -32,7 +32,7 @@ class JudgmentArrays:
     codes: int64 [n_pairs] ascending, query number * n_videos + video number.
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
     annotators: primary keys. ids: primary keys of the judgments. campaigns: of the judgments.
-    is_first: bool [n_judgments], one of the planned labels of its task, and not asked for because
+    is_first: bool [n_judgments], one of the planned labels of its task, and not requested because
     others differed; in imported files, the first two labels of a pair.
     waits: bool [n_judgments], whether the task waits for a further label or for a lead.
     units: the text pair of its task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
@@ -53,21 +53,21 @@ class JudgmentArrays:
 
 
 def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
-    """All live judgments of the benchmark's campaigns; linear in their number but for sorting."""
-    known = list(campaigns_of(benchmark))
-    live = _live_judgments(known)
+    """Return all counted judgments of a benchmark. Linear in their number, except for sorting."""
+    campaigns = list(campaigns_of(benchmark))
+    live = _live_judgments(campaigns)
     present = set(np.unique(live.campaigns).tolist())
     return by_pair(
         codes_of(benchmark, live.queries, live.videos),
-        n_grades=max([2, *(_grades_of(one) for one in known if one.pk in present)]),
+        n_grades=max([2, *(_grades_of(one) for one in campaigns if one.pk in present)]),
         annotators=live.annotators,
         labels=_grades(benchmark, live.labels, live.campaigns),
         ids=live.ids,
         campaigns=live.campaigns,
         # A second label that confirms a positive is requested because of the first label.
-        is_first=are_first_labels(known, live.ids, live.tasks, live.annotators, live.planned)
-        & ~np.isin(live.campaigns, [one.pk for one in known if one.confirms]),
-        waits=np.isin(live.tasks, waiting_tasks(known)),
+        is_first=are_first_labels(campaigns, live.ids, live.tasks, live.annotators, live.planned)
+        & ~np.isin(live.campaigns, [one.pk for one in campaigns if one.confirms]),
+        waits=np.isin(live.tasks, unsettled_tasks(campaigns)),
         units=live.units,
     )
 
@@ -95,7 +95,7 @@ def by_pair(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Live:
-    """Columns of the judgments that count, int64 [n] each; `planned`: see `are_first_labels`."""
+    """Columns of the counted judgments, int64 [n] each. `planned`: see `are_first_labels`."""
 
     queries: Int64Array
     videos: Int64Array
@@ -156,7 +156,8 @@ class Rulings:
 
 
 def adjudicated(benchmark: Benchmark) -> Rulings:
-    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
+    """Return the rulings of the benchmark that are in force."""
+    rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark, undone_at=None)
     rulings = rulings.annotate(unit=Coalesce("task__unit", Value(OWN_CAPTION)))
     queries, videos, labels, campaigns, units = read_columns(
         rulings.order_by("pk"),
@@ -176,8 +177,7 @@ def _grades_of(campaign: Campaign) -> int:
 
 
 def _grades(benchmark: Benchmark, labels: Int64Array, campaigns: Int64Array) -> Int64Array:
-    """Labels of campaigns with thresholds of their own on one scale, int64 [n]: what is below the
-    threshold is 0, the threshold 1."""
+    """Return the grade of each label, int64 [n]: 0 below the campaign's threshold, 1 at it."""
     raised = Campaign.objects.filter(benchmark=benchmark, threshold__gt=1)
     for campaign, threshold in raised.values_list("pk", "threshold"):
         shifted = np.maximum(labels - (threshold - 1), 0)

@@ -1,8 +1,9 @@
-"""Which labels are first labels, which tasks wait for more, and whether labels have changed."""
+"""First labels, unsettled tasks, and the fingerprint of a benchmark's labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +26,13 @@ from pooling.models import Benchmark
 Int64Array = npt.NDArray[np.int64]
 
 
-def waiting_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
-    """Primary keys of labelled tasks that wait for a further label or for a lead.
+def unsettled_tasks(campaigns: Iterable[Campaign]) -> Int64Array:
+    """Return the primary keys of labelled tasks that need another label or a lead.
 
-    A task that a lead has left out waits for nothing.
+    Excluded tasks are not among them.
     """
     undecided = [TaskState.OPEN, TaskState.ESCALATED, TaskState.UNPLAYABLE]
-    # With a key that does not exist, for an empty list cannot be read as columns.
+    # 0 is never a primary key. It is there because an empty list cannot be read as columns.
     keys = [0, *(campaign.pk for campaign in campaigns)]
     tasks = JudgmentTask.objects.filter(
         campaign__in=keys, state__in=undecided, labels_live__gt=0, exclusion=None
@@ -74,34 +75,52 @@ def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array
     return ids, tasks, annotators
 
 
-def labels_moment(benchmark: Benchmark) -> list[int]:
-    """Numbers that are others whenever the labels of the benchmark may be others: its last label,
-    how many rulings, how many labels a lead took back, and how many pairs were handed on, which
-    takes a label back, too. The first two are 0 where there are no labels."""
+@dataclass(frozen=True, slots=True)
+class LabelsFingerprint:
+    """A value that changes whenever the labels of a benchmark may have changed.
+
+    newest: primary key of the newest counted label, or 0. rulings: number of rulings, where undone
+    rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
+    closed_campaigns: their numbers. An escalation can withdraw a label.
+    """
+
+    newest: int
+    rulings: int
+    withdrawn: int
+    escalations: int
+    exclusions: int
+    closed_campaigns: int
+
+    def as_list(self) -> list[int]:
+        """Return the values as they are stored with results and drafts."""
+        return list(astuple(self))
+
+
+def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
     newest = newest_judgment(benchmark)
     rulings = Adjudication.objects.filter(task__campaign__benchmark=benchmark)
-    taken_back = Withdrawal.objects.filter(campaign__benchmark=benchmark)
-    withdrawn: int = taken_back.aggregate(n=Sum("judgments", default=0))["n"]
-    handed_on = Escalation.objects.filter(task__campaign__benchmark=benchmark)
-    left_out = Exclusion.objects.filter(task__campaign__benchmark=benchmark)
+    withdrawals = Withdrawal.objects.filter(campaign__benchmark=benchmark)
+    escalations = Escalation.objects.filter(task__campaign__benchmark=benchmark)
+    exclusions = Exclusion.objects.filter(task__campaign__benchmark=benchmark)
     closed = Campaign.objects.filter(benchmark=benchmark, state=CampaignState.CLOSED)
-    return [
-        newest.pk if newest else 0,
-        rulings.count(),
-        withdrawn,
-        handed_on.count(),
-        left_out.count(),
-        closed.count(),
-    ]
+    return LabelsFingerprint(
+        newest=newest.pk if newest else 0,
+        # Undoing a ruling must change the fingerprint as well.
+        rulings=rulings.count() + rulings.filter(undone_at__isnull=False).count(),
+        withdrawn=withdrawals.aggregate(n=Sum("judgments", default=0))["n"],
+        escalations=escalations.count(),
+        exclusions=exclusions.count(),
+        closed_campaigns=closed.count(),
+    )
 
 
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
-    """The label that came last of those that count; answers to gold are none."""
+    """Return the newest counted label. Answers to gold are not labels."""
     labelled = JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0)
-    if not labelled.exists():  # else all judgments of others would be looked through
+    if not labelled.exists():  # or else all other judgments would be read
         return None
-    # Backwards from the end of the table, and no further than to the first that fits; of a join,
-    # SQLite would read all judgments and sort them.
+    # The query reads the table from the end and stops at the first match. With a join, SQLite would
+    # read and sort all judgments.
     of_benchmark = JudgmentTask.objects.filter(pk=OuterRef("task"), campaign__benchmark=benchmark)
     made = Judgment.objects.filter(Exists(of_benchmark), state=JudgmentState.LIVE)
     return made.only("created_at").order_by("-pk").first()

@@ -14,7 +14,7 @@ from annotation.enums import CampaignKind, CampaignState, Joining, JudgmentState
 from annotation.models import Annotator, Campaign, Judgment, JudgmentTask, Membership, ReviewComment
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.gold import training_of
-from annotation.selectors.members import Door, doors_for
+from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
 
@@ -75,7 +75,7 @@ class Training:
     total: int
     answered: int
     right: Sequence[bool]
-    campaigns: list[Door]
+    campaigns: list[CampaignAccess]
 
     @property
     def recent(self) -> Sequence[bool]:
@@ -124,7 +124,7 @@ def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
     }
     judging = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
     for_all = scopes.limit(
-        judging.filter(state=CampaignState.OPEN, joining=Joining.EVERYBODY), "benchmark__key"
+        judging.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
     )
     campaigns = list(
         (for_all | judging.filter(pk__in=memberships)).select_related("benchmark").distinct()
@@ -173,14 +173,16 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     right = training_of(annotator, benchmarks)
     counts = item_counts(annotator, campaigns)
     gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
-    doors = doors_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
+    accesses = accesses_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
     return [
         Training(
             campaign,
             *counts.get(campaign.pk, (0, 0)),
             right=right.get(campaign.benchmark_id, []),
             campaigns=[
-                door for door in doors if door.campaign.benchmark_id == campaign.benchmark_id
+                access
+                for access in accesses
+                if access.campaign.benchmark_id == campaign.benchmark_id
             ],
         )
         for campaign in campaigns

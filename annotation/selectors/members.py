@@ -1,4 +1,4 @@
-"""Campaigns that are open to a person, and those that are not."""
+"""The access of annotators to campaigns."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from pooling.models import Benchmark
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """A campaign and one person before it: `is_open` to them, or `paused` for a reason, or
-    `right` of the `looked_at` last answers in training, which are too few."""
+class CampaignAccess:
+    """Whether one annotator can judge in one campaign, and if not, why.
+
+    answers: whether each training answer is correct, newest first. Empty if training is not needed.
+    """
 
     campaign: Campaign
     membership: Membership | None
@@ -33,42 +35,48 @@ class Door:
         return self.membership is not None and self.membership.admitted_at is not None
 
     @property
-    def is_behind_gate(self) -> bool:
-        """The gate is closed to the person."""
+    def needs_training(self) -> bool:
+        """Whether the annotator does not meet the entry requirement yet."""
         return (
-            self.campaign.has_gate
+            self.campaign.has_entry_requirement
             and not self.is_admitted
-            and not self.campaign.gate.is_passed(self.answers)
+            and not self.campaign.entry_requirement.is_met(self.answers)
         )
 
     @property
     def is_open(self) -> bool:
-        return not self.is_paused and not self.is_behind_gate
+        return not self.is_paused and not self.needs_training
 
     @property
     def right(self) -> int:
-        return self.campaign.gate.right(self.answers)
+        return self.campaign.entry_requirement.count_right(self.answers)
 
     @property
     def looked_at(self) -> int:
+        """The number of last answers that the entry requirement uses."""
         return min(len(self.answers), self.campaign.gate_last)
 
 
-def doors_for(annotator: Annotator | None, campaigns: Iterable[Campaign]) -> list[Door]:
-    """What stands open to the person, without campaigns for which a lead has not chosen them: as
-    many queries however many campaigns."""
+def accesses_for(
+    annotator: Annotator | None, campaigns: Iterable[Campaign]
+) -> list[CampaignAccess]:
+    """Return the annotator's access to each campaign, except those they are not a member of.
+
+    The number of queries does not depend on the number of campaigns.
+    """
     campaigns = list(campaigns)
-    mine = {} if annotator is None else _memberships(annotator, campaigns)
+    memberships = {} if annotator is None else _memberships(annotator, campaigns)
     gated = {
         one.benchmark_id
         for one in campaigns
-        if one.has_gate and not (one.pk in mine and mine[one.pk].admitted_at)
+        if one.has_entry_requirement
+        and not (one.pk in memberships and memberships[one.pk].admitted_at)
     }
     answers = training_of(annotator, gated) if annotator is not None and gated else {}
     return [
-        Door(one, mine.get(one.pk), answers.get(one.benchmark_id, ()))
+        CampaignAccess(one, memberships.get(one.pk), answers.get(one.benchmark_id, ()))
         for one in campaigns
-        if one.pk in mine or one.joining == Joining.EVERYBODY
+        if one.pk in memberships or one.joining == Joining.ALL
     ]
 
 
@@ -77,7 +85,7 @@ def _memberships(annotator: Annotator, campaigns: list[Campaign]) -> dict[int, M
     return {one.campaign_id: one for one in found}
 
 
-def doors_of(benchmark: Benchmark) -> list[Campaign]:
-    """Rounds of judging that are not closed, newest first."""
+def running_campaigns(benchmark: Benchmark) -> list[Campaign]:
+    """Return the judging campaigns that are not closed, newest first."""
     found = Campaign.objects.filter(benchmark=benchmark, kind=CampaignKind.JUDGING)
     return list(found.exclude(state=CampaignState.CLOSED).select_related("benchmark"))

@@ -1,4 +1,4 @@
-"""People as leads find them, and what each has judged."""
+"""Searching people, and the number of pairs that each has judged."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from config.accounts.roles import Scopes
 
 
 def judged_pairs(scopes: Scopes) -> Coalesce:
-    """The pairs that a person judged in the campaigns of these benchmarks, without gold: the same
-    number as among the people of each campaign."""
+    """Return an expression for the number of pairs that a person judged, without gold.
+
+    It counts the campaigns of these benchmarks, as the page of each campaign's annotators does.
+    """
     mine = Membership.objects.filter(
         annotator__user=OuterRef("pk"), campaign__kind=CampaignKind.JUDGING
     )
@@ -27,7 +29,7 @@ def judged_pairs(scopes: Scopes) -> Coalesce:
 
 
 def search_people(found: QuerySet[User], text: str) -> QuerySet[User]:
-    """By what the table shows, and by nothing else."""
+    """Search the columns that the table shows."""
     for word in text.split():
         found = found.filter(
             Q(username__icontains=word)

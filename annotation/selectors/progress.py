@@ -9,8 +9,8 @@ import numpy as np
 from django.db.models import Count, QuerySet, Sum
 
 from annotation.core.consensus import NO_LABEL, OutcomeCounts, State, resolve
-from annotation.enums import SETTLED_BY_LABELS, JudgmentState, TaskState
-from annotation.models import DECIDED, Campaign, Judgment, JudgmentTask
+from annotation.enums import STATES_FROM_LABELS, JudgmentState, TaskState
+from annotation.models import SETTLED, Campaign, Judgment, JudgmentTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CampaignProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskGroup:
-    """The number of tasks that are alike, and the number of pairs for which their labels hold."""
+    """The number of tasks that are alike, and the number of pairs that share their labels."""
 
     state: str
     label: int | None = None
@@ -50,17 +50,17 @@ class TaskGroup:
 
     @property
     def outcomes(self) -> OutcomeCounts:
-        if self.state in DECIDED or self.state == TaskState.CONFLICTED:
+        if self.state in SETTLED or self.state == TaskState.CONFLICTED:
             return OutcomeCounts(**{self.state: self.pairs})
         return OutcomeCounts(pending=self.pairs if self.labels_live else 0)
 
     @property
-    def labels_wanted(self) -> int:
+    def labels_needed(self) -> int:
         """Return the number of labels that these tasks need.
 
-        If a person decides a task, or has decided it, it needs no more labels than it has.
+        If a lead decides a task, it needs no more labels than it has.
         """
-        by_labels = self.state in SETTLED_BY_LABELS
+        by_labels = self.state in STATES_FROM_LABELS
         return self.tasks * (self.labels_required if by_labels else self.labels_live)
 
 
@@ -76,34 +76,36 @@ def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     for row in rows.annotate(tasks=Count("pk"), pairs=Sum("n_pairs")):
         group = TaskGroup(**{name: row[name] for name in columns})
         found[row["campaign_id"]].append(group)
-    for campaign, group in left_out_groups(tasks):
+    for campaign, group in excluded_groups(tasks):
         found[campaign.pk].append(group)
     return found
 
 
-def left_out_groups(tasks: QuerySet[JudgmentTask]) -> list[tuple[Campaign, TaskGroup]]:
-    """Groups that move each labelled task that a lead has left out from pending to the outcome of
-    its labels, because no further label will come; with the task's campaign."""
-    left_out = list(
+def excluded_groups(tasks: QuerySet[JudgmentTask]) -> list[tuple[Campaign, TaskGroup]]:
+    """Return groups that move excluded tasks with labels from pending to the outcome of the labels.
+
+    No further label will arrive for an excluded task. Each group comes with the task's campaign.
+    """
+    excluded = list(
         tasks.filter(exclusion__isnull=False, labels_live__gt=0).select_related("campaign")
     )
     labels: dict[int, list[int]] = {
-        task.pk: [] if task.carried is None else [task.carried] for task in left_out
+        task.pk: [] if task.carried is None else [task.carried] for task in excluded
     }
     live = Judgment.objects.filter(task__in=labels, state=JudgmentState.LIVE)
     for task_id, label in live.values_list("task_id", "label"):
         labels[task_id].append(label)
     return [
         (task.campaign, group)
-        for task in left_out
-        for group in _settled_left_out(task, labels[task.pk])
+        for task in excluded
+        for group in _groups_by_labels(task, labels[task.pk])
     ]
 
 
-def _settled_left_out(task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
-    campaign, given = task.campaign, np.array([len(labels)])
+def _groups_by_labels(task: JudgmentTask, labels: list[int]) -> list[TaskGroup]:
+    campaign, n_labels = task.campaign, np.array([len(labels)])
     counts = np.bincount(labels, minlength=len(campaign.labels)).reshape(1, -1)
-    found = resolve(counts, given, labels_max=given, threshold=campaign.threshold)
+    found = resolve(counts, n_labels, labels_max=n_labels, threshold=campaign.threshold)
     label = int(found.labels[0])
     return [
         TaskGroup(state=task.state, labels_live=task.labels_live, pairs=-task.n_pairs),
@@ -135,7 +137,7 @@ def progress_of(campaign: Campaign, groups: Sequence[TaskGroup], surplus: int) -
         unplayable=sum(group.tasks for group in groups if group.state == TaskState.UNPLAYABLE),
         relevant=sum(group.pairs for group, yes in zip(groups, is_relevant, strict=True) if yes),
         labels=sum(group.tasks * group.labels_live for group in groups),
-        labels_required=sum(group.labels_wanted for group in groups),
+        labels_required=sum(group.labels_needed for group in groups),
         surplus=surplus,
     )
 

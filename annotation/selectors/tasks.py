@@ -22,13 +22,14 @@ from pooling.selectors import codes_of, first_equal_captions, pair_arrays
 Int64Array = npt.NDArray[np.int64]
 
 OWN_CAPTION = -1
-NEW_COUNTS_FOR = 24 * 3600  # seconds
+NEW_COUNTS_SECONDS = 24 * 3600
 
 
 def taken_pairs(benchmark: Benchmark) -> QuerySet[JudgmentTask]:
-    """Tasks of the benchmark's pairs that no further campaign brings again.
+    """Return the tasks whose pairs a new campaign does not contain.
 
-    What nobody had judged when its campaign was closed is free: it would wait there for ever.
+    Unlabelled tasks of closed campaigns are not among them, because they will never be judged
+    there.
     """
     tasks = JudgmentTask.objects.filter(campaign__benchmark=benchmark, pair__isnull=False)
     return tasks.exclude(campaign__state=CampaignState.CLOSED, state=TaskState.OPEN, labels_live=0)
@@ -39,7 +40,7 @@ class NewTasks:
     """The tasks that a campaign would have if it opened now, [n_tasks] each, ascending by `units`.
 
     pair_ids, codes: the pair that represents the task; annotators read its caption. units: the text
-    and the video. n_pairs: the number of pairs for which a label would hold. pairs: codes of all
+    and the video. n_pairs: the number of pairs that would share a label. pairs: codes of all
     pooled pairs that would be judged, [n_pairs]. pair_task: the task of each.
     """
 
@@ -77,10 +78,10 @@ def new_tasks(benchmark: Benchmark) -> NewTasks:
 
 
 def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
-    """Return the number of pairs for which a label of each text and video holds, int64 [n].
+    """Return the number of pairs that share a label of each text pair, int64 [n].
 
-    This is one for each caption with the text, without those that have a task for their caption
-    alone.
+    This is one for each caption with the text, except those that have a task only for their own
+    caption.
     units: int64 [n], as `text_pair_codes` returns them.
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
@@ -108,22 +109,22 @@ def count_new_tasks(benchmark: Benchmark) -> NewCounts:
 def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
     """Return the same for many benchmarks, by primary key, with three queries in total.
 
-    The counts are kept until a pool, a campaign or the end of a campaign changes them.
+    The counts are cached until a pool, a campaign or the end of a campaign changes them.
     """
     keys = _keys_of_new_counts(benchmarks)
-    kept: dict[str, NewCounts] = cache.get_many(keys.values())
+    cached: dict[str, NewCounts] = cache.get_many(keys.values())
     found = {}
     for benchmark, key in keys.items():
-        if key not in kept:
+        if key not in cached:
             tasks = new_tasks(benchmark)
-            kept[key] = NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
-            cache.set(key, kept[key], NEW_COUNTS_FOR)
-        found[benchmark.pk] = kept[key]
+            cached[key] = NewCounts(len(tasks.codes), int(tasks.n_pairs.sum()))
+            cache.set(key, cached[key], NEW_COUNTS_SECONDS)
+        found[benchmark.pk] = cached[key]
     return found
 
 
 def _keys_of_new_counts(benchmarks: Iterable[Benchmark]) -> dict[Benchmark, str]:
-    """Return a name for each benchmark that changes whenever its new tasks may change."""
+    """Return a cache key for each benchmark, which changes whenever its new tasks may change."""
     is_closed = Q(state=CampaignState.CLOSED)
     campaigns = (
         Campaign.objects.order_by()

@@ -17,9 +17,10 @@ from annotation.models import (
     Membership,
     ReviewComment,
 )
-from annotation.selectors.gold import IS_ANSWER, NO_FIGURE, doubts, percent_text
-from annotation.selectors.members import Door, doors_of
+from annotation.selectors.gold import IS_ANSWER, unsure_escalations
+from annotation.selectors.members import CampaignAccess, running_campaigns
 from config.shared.errors import NotFound
+from config.shared.numbers import UNDEFINED, ratio
 from pooling.models import Benchmark
 
 # The number of last answers shown if no entry requirement sets one.
@@ -39,7 +40,7 @@ class Trainee:
     # Wrong answers without a comment by a lead, and comments that the annotator has not read.
     uncommented: int = 0
     unread: int = 0
-    doors: list[Door] = field(default_factory=list)
+    accesses: list[CampaignAccess] = field(default_factory=list)
 
     @property
     def right(self) -> int:
@@ -48,26 +49,26 @@ class Trainee:
     @property
     def last(self) -> int:
         """The largest number of last answers that an entry requirement uses."""
-        lasts = (door.campaign.gate_last for door in self.doors)
+        lasts = (access.campaign.gate_last for access in self.accesses)
         return max(lasts, default=0) or DEFAULT_LAST
 
     @property
     def percent(self) -> str:
-        return percent_text(self.right, len(self.answers))
+        return ratio(self.right, len(self.answers))
 
     @property
     def lately(self) -> str:
         last = self.answers[: self.last]
-        return f"{sum(last)} of {len(last)}" if last else NO_FIGURE
+        return f"{sum(last)} of {len(last)}" if last else UNDEFINED
 
     @property
     def opened(self) -> list[Campaign]:
         """The campaigns that are open to the annotator."""
-        return [door.campaign for door in self.doors if not door.is_behind_gate]
+        return [access.campaign for access in self.accesses if not access.needs_training]
 
     @property
     def is_paused(self) -> bool:
-        return any(door.is_paused for door in self.doors)
+        return any(access.is_paused for access in self.accesses)
 
 
 def find_training_queue(benchmark: Benchmark) -> Campaign | None:
@@ -97,7 +98,7 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     found = {one.pk: Trainee(one) for one in people.select_related("user").distinct()}
     _add_answers(benchmark, found)
     _add_comments(benchmark, found)
-    _add_doors(benchmark, found)
+    _add_accesses(benchmark, found)
     newest = datetime.datetime.min.replace(tzinfo=datetime.UTC)
     return sorted(found.values(), key=lambda one: (one.last_at or newest, one.annotator.pk))[::-1]
 
@@ -122,12 +123,12 @@ def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgmen
     )
 
 
-def doubts_in_training(benchmark: Benchmark) -> QuerySet[Escalation]:
+def training_escalations(benchmark: Benchmark) -> QuerySet[Escalation]:
     """Return escalations of training items, newest first.
 
     They are not at the desk, because the correct answers are known.
     """
-    escalations = doubts().filter(
+    escalations = unsure_escalations().filter(
         task__campaign__benchmark=benchmark, task__campaign__kind=CampaignKind.TRAINING
     )
     return escalations.select_related("annotator__user", "task__gold__query")
@@ -167,12 +168,12 @@ def _add_comments(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
         found[annotator].unread = count
 
 
-def _add_doors(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
-    campaigns = doors_of(benchmark)
+def _add_accesses(benchmark: Benchmark, found: dict[int, Trainee]) -> None:
+    campaigns = running_campaigns(benchmark)
     memberships = Membership.objects.filter(campaign__in=campaigns, annotator__in=found)
     by_place = {(one.campaign_id, one.annotator_id): one for one in memberships}
     for trainee in found.values():
-        trainee.doors = [
-            Door(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
+        trainee.accesses = [
+            CampaignAccess(one, by_place.get((one.pk, trainee.annotator.pk)), trainee.answers)
             for one in campaigns
         ]

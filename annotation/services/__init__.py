@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.services.campaigns import open_campaign, set_campaign_state, settle_lately_closed
+from annotation.services.campaigns import open_campaign, set_campaign_state, update_recently_closed
 from annotation.services.changes import CHANGEABLE, change_policy, policy_of
 from annotation.services.claims import (
     CLAIM_MAX,
@@ -11,7 +11,7 @@ from annotation.services.claims import (
     release_assignments,
 )
 from annotation.services.confirmations import open_confirmation
-from annotation.services.desk import adjudicate_task, leave_out_task, reopen_task
+from annotation.services.desk import adjudicate_task, exclude_task, reopen_task, undo_ruling
 from annotation.services.gold import (
     Gold,
     add_gold,
@@ -30,11 +30,11 @@ from annotation.services.guidelines import (
 from annotation.services.imports import ImportedJudgments, import_judgments
 from annotation.services.judging import Answer, Submitted, escalate_task, submit_judgment
 from annotation.services.members import (
+    add_members,
+    admit_annotator,
     admit_member,
     annotator_for,
-    choose_members,
     join_campaign,
-    let_in,
     pause_member,
     pause_withdrawn_member,
     resume_member,
@@ -43,7 +43,11 @@ from annotation.services.people import forget_person, free_leases_beyond_rights
 from annotation.services.policy import Policy
 from annotation.services.preferences import reset_keys, set_keys, set_working_habits
 from annotation.services.training import comment_on_judgment, mark_comments_read, open_training
-from annotation.services.withdrawals import ask_withdrawal, carry_out_withdrawal, reopen_judgments
+from annotation.services.withdrawals import (
+    carry_out_withdrawal,
+    request_withdrawal,
+    withdraw_judgments,
+)
 
 __all__ = [
     "CHANGEABLE",
@@ -58,16 +62,17 @@ __all__ = [
     "Policy",
     "Submitted",
     "add_gold",
+    "add_members",
     "adjudicate_task",
+    "admit_annotator",
     "admit_member",
     "annotator_for",
-    "ask_withdrawal",
     "carry_out_withdrawal",
     "change_policy",
-    "choose_members",
     "claim_assignments",
     "comment_on_judgment",
     "escalate_task",
+    "exclude_task",
     "expire_leases",
     "explain_gold",
     "forget_person",
@@ -75,8 +80,6 @@ __all__ = [
     "import_gold",
     "import_judgments",
     "join_campaign",
-    "leave_out_task",
-    "let_in",
     "mark_comments_read",
     "open_campaign",
     "open_confirmation",
@@ -85,8 +88,8 @@ __all__ = [
     "pause_withdrawn_member",
     "policy_of",
     "release_assignments",
-    "reopen_judgments",
     "reopen_task",
+    "request_withdrawal",
     "reset_keys",
     "restore_gold",
     "resume_member",
@@ -94,7 +97,9 @@ __all__ = [
     "set_campaign_state",
     "set_keys",
     "set_working_habits",
-    "settle_lately_closed",
     "submit_judgment",
+    "undo_ruling",
+    "update_recently_closed",
+    "withdraw_judgments",
     "write_guideline",
 ]

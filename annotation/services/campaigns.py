@@ -1,9 +1,8 @@
-"""Opening, pausing and closing rounds of judging."""
+"""Opening, pausing and closing campaigns."""
 
 from __future__ import annotations
 
 import datetime
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,13 @@ from django.utils import timezone
 from annotation.core.plan import plan_labels, plan_positions
 from annotation.enums import CampaignState, Order, Priority, TaskState
 from annotation.models import Campaign, CampaignChange, JudgmentTask
-from annotation.policies import Person, check_can_lead
+from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import NewTasks, new_tasks
-from annotation.services.gold import bring_gold
+from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy
 from annotation.services.slots import lock_tasks, update_task_states
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -28,24 +28,31 @@ from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
 from pooling.selectors import get_latest_pool, ranked_matrix
 
-# Longer than any answer is on its way, and than a lease lasts.
-LATELY = datetime.timedelta(hours=2)
-# Pairs whose best rank is 1, up to 3, up to 10, and the others, are handed out in this order.
+# Longer than a lease, and longer than any answer takes to arrive.
+RECENTLY = datetime.timedelta(hours=2)
+# Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
 TIER_ENDS = (1, 3, 10)
 
 Int64Array = npt.NDArray[np.int64]
 
 
 def open_campaign(
-    *, benchmark: Benchmark, seed: int = 0, name: str = "", policy: Policy | None = None
+    *,
+    benchmark: Benchmark,
+    by: Actor,
+    seed: int = 0,
+    name: str = "",
+    policy: Policy | None = None,
 ) -> Campaign:
-    """Open a round of judging over all pairs of the benchmark that no campaign holds yet, and those
-    that had no label when their campaign was closed.
+    """Open a campaign over all pairs of the benchmark that are not in a campaign yet.
 
-    Captions with equal texts share one task for each video, and its label holds for all of them.
-    The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if there is no
-    pool or nothing left to judge, or if the policy cannot be followed.
+    Pairs that had no label when their campaign was closed are included.
+
+    Captions with equal texts share one task for each video, and its label applies to all of them.
+    The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if
+    there is no pool, no pair is left, or the policy is invalid.
     """
+    check_can_lead(by, benchmark)
     policy = policy or Policy()
     policy.check()
     check_seed(seed)
@@ -64,10 +71,11 @@ def open_campaign(
             seed=seed,
             guideline=latest_guideline(benchmark),
             n_tasks=len(tasks.codes),
+            created_by=account_of(by),
             **policy.columns(),
         )
         labels = plan_labels(tasks.units, policy.double_share, seed, policy.labels_each)
-        broken = np.isin(tasks.pair_ids, _pairs_that_cannot_play(benchmark))
+        broken = np.isin(tasks.pair_ids, _unplayable_pairs(benchmark))
         is_shared = benchmark.equal_texts != EqualTexts.OFF
         copy_columns(
             JudgmentTask,
@@ -89,8 +97,10 @@ def open_campaign(
                 "state": _states(broken),
             },
         )
-        if policy.gold_share and not bring_gold(campaign):
-            raise InvalidInput(f"{benchmark.key} has no control pairs to mix in; bring some first")
+        if policy.gold_share and not add_gold_tasks(campaign):
+            raise InvalidInput(
+                f"{benchmark.key} has no control pairs; import gold for control first"
+            )
     return campaign
 
 
@@ -115,16 +125,17 @@ def _states(broken: npt.NDArray[np.bool_]) -> list[str]:
     return states
 
 
-def _pairs_that_cannot_play(benchmark: Benchmark) -> npt.NDArray[np.int64]:
+def _unplayable_pairs(benchmark: Benchmark) -> npt.NDArray[np.int64]:
     broken = Pair.objects.filter(video__benchmark=benchmark, video__state=MediaState.BROKEN)
     (ids,) = read_columns(broken, "pk")
     return ids
 
 
-def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) -> Campaign:
-    """Pause, reopen or close. A closed campaign stays closed; imported ones always are.
+def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) -> Campaign:
+    """Pause, reopen or close a campaign. A closed campaign stays closed.
 
-    Closing settles the pending pairs by the labels they have, because no further label will arrive.
+    Closing settles the pending pairs by their labels, because no further label will arrive. Raises
+    `Conflict` if the campaign is closed.
     """
     check_can_lead(by, campaign.benchmark)
     with transaction.atomic():
@@ -134,34 +145,34 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: Person) 
             raise Conflict("The campaign is closed.")
         if campaign.state != state:
             changes = {"state": [campaign.state, state]}
-            CampaignChange.objects.create(campaign=campaign, lead=cast(User, by), changes=changes)
+            CampaignChange.objects.create(campaign=campaign, lead=by, changes=changes)
         campaign.state = state
         campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
         campaign.save(update_fields=["state", "closed_at"])
-    # After the commit: an answer that came before it has its task locked, and is waited for.
+    # This runs after the commit. It waits for answers that arrived earlier, which lock their tasks.
     if state == CampaignState.CLOSED:
-        settle_closed(campaign)
+        update_closed_campaign(campaign)
     return campaign
 
 
-def settle_closed(campaign: Campaign) -> int:
-    """Settle the labelled tasks of a closed campaign that still wait; returns how many there were.
+def update_closed_campaign(campaign: Campaign) -> int:
+    """Settle the labelled open tasks of a closed campaign. Return their number.
 
-    Done twice, it is done once.
+    A second call changes nothing.
     """
     with long_transaction():
-        waiting = JudgmentTask.objects.filter(
+        unsettled = JudgmentTask.objects.filter(
             campaign=campaign, state=TaskState.OPEN, labels_live__gt=0
         )
-        tasks = lock_tasks(waiting)
+        tasks = lock_tasks(unsettled)
         update_task_states(campaign, tasks)
     return len(tasks.ids)
 
 
-def settle_lately_closed() -> int:
-    """Settle what answers have left open that were on their way while their campaign closed."""
-    lately = timezone.now() - LATELY
+def update_recently_closed() -> int:
+    """Settle tasks whose last answer arrived while their campaign was closed."""
+    since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
-        state=CampaignState.CLOSED, closed_at__gte=lately, source_sha256=""
+        state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""
     )
-    return sum(settle_closed(campaign) for campaign in closed)
+    return sum(update_closed_campaign(campaign) for campaign in closed)

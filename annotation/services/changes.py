@@ -1,4 +1,4 @@
-"""Changing how a campaign is judged while it runs, and noting who did."""
+"""Changing a campaign's policy while it runs, and the record of changes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.db.models import QuerySet
 from annotation.enums import CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
-from annotation.services.gold import bring_gold
+from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy, PolicyFault
 from config.accounts.models import User
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 
-# The rest is the plan: labels, shares, scale, order and seed say which labels there will be.
+# All other fields are the plan: labels, shares, scale, order and seed determine the labels.
 CHANGEABLE = (
     "name",
     "joining",
@@ -35,7 +35,7 @@ PLACES = Decimal("0.0001")
 
 
 def policy_of(campaign: Campaign) -> Policy:
-    """The policy that a campaign follows."""
+    """Return the policy of a campaign."""
     return Policy(**{name: getattr(campaign, name) for name in Policy.__dataclass_fields__})
 
 
@@ -43,43 +43,45 @@ def policy_of(campaign: Campaign) -> Policy:
 def change_policy(
     *, campaign: Campaign, changes: dict[str, Any], by: User, after: int | None = None
 ) -> CampaignChange | None:
-    """Change fields of `CHANGEABLE`; returns what is noted of it, None where nothing differs.
+    """Change fields of `CHANGEABLE`. Return the record of the change, or None if nothing changed.
 
-    Shares are rounded to four places. `after` is the change that the lead has seen last, see
-    `last_policy_change`. Raises `InvalidInput` for what is part of the plan or cannot be followed,
-    `Conflict` for a campaign that is closed or trains, or was changed since.
+    Shares are rounded to four places. `after` is the last change that the lead has seen, see
+    `last_policy_change`. Raises `InvalidInput` for a field of the plan or an invalid policy.
+    Raises `Conflict` if the campaign is closed, is a training queue, or was changed since.
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):
         raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs")
-    # Gold is brought under this lock, here as elsewhere.
+    # All code that adds gold tasks holds this lock.
     lock_row(campaign.benchmark)
     lock_row(campaign)
     campaign.refresh_from_db()
     if campaign.state == CampaignState.CLOSED:
         raise Conflict("The campaign is closed.")
     if campaign.is_training:
-        raise Conflict("Training has no policy to change.")
+        raise Conflict("A training queue has no policy to change.")
     if after is not None and after != last_policy_change(campaign):
         raise Conflict(
-            "Somebody has changed the campaign since you opened this page. What you gave is kept "
-            "here; open the page anew to see what holds now."
+            "The campaign was changed after you opened this page. Your input is still here. Open "
+            "the page again to see the current values."
         )
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
-    wanted = before | {name: _as_stored(campaign, name, given) for name, given in changes.items()}
-    changed = [name for name in CHANGEABLE if wanted[name] != before[name]]
+    requested = before | {
+        name: _as_stored(campaign, name, value) for name, value in changes.items()
+    }
+    changed = [name for name in CHANGEABLE if requested[name] != before[name]]
     if not changed:
         return None
-    _store(campaign, {name: wanted[name] for name in changed})
+    _store(campaign, {name: requested[name] for name in changed})
     return CampaignChange.objects.create(
         campaign=campaign,
         lead=by,
-        changes={name: [_as_json(before[name]), _as_json(wanted[name])] for name in changed},
+        changes={name: [_as_json(before[name]), _as_json(requested[name])] for name in changed},
     )
 
 
 def last_policy_change(campaign: Campaign) -> int:
-    """The primary key of the newest change to what `change_policy` changes, 0 for none."""
+    """Return the primary key of the newest change of the policy, or 0 if there is none."""
     newest = policy_changes(campaign).order_by("-pk").values_list("pk", flat=True).first()
     return newest or 0
 
@@ -93,14 +95,14 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         setattr(campaign, name, value)
     if not campaign.name:
-        raise InvalidInput("a campaign has a name")
+        raise InvalidInput("a campaign needs a name")
     check_length(Campaign, "name", campaign.name)
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
-    if "gold_share" in changes and campaign.gold_share and not bring_gold(campaign):
+    if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
         raise PolicyFault(
             "gold_share",
-            f"{campaign.benchmark.key} has no control pairs to mix in; bring some first",
+            f"{campaign.benchmark.key} has no control pairs; import gold for control first",
         )
 
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from annotation.enums import AssignmentState
 from annotation.models import Annotator, Assignment, Campaign, JudgmentTask, Membership
 from annotation.services.members import (
-    check_may_be_handed_pairs,
+    check_can_claim,
     join_campaign,
-    left_to_judge,
+    remaining_tasks,
 )
 from annotation.services.mixing import (
     mixed_with_gold,
@@ -43,12 +43,12 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     """
     count = max(1, min(count, CLAIM_MAX))
     membership = join_campaign(campaign=campaign, annotator=annotator)
-    check_may_be_handed_pairs(campaign, membership)
+    check_can_claim(campaign, membership)
     with transaction.atomic():
         # In all campaigns, because a query for one would read all tasks of that campaign.
         expire_leases(limit=EXPIRE_PER_CLAIM)
         held = _renewed(annotator, campaign)
-        missing = min(count, left_to_judge(campaign, membership)) - len(held)
+        missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
     return (held + fresh)[:count]
 

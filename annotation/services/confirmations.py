@@ -1,4 +1,4 @@
-"""Second labels for pairs that a single label decides."""
+"""Second labels for pairs that have a single label."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from django.db.models.functions import Coalesce
 from annotation.core.plan import plan_positions
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
+from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import OWN_CAPTION
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed
@@ -27,9 +29,9 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Single:
-    """Tasks that one label decides and that show the pairs to confirm: columns, int64 [n] each.
+    """Tasks with one label that show the pairs to confirm, int64 [n] each.
 
-    keys: the text and the video, or the pair if its label holds for one caption. labels: as given.
+    keys: the text pair, or the pair if its label applies to one caption.
     """
 
     keys: Int64Array
@@ -41,17 +43,18 @@ class _Single:
 
 
 def open_confirmation(
-    *, benchmark: Benchmark, codes: Int64Array, seed: int = 0, name: str = ""
+    *, benchmark: Benchmark, codes: Int64Array, by: Actor, seed: int = 0, name: str = ""
 ) -> Campaign:
-    """Open a campaign that requests a second label of positives that one label decides.
+    """Open a campaign that requests a second label of positives with one label.
 
-    codes: int64 [n], the pairs to confirm, such as those that decide a C@k alone. Pairs with more
-    than one label, without a positive label, or in another confirmation are left out. The existing
-    label of a pair counts together with the new one. If the two differ, a third person decides. No
-    person gets a pair that they have judged before.
+    codes: int64 [n], the pairs to confirm, such as sole positives. Pairs with more than one label,
+    without a positive label, or in another confirmation are excluded. The existing label of a pair
+    counts together with the new one. If the two differ, a third annotator decides. No annotator
+    gets a pair that they have judged before.
 
     Raises `InvalidInput` if no pair is left, or if the pairs were judged on different scales.
     """
+    check_can_lead(by, benchmark)
     check_seed(seed)
     check_length(Campaign, "name", name)
     pool = get_latest_pool(benchmark)
@@ -59,7 +62,7 @@ def open_confirmation(
         lock_row(benchmark)
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
-            raise InvalidInput("none of these pairs is a positive that a single label decides")
+            raise InvalidInput("none of these pairs is a positive with a single label")
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -69,6 +72,7 @@ def open_confirmation(
             guideline=latest_guideline(benchmark),
             n_tasks=len(found.keys),
             confirms=True,
+            created_by=account_of(by),
             **_scale_of(benchmark, found.campaigns),
         )
         is_shared = found.units != OWN_CAPTION
@@ -131,12 +135,12 @@ def _with_more(pair_ids: Int64Array) -> Int64Array:
 
 
 def _scale_of(benchmark: Benchmark, campaigns: Int64Array) -> dict[str, object]:
-    """The scale on which these campaigns judge, as fields of a campaign."""
+    """Return the common scale of these campaigns, as fields of a campaign."""
     fields = ("scale", "steps", "threshold")
     found = Campaign.objects.filter(benchmark=benchmark, pk__in=np.unique(campaigns).tolist())
     scales = list(found.values(*fields))
     if any(scale != scales[0] for scale in scales):
         raise InvalidInput(
-            "these pairs were judged on different scales, which no campaign can join"
+            "these pairs were judged on different scales, so one campaign cannot contain them"
         )
     return dict(scales[0])

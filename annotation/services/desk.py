@@ -1,16 +1,17 @@
-"""The lead's desk: pairs on which labels alone do not decide.
+"""The desk, where leads decide pairs that labels alone do not settle.
 
-Each function is one short transaction that begins by locking the task, as those of the judging
-room do: of two leads who rule at once, the second finds the task settled.
+Each function is one short transaction that first locks the task, as the services of the judging
+room do. If two leads rule at the same time, the second gets `Conflict`.
 """
 
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from annotation.enums import AssignmentState, CampaignState, TaskState
 from annotation.models import Adjudication, Assignment, Escalation, Exclusion, JudgmentTask
-from annotation.policies import check_can_lead
+from annotation.policies import check_can_rule
 from annotation.services.slots import TaskSlots, locked_tasks, update_task_state
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput, NotFound
@@ -18,17 +19,20 @@ from config.shared.errors import Conflict, InvalidInput, NotFound
 
 @transaction.atomic
 def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "") -> Adjudication:
-    """A lead decides a conflict or an escalated pair. The judgments stay as they are.
+    """Rule on a pair that is in conflict or escalated. Its labels stay.
 
-    Also in a closed campaign, where imported conflicts are. Raises `Conflict` where there is
-    nothing to decide, `InvalidInput` for a label that is not on the scale.
+    This works in a closed campaign too, because imported conflicts are there. Raises `Conflict` if
+    the pair is no longer at the desk, `InvalidInput` for a label that is not on the scale.
     """
-    check_can_lead(by, task.campaign.benchmark)
-    task = _task_in(task, TaskState.CONFLICTED, TaskState.ESCALATED)
+    check_can_rule(by, task.campaign.benchmark)
+    task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
     if label not in task.campaign.labels:
         raise InvalidInput(f"{label} is not on the scale of this campaign")
     try:
-        ruling = Adjudication.objects.create(task=task, lead=by, label=label, reason=reason)
+        with transaction.atomic():
+            ruling = Adjudication.objects.create(
+                task=task, lead=by, label=label, reason=reason, state_before=task.state
+            )
     except IntegrityError:
         raise Conflict("Another lead has ruled on this pair.") from None
     JudgmentTask.objects.filter(pk=task.pk).update(
@@ -38,21 +42,43 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
 
 
 @transaction.atomic
-def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
-    """Put an escalated or unplayable pair back into the queue, for other people.
+def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
+    """Return a pair to the desk, without the ruling. The log keeps the ruling.
 
-    Labels that were given count as before; who had handed the pair on does not get it again.
-    Raises `Conflict` where the pair is not at the desk or the campaign is closed.
+    An escalated pair is escalated again. For every other pair, its labels decide the state: it is
+    in conflict again unless labels were withdrawn since. Published label sets do not change.
+    Raises `Conflict` if the ruling was undone before.
     """
-    check_can_lead(by, task.campaign.benchmark)
-    task = _task_in(task, TaskState.ESCALATED, TaskState.UNPLAYABLE)
+    check_can_rule(by, ruling.task.campaign.benchmark)
+    task = _locked(ruling.task_id)
+    in_force = Adjudication.objects.filter(pk=ruling.pk, undone_at=None)
+    if not in_force.update(undone_at=timezone.now(), undone_by=by):
+        raise Conflict("This ruling was undone before.")
+    if ruling.state_before == TaskState.ESCALATED:
+        JudgmentTask.objects.filter(pk=task.pk).update(state=TaskState.ESCALATED, label=None)
+    else:
+        task.state = TaskState.OPEN  # so that labels decide
+        update_task_state(task, TaskSlots(task))
+    ruling.refresh_from_db()
+    return ruling
+
+
+@transaction.atomic
+def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
+    """Return an escalated or unplayable pair to the queue, for annotators who did not escalate it.
+
+    Its labels count as before. Raises `Conflict` if the pair is no longer at the desk or the
+    campaign is closed.
+    """
+    check_can_rule(by, task.campaign.benchmark)
+    task = _task_at_desk(task, TaskState.ESCALATED, TaskState.UNPLAYABLE)
     if task.campaign.state == CampaignState.CLOSED:
-        raise Conflict("The campaign is closed: nobody would be handed the pair.")
-    handed_on = Escalation.objects.filter(task=task).values("annotator")
-    # A lease that had run out before the pair was handed on would let it come back.
+        raise Conflict("The campaign is closed, so no annotator would receive the pair.")
+    escalated_by = Escalation.objects.filter(task=task).values("annotator")
+    # Without this, a lease that expired before the escalation would return the pair to them.
     Assignment.objects.filter(
         task=task,
-        annotator__in=handed_on,
+        annotator__in=escalated_by,
         state__in=[AssignmentState.HELD, AssignmentState.EXPIRED],
     ).update(state=AssignmentState.RELEASED, slot=None)
     task.state = TaskState.OPEN
@@ -64,24 +90,30 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
 
 
 @transaction.atomic
-def leave_out_task(*, task: JudgmentTask, by: User) -> Exclusion:
-    """A pair whose video cannot play leaves the desk without a label; its state stays.
+def exclude_task(*, task: JudgmentTask, by: User) -> Exclusion:
+    """Remove a pair whose video cannot play from the desk, without a label. Its state stays.
 
-    Raises `Conflict` where it is not unplayable, or was left out before.
+    Raises `Conflict` if the pair is not unplayable or was excluded before.
     """
-    check_can_lead(by, task.campaign.benchmark)
-    task = _task_in(task, TaskState.UNPLAYABLE)
+    check_can_rule(by, task.campaign.benchmark)
+    task = _task_at_desk(task, TaskState.UNPLAYABLE)
     try:
-        return Exclusion.objects.create(task=task, lead=by)
+        with transaction.atomic():
+            return Exclusion.objects.create(task=task, lead=by)
     except IntegrityError:
-        raise Conflict("Another lead has left this pair out.") from None
+        raise Conflict("Another lead has excluded this pair.") from None
 
 
-def _task_in(task: JudgmentTask, *states: TaskState) -> JudgmentTask:
-    """The task as it is now, locked, if it waits at the desk in one of the states."""
-    found = locked_tasks(JudgmentTask.objects.filter(pk=task.pk)).first()
+def _task_at_desk(task: JudgmentTask, *states: TaskState) -> JudgmentTask:
+    """Return the task, locked. Raises `Conflict` unless it is at the desk in one of the states."""
+    found = _locked(task.pk)
+    if found.state not in states or Exclusion.objects.filter(task=found).exists():
+        raise Conflict("This pair is no longer at the desk.")
+    return found
+
+
+def _locked(pk: int) -> JudgmentTask:
+    found = locked_tasks(JudgmentTask.objects.filter(pk=pk)).first()
     if found is None:
         raise NotFound("There is no such pair.")
-    if found.state not in states or Exclusion.objects.filter(task=found).exists():
-        raise Conflict("There is nothing to decide: the pair does not wait for this any more.")
     return found

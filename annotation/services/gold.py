@@ -1,4 +1,4 @@
-"""Gold: captions and videos of which the truth is known, for training and for control."""
+"""Gold items: adding, changing and retiring them, and their tasks in campaigns."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import leases_of, release_leases
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
@@ -31,7 +32,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """One item: numbers of caption and video in the benchmark, the truth, and why."""
+    """A new gold item: numbers of its caption and video, the correct answer, an explanation."""
 
     query: int
     video: int
@@ -44,16 +45,16 @@ def import_gold(
     benchmark: Benchmark,
     path: Path,
     use: GoldUse,
+    by: Actor,
     source: str | None = None,
-    by: User | None = None,
     progress: Progress = no_progress,
 ) -> int:
-    """Add the gold items of a file; returns how many.
+    """Add the gold items of a file. Return their number.
 
-    All or none. Raises `InvalidInput` with the line, also for what is gold already, for either use.
+    All items are added, or none. Raises `InvalidInput` with the line, also for a pair that is a
+    gold item already, for either use.
     """
-    if by is not None:
-        check_can_lead(by, benchmark)
+    check_can_lead(by, benchmark)
     file = parse_gold(
         path,
         query_numbers=query_numbers(benchmark),
@@ -62,8 +63,8 @@ def import_gold(
         source=source,
     )
     gold = [
-        Gold(query=query, video=video, is_relevant=truth, explanation=why)
-        for query, video, truth, why in zip(
+        Gold(query=query, video=video, is_relevant=is_relevant, explanation=explanation)
+        for query, video, is_relevant, explanation in zip(
             file.queries.tolist(),
             file.videos.tolist(),
             file.relevant.tolist(),
@@ -73,32 +74,29 @@ def import_gold(
     ]
     with transaction.atomic():
         lock_row(benchmark)
-        _refuse_known(benchmark, file)
+        _refuse_existing(benchmark, file)
         return add_gold(benchmark=benchmark, use=use, gold=gold, by=by)
 
 
-def _refuse_known(benchmark: Benchmark, file: GoldFile) -> None:
+def _refuse_existing(benchmark: Benchmark, file: GoldFile) -> None:
     stored = GoldItem.objects.filter(benchmark=benchmark)
-    known = {
+    existing = {
         (query, video): GoldUse(use)
         for query, video, use in stored.values_list("query__number", "video__number", "use")
     }
     pairs = zip(file.queries.tolist(), file.videos.tolist(), file.lines, strict=True)
     for query, video, line in pairs:
-        if use := known.get((query, video)):
-            reason = f"the pair is gold already ({use.label.lower()})"
+        if use := existing.get((query, video)):
+            reason = f"the pair is a gold item already ({use.label.lower()})"
             raise InvalidInput(reason, source=file.source, line=line)
 
 
-def add_gold(
-    *, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: User | None = None
-) -> int:
-    """Add gold items, and hand them out in the campaigns that use them; returns how many.
+def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor) -> int:
+    """Add gold items, and tasks for them in the campaigns that use them. Return their number.
 
-    All or none. Raises `Conflict` where an item is there already, for either use.
+    All items are added, or none. Raises `Conflict` if an item exists already, for either use.
     """
-    if by is not None:
-        check_can_lead(by, benchmark)
+    check_can_lead(by, benchmark)
     for item in gold:
         if fault := explanation_fault(item.explanation):
             raise InvalidInput(fault)
@@ -112,7 +110,7 @@ def add_gold(
             use=use,
             is_relevant=item.is_relevant,
             explanation=item.explanation,
-            created_by=by,
+            created_by=account_of(by),
         )
         for item in gold
     ]
@@ -122,16 +120,18 @@ def add_gold(
             with transaction.atomic():
                 GoldItem.objects.bulk_create(rows)
         except IntegrityError:
-            raise Conflict("One of these pairs is gold already, for training or control.") from None
-        _bring_everywhere(benchmark)
+            raise Conflict(
+                "One of these pairs is a gold item already, for training or control."
+            ) from None
+        _add_gold_tasks_to_campaigns(benchmark)
     return len(rows)
 
 
-def bring_gold(campaign: Campaign) -> int:
-    """Make tasks of the gold that the campaign uses and does not have; returns how many it has.
+def add_gold_tasks(campaign: Campaign) -> int:
+    """Add the missing gold tasks of a campaign. Return its number of gold tasks.
 
-    A text and a video that are judged in the campaign are no gold in it, and of equal gold items
-    one comes: nobody is to see the same twice.
+    A text pair that is judged in the campaign is not added as gold. If gold items are equal, one is
+    added. So no annotator sees the same text pair twice.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     here = JudgmentTask.objects.filter(campaign=campaign)
@@ -162,8 +162,7 @@ def bring_gold(campaign: Campaign) -> int:
 
 
 def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
-    """Gold items, by primary key, without those whose text and video the campaign has already, as a
-    task or as another item."""
+    """Return the gold items, by primary key, whose text pair is not in the campaign yet."""
     if not len(ids):
         return ids
     benchmark = campaign.benchmark
@@ -185,17 +184,17 @@ def _without_equal(campaign: Campaign, ids: Int64Array) -> Int64Array:
     return ids[is_first & ~np.isin(units, present)]
 
 
-def _bring_everywhere(benchmark: Benchmark) -> None:
-    """New gold, to all campaigns that use any and are not closed."""
+def _add_gold_tasks_to_campaigns(benchmark: Benchmark) -> None:
+    """Add missing gold tasks to all campaigns that use gold and are not closed."""
     campaigns = Campaign.objects.filter(benchmark=benchmark)
     for campaign in campaigns.exclude(state=CampaignState.CLOSED):
         if campaign.is_training or campaign.gold_share:
-            bring_gold(campaign)
+            add_gold_tasks(campaign)
 
 
 @transaction.atomic
 def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
-    """Write another explanation; who answers from now on is told it."""
+    """Replace the explanation, which annotators see after later answers."""
     check_can_lead(by, item.benchmark)
     explanation = explanation.strip()
     if fault := explanation_fault(explanation):
@@ -207,9 +206,10 @@ def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
 
 @transaction.atomic
 def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
-    """Hand an item out no more. The answers stay, and count for and against nobody.
+    """Stop showing an item. Its answers stay in the log and no longer count.
 
-    Who was let in or paused by them stays so. Retired twice, it is retired since the first time.
+    Annotators who were admitted or paused because of them stay so. If the item is retired already,
+    its time stays.
     """
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())
@@ -221,10 +221,10 @@ def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
 
 @transaction.atomic
 def restore_gold(*, item: GoldItem, by: User) -> GoldItem:
-    """Hand a retired item out again; the answers to it count again."""
+    """Show a retired item again. Its answers count again."""
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk).update(retired_at=None)
     lock_row(item.benchmark)
-    _bring_everywhere(item.benchmark)
+    _add_gold_tasks_to_campaigns(item.benchmark)
     item.refresh_from_db()
     return item

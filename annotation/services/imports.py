@@ -1,4 +1,4 @@
-"""Judgments that were made elsewhere: a closed campaign that holds them as they are."""
+"""Importing judgments from a file as a closed campaign."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, p
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
 from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
+from annotation.policies import check_can_lead
 from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.slots import TASK_STATES, outcomes_of
-from config.accounts.actors import OPERATOR
+from config.accounts.actors import Actor, account_of
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -33,7 +34,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgments:
-    """`created` is False where the same file had been imported before."""
+    """The result of an import. `created` is False if the file was imported before."""
 
     campaign: Campaign
     judgments: int
@@ -45,6 +46,7 @@ def import_judgments(
     *,
     benchmark: Benchmark,
     path: Path,
+    by: Actor,
     source: str | None = None,
     scale: Scale = Scale.BINARY,
     pool_equal: bool = False,
@@ -53,13 +55,14 @@ def import_judgments(
     """Store a file of judgments as a closed campaign, with any number of labels for a pair.
 
     Pairs that are in no pool are added under a pool of their own. The labels of the file decide
-    each pair, and no further label is requested. A label holds for its own caption. With
-    `pool_equal`, captions with equal texts share a task, and its label holds for all of them. A
+    each pair, and no further label is requested. A label applies to its own caption. With
+    `pool_equal`, captions with equal texts share a task, and its label applies to all of them. A
     further label by the same annotator is then stored as surplus.
 
     Raises `InvalidInput`, or `Conflict` if the file was imported with another `pool_equal`. Then
-    nothing is stored. The same content twice is one campaign.
+    nothing is stored. A file that was imported before returns its campaign.
     """
+    check_can_lead(by, benchmark)
     file = parse_judgments(
         path,
         query_numbers=query_numbers(benchmark),
@@ -76,7 +79,7 @@ def import_judgments(
         stored = earlier.first()
         if stored is not None:
             _check_same_way(stored, pool_equal)
-        campaign = stored or _store(benchmark, file, scale, pool_equal)
+        campaign = stored or _store(benchmark, file, scale, pool_equal, by)
     n_pairs = len(union_codes([_codes(benchmark, file)]))
     return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
 
@@ -84,8 +87,8 @@ def import_judgments(
 def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
     if stored.tasks.filter(unit__isnull=False).exists() != pool_equal:
         raise Conflict(
-            f"campaign {stored.pk} holds these judgments already, imported "
-            f"{'for each caption alone' if pool_equal else 'for equal captions together'}"
+            f"campaign {stored.pk} contains these judgments already, imported "
+            f"{'for single captions' if pool_equal else 'for captions with equal texts'}"
         )
 
 
@@ -93,7 +96,9 @@ def _codes(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
     return benchmark.pair_space.encode(file.queries, file.videos)
 
 
-def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool) -> Campaign:
+def _store(
+    benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: bool, by: Actor
+) -> Campaign:
     codes = _codes(benchmark, file)
     pairs = union_codes([codes])
     keys = _keys(benchmark, codes, pool_equal)
@@ -104,7 +109,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: 
     most = int(counts.sum(axis=1).max(initial=1))
     if most > SLOTS_MAX:
         raise InvalidInput(f"a pair has {most} labels; the maximum is {SLOTS_MAX}")
-    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=OPERATOR)
+    pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=by)
     campaign = Campaign.objects.create(
         benchmark=benchmark,
         pool=pool,
@@ -115,6 +120,7 @@ def _store(benchmark: Benchmark, file: JudgmentsFile, scale: Scale, pool_equal: 
         n_tasks=len(tasks),
         source_sha256=file.sha256,
         closed_at=timezone.now(),
+        created_by=account_of(by),
     )
     pair_keys = _keys(benchmark, pairs, pool_equal)
     by_key = np.argsort(pair_keys, kind="stable")
@@ -170,12 +176,12 @@ def _slots(task_of: Int64Array, is_live: npt.NDArray[np.bool_]) -> dict[str, Any
 
 
 def _shared(benchmark: Benchmark, units: Int64Array) -> dict[str, Int64Array]:
-    """Return the columns of tasks whose label holds for all equal captions."""
+    """Return the columns of tasks whose label applies to all equal captions."""
     return {"unit": units, "n_pairs": pairs_per_unit(benchmark, units)}
 
 
 def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -> Int64Array:
-    """Store decided tasks; return their primary keys. columns: [n_tasks] each."""
+    """Store tasks with their outcomes. Return their primary keys. columns: [n_tasks] each."""
     ids = reserve_ids(JudgmentTask, len(outcomes.states))
     copy_columns(
         JudgmentTask,
@@ -183,9 +189,9 @@ def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -
             "id": ids,
             "campaign_id": campaign.pk,
             "position": np.arange(len(ids)),
-            "labels_planned": outcomes.given,
-            "labels_required": outcomes.given,
-            "labels_live": outcomes.given,
+            "labels_planned": outcomes.n_labels,
+            "labels_required": outcomes.n_labels,
+            "labels_live": outcomes.n_labels,
             "seats_open": 0,
             "state": [TASK_STATES[State(state)].value for state in outcomes.states.tolist()],
             "label": [None if value == NO_LABEL else value for value in outcomes.labels.tolist()],
@@ -196,7 +202,7 @@ def _copy_tasks(campaign: Campaign, outcomes: Outcomes, **columns: Int64Array) -
 
 
 def _annotator_ids(benchmark: Benchmark, file: JudgmentsFile) -> Int64Array:
-    """Primary keys of the file's annotators, in the order of `file.annotator_keys`."""
+    """Return primary keys of the file's annotators, in the order of `file.annotator_keys`."""
     Annotator.objects.bulk_create(
         [Annotator(benchmark=benchmark, key=key) for key in file.annotator_keys],
         ignore_conflicts=True,

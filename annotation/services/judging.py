@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotation.enums import (
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     EscalationKind,
@@ -27,7 +27,7 @@ from annotation.models import (
     JudgmentTask,
 )
 from annotation.selectors.guidelines import find_past_guideline
-from annotation.services.members import count_answer, is_paused, pause_below_bar
+from annotation.services.members import count_answer, is_paused, pause_inaccurate_annotator
 from annotation.services.slots import (
     TaskSlots,
     locked_tasks,
@@ -140,7 +140,7 @@ def escalate_task(
     if task.gold_id is not None and kind == EscalationKind.UNSURE:
         return escalation
     changes: dict[str, Any] = {"labels_live": len(slots.live)}
-    if task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS):
+    if task.state == TaskState.OPEN or (own and task.state in STATES_FROM_LABELS):
         changes |= {"state": STATE_AFTER_ESCALATION[kind], "label": None, "seats_open": 0}
     JudgmentTask.objects.filter(pk=task.pk).update(**changes)
     if own is not None and task.pair_id is not None:
@@ -200,7 +200,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
     first = assignment.state != AssignmentState.DONE
     if first:
         Assignment.objects.filter(pk=assignment.pk).update(state=AssignmentState.DONE)
-    pause_below_bar(campaign, annotator)
+    pause_inaccurate_annotator(campaign, annotator)
     if first:
         count_answer(campaign, annotator, is_gold=True)
     return Submitted(judgment, created=True)
@@ -293,7 +293,7 @@ def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> i
     """Return the slot for the answer, freed of the answer that it corrects, or None for surplus."""
     if (
         task.campaign.state == CampaignState.CLOSED
-        or task.state not in SETTLED_BY_LABELS
+        or task.state not in STATES_FROM_LABELS
         or _has_left(assignment.annotator, task.campaign)
         or _was_escalated(task, assignment)
     ):

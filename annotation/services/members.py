@@ -1,4 +1,4 @@
-"""Who may judge in a campaign: joining, the gate after training, pausing by gold."""
+"""The members of a campaign: joining, the entry requirement, pausing and resuming."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ANY_NUMBER = 2**31
 
 
 def annotator_for(user: User) -> Annotator:
-    """The annotator behind a user, made at the first judgment."""
+    """Return the annotator of a user, who is created on first use."""
     annotator: Annotator | None = _annotator.first(user=user.pk)
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(user=user)
@@ -50,80 +50,87 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """The annotator's membership, made where the campaign takes everybody.
+    """Return the annotator's membership, which is created if all annotators may judge.
 
-    Raises `NotPermitted` where a lead chooses who may judge and has not chosen this person.
+    Raises `NotPermitted` if a lead adds the members and has not added this annotator.
     """
     found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
     if found is not None:
         found.annotator = annotator
         return found
-    if campaign.joining == Joining.CHOSEN:
+    if campaign.joining == Joining.ADDED:
         raise NotPermitted(_("Only annotators that a lead adds can judge here."))
     return Membership.objects.get_or_create(campaign=campaign, annotator=annotator)[0]
 
 
-def check_may_be_handed_pairs(campaign: Campaign, membership: Membership) -> None:
-    """Raises `NotPermitted`, with words for the annotator, where they may not judge now."""
+def check_can_claim(campaign: Campaign, membership: Membership) -> None:
+    """Raise `NotPermitted`, with a message for the annotator, if they may not judge now."""
     if membership.state == MembershipState.PAUSED:
         raise NotPermitted(membership.pause_message)
-    if campaign.has_gate and membership.admitted_at is None and not _admitted(campaign, membership):
+    if (
+        campaign.has_entry_requirement
+        and membership.admitted_at is None
+        and not _admitted(campaign, membership)
+    ):
         message = _(
             "Train first: {needed} of your last {last} answers in training must be correct."
         )
-        raise NotPermitted(message.format(needed=campaign.gate.needed, last=campaign.gate_last))
-    if left_to_judge(campaign, membership) <= 0:
+        needed = campaign.entry_requirement.needed
+        raise NotPermitted(message.format(needed=needed, last=campaign.gate_last))
+    if remaining_tasks(campaign, membership) <= 0:
         raise NotPermitted(
             _("You have judged the maximum number of pairs in this campaign. Thank you!")
         )
 
 
-def left_to_judge(campaign: Campaign, membership: Membership) -> int:
-    """How many pairs the person may still judge: the ceiling's share of all, at least one."""
+def remaining_tasks(campaign: Campaign, membership: Membership) -> int:
+    """Return the number of tasks that the annotator may still judge under the ceiling."""
     if campaign.ceiling == 1:
         return ANY_NUMBER
     return max(1, int(campaign.n_tasks * campaign.ceiling)) - membership.judged
 
 
-def passes_gate(campaign: Campaign, annotator: Annotator) -> bool:
-    """Whether enough of the annotator's last answers in training were right."""
+def meets_entry_requirement(campaign: Campaign, annotator: Annotator) -> bool:
+    """Return whether enough of the annotator's last training answers are correct."""
     answers = training_answers(campaign.benchmark_id, annotator)[: campaign.gate_last]
-    return campaign.gate.is_passed(outcomes(answers))
+    return campaign.entry_requirement.is_met(outcomes(answers))
 
 
 def _admitted(campaign: Campaign, membership: Membership) -> bool:
-    if not passes_gate(campaign, membership.annotator):
+    if not meets_entry_requirement(campaign, membership.annotator):
         return False
     membership.admitted_at = timezone.now()
     Membership.objects.filter(pk=membership.pk).update(admitted_at=membership.admitted_at)
     return True
 
 
-def pause_below_bar(campaign: Campaign, annotator: Annotator) -> None:
-    """Pause the annotator if too few of their last answers to gold were right.
+def pause_inaccurate_annotator(campaign: Campaign, annotator: Annotator) -> None:
+    """Pause the annotator if too few of their last control pairs are correct.
 
-    Called after each answer to gold. What they hold goes back into the queue. Of a person who is
-    paused already, the reason stays.
+    This is called after each answer to a control pair. The annotator's tasks return to the queue.
+    If the annotator is paused already, the reason stays.
     """
     if not campaign.gold_bar:
         return
     membership = Membership.objects.get(campaign=campaign, annotator=annotator)
     last = outcomes(gold_answers(membership)[: campaign.gold_last])
-    if membership.state == MembershipState.PAUSED or not campaign.bar.is_failed(last):
+    if membership.state == MembershipState.PAUSED or not campaign.accuracy_requirement.is_missed(
+        last
+    ):
         return
-    bar = campaign.bar
+    requirement = campaign.accuracy_requirement
     _pause(
         membership,
         cause=PauseCause.ACCURACY,
-        right=bar.right(last),
+        right=requirement.count_right(last),
         answers=len(last),
-        needed=bar.needed,
+        needed=requirement.needed,
     )
 
 
 @transaction.atomic
-def choose_members(*, campaign: Campaign, annotators: list[Annotator], by: User) -> int:
-    """Let people into a campaign whose members a lead chooses; returns how many are new."""
+def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) -> int:
+    """Add members to a campaign. Return the number of new members."""
     check_can_lead(by, campaign.benchmark)
     before = campaign.members.count()
     Membership.objects.bulk_create(
@@ -133,9 +140,9 @@ def choose_members(*, campaign: Campaign, annotators: list[Annotator], by: User)
 
 
 @transaction.atomic
-def let_in(*, campaign: Campaign, annotator: Annotator, by: User) -> Membership:
-    """A lead opens the gate to a person who may not have come to it yet."""
-    choose_members(campaign=campaign, annotators=[annotator], by=by)
+def admit_annotator(*, campaign: Campaign, annotator: Annotator, by: User) -> Membership:
+    """Waive the entry requirement for an annotator, who becomes a member if necessary."""
+    add_members(campaign=campaign, annotators=[annotator], by=by)
     membership = Membership.objects.get(campaign=campaign, annotator=annotator)
     membership.campaign = campaign
     return admit_member(membership=membership, by=by)
@@ -143,7 +150,7 @@ def let_in(*, campaign: Campaign, annotator: Annotator, by: User) -> Membership:
 
 @transaction.atomic
 def admit_member(*, membership: Membership, by: User) -> Membership:
-    """A lead opens the gate to a person, whatever their training says."""
+    """Waive the entry requirement for a member."""
     check_can_lead(by, membership.campaign.benchmark)
     membership.admitted_at, membership.admitted_by = timezone.now(), by
     membership.save(update_fields=["admitted_at", "admitted_by"])
@@ -159,7 +166,7 @@ def pause_member(*, membership: Membership, reason: str, by: User) -> Membership
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
     if not 0 < len(reason) <= REASON_LENGTH:
-        raise InvalidInput(f"the person is told why, in 1 to {REASON_LENGTH:,} characters")
+        raise InvalidInput(f"The reason must have 1 to {REASON_LENGTH:,} characters.")
     return _pause_by_lead(membership, by, cause=PauseCause.LEAD, reason=reason)
 
 
@@ -172,7 +179,7 @@ def pause_withdrawn_member(*, membership: Membership, by: User) -> Membership:
 
 @transaction.atomic
 def resume_member(*, membership: Membership, by: User) -> Membership:
-    """A lead lets a paused person go on; their gold answers so far are forgiven."""
+    """Resume a paused member. Control answers so far are ignored from now on."""
     check_can_lead(by, membership.campaign.benchmark)
     membership.forgiven_at = timezone.now()
     _store_state(membership, {**NO_PAUSE, "forgiven_at": membership.forgiven_at})
@@ -186,7 +193,7 @@ def is_paused(campaign: Campaign, annotator: Annotator) -> bool:
 
 
 def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> None:
-    """One more answer of the annotator. Not a correction: that replaces one."""
+    """Count a new answer of the annotator. Corrections are not counted."""
     counter = _count_gold if is_gold else _count_pair
     counter.update(campaign=campaign.pk, annotator=annotator.pk)
 

@@ -1,4 +1,4 @@
-"""Gold among the pairs that a person is handed, where neither its place nor its coming tells it."""
+"""Mixing gold into the pairs that an annotator gets, so that gold cannot be recognised."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pooling.core.hashing import mix
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """An item of gold that somebody may be handed: primary keys of its task and its caption."""
+class Candidate:
+    """A gold item that the annotator can get: primary keys of its task and its caption."""
 
     task: int
     caption: int
 
 
 def untouched_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
-    """Tasks of the campaign that the annotator neither holds nor has judged or handed on."""
+    """Return the tasks that the annotator neither holds nor has judged or escalated."""
     touched = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator).exclude(
         state=AssignmentState.EXPIRED
     )
@@ -50,7 +50,7 @@ def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Annotator) -> QueryS
 
 
 def next_in_training(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:
-    """The training items that the person has not seen, in the order of the queue."""
+    """Return the training items that the annotator has not seen, in the order of the queue."""
     if not _lock(membership):
         return []
     return list(_shown(_open_gold(campaign, membership.annotator).order_by("position"))[:count])
@@ -59,40 +59,42 @@ def next_in_training(campaign: Campaign, membership: Membership, count: int) -> 
 def mixed_with_gold(
     campaign: Campaign, membership: Membership, tasks: list[JudgmentTask], count: int
 ) -> list[JudgmentTask]:
-    """The first of the locked `tasks`, and gold between them: up to `count` in all.
+    """Return the first of the locked `tasks` with gold between them, up to `count` in total.
 
-    Gold is due at places that a draw names among those that the person sees for the first time.
-    What was given back comes again when pairs do that were, or its absence would tell it.
-    Without a pair there is no gold, for alone it would be known for what it is; gold for which
-    there is no place waits for the next claim: `gold_owed` of the membership counts it.
+    A seeded draw selects the places of gold among the pairs that the annotator sees for the first
+    time. Released gold returns together with released pairs, because its absence would reveal it.
+    Without pairs there is no gold, because annotators would recognise it. Gold without a place is
+    postponed to the next claim; `gold_owed` of the membership counts it.
     """
     if not tasks or not _lock(membership):
         return []
     mine = Assignment.objects.filter(annotator=membership.annotator_id)
     returning = mine.filter(task__in=tasks[:count]).count()
-    again = _given_back(campaign, membership.annotator) if returning else []
+    again = _released(campaign, membership.annotator) if returning else []
     fresh = min(len(tasks), count - len(again)) - returning
     owed = membership.gold_owed + _due(campaign, membership, fresh)
     if not owed and not again:
         return tasks[:count]
-    new = _offered(campaign, membership, tasks, without=again)[:owed] if owed else []
+    new = _candidates(campaign, membership, tasks, without=again)[:owed] if owed else []
     mixed, gold = _placed(campaign, tasks, [*again, *new], count)
-    # Where all is used up nothing stays owed, or it would come in one heap once there is more.
+    # Gold that does not exist is not postponed, so that new items do not all come in one claim.
     membership.gold_owed = len(new) - sum(one in new for one in gold)
     membership.save(update_fields=["gold_owed"])
     return mixed
 
 
 def _lock(membership: Membership) -> bool:
-    """One claim of a person at a time: two tabs are not to draw the same item. False where the
-    person was paused a moment ago."""
+    """Lock the membership, so that two tabs do not draw the same item.
+
+    Return False if the annotator is paused.
+    """
     now = Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
     membership.handed, membership.gold_owed = now.handed, now.gold_owed
     return now.state == MembershipState.ACTIVE
 
 
 def _due(campaign: Campaign, membership: Membership, fresh: int) -> int:
-    """How much gold the draw puts among so many pairs that the person has not held before."""
+    """Return the number of gold items that are due among `fresh` new pairs."""
     annotator, share = membership.annotator_id, float(campaign.gold_share)
     places = range(membership.handed, membership.handed + fresh)
     return sum(is_gold_due(place, annotator, share, campaign.seed) for place in places)
@@ -104,24 +106,27 @@ def _open_gold(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTas
     )
 
 
-def _given_back(campaign: Campaign, annotator: Annotator) -> list[Offered]:
-    """Gold that the annotator held before and did not answer."""
+def _released(campaign: Campaign, annotator: Annotator) -> list[Candidate]:
+    """Return the gold that the annotator held before and did not answer."""
     held_before = Assignment.objects.filter(task=OuterRef("pk"), annotator=annotator)
     rows = _open_gold(campaign, annotator).filter(Exists(held_before)).order_by("pk")
-    return [Offered(*row) for row in rows.values_list("pk", "gold__query")]
+    return [Candidate(*row) for row in rows.values_list("pk", "gold__query")]
 
 
-def _offered(
+def _candidates(
     campaign: Campaign,
     membership: Membership,
     tasks: list[JudgmentTask],
     *,
-    without: list[Offered],
-) -> list[Offered]:
-    """Other gold that the annotator has not answered here, in an order of their own; first what
-    goes unnoticed among the captions of the tasks. Some hundred at most."""
+    without: list[Candidate],
+) -> list[Candidate]:
+    """Return other gold that the annotator has not answered here, in a seeded order.
+
+    Gold with a caption of the tasks comes first, because it is the hardest to notice. There are a
+    few hundred items at most.
+    """
     rows = _open_gold(campaign, membership.annotator).values_list("pk", "gold__query")
-    found = [one for row in rows if (one := Offered(*row)) not in without]
+    found = [one for row in rows if (one := Candidate(*row)) not in without]
     captions = {task.query.pk for task in tasks}
     seed = campaign.seed + membership.annotator_id
     drawn = mix(np.array([one.task for one in found], np.int64), seed).tolist()
@@ -132,9 +137,9 @@ def _offered(
 
 
 def _placed(
-    campaign: Campaign, tasks: list[JudgmentTask], gold: list[Offered], count: int
-) -> tuple[list[JudgmentTask], list[Offered]]:
-    """Tasks and as much of the gold as there are places for; and which gold that is."""
+    campaign: Campaign, tasks: list[JudgmentTask], gold: list[Candidate], count: int
+) -> tuple[list[JudgmentTask], list[Candidate]]:
+    """Return the tasks with as much gold as there are places for, and that gold."""
     captions = [task.query.pk for task in tasks]
     for taken in range(min(len(gold), count), 0, -1):
         chosen, end = gold[:taken], count - taken
@@ -151,14 +156,14 @@ def _placed(
 
 
 def _inserted(
-    tasks: list[JudgmentTask], gold: list[Offered], places: list[Place]
+    tasks: list[JudgmentTask], gold: list[Candidate], places: list[Place]
 ) -> list[JudgmentTask]:
     rows = {
         task.pk: task
         for task in _shown(JudgmentTask.objects.filter(pk__in=[one.task for one in gold]))
     }
     mixed = list(tasks)
-    # From the end, so that the places before stay what they are.
+    # Inserting from the end keeps the earlier places valid.
     for place, one in sorted(zip(places, gold, strict=True), key=itemgetter(0), reverse=True):
         mixed.insert(place[0], rows[one.task])
     return mixed

@@ -1,4 +1,4 @@
-"""What becomes of a person's judging when their rights end or they are erased."""
+"""Changes to judging when a person's rights end or the person is erased."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from config.accounts.roles import Role, scopes_of
 
 @transaction.atomic
 def free_leases_beyond_rights(*, person: User) -> int:
-    """Give back what a person holds in benchmarks where they may not judge; returns how many."""
+    """Release the tasks that a person may no longer judge. Return their number."""
     scopes = scopes_of(person, Role.ANNOTATOR)
     held = Assignment.objects.filter(annotator__user=person, state=AssignmentState.HELD)
     if scopes.everywhere:
@@ -33,9 +33,9 @@ def free_leases_beyond_rights(*, person: User) -> int:
 
 @transaction.atomic
 def forget_person(*, person: User) -> None:
-    """Empty what the person wrote in their own words, and what was written about them.
+    """Delete all free text that the person wrote or that was written about them.
 
-    Labels and rulings stay, and so does the pseudonym, under which nobody is known any more.
+    Labels, rulings and the pseudonym stay. The pseudonym no longer identifies anyone.
     """
     Escalation.objects.filter(annotator__user=person).update(reason="")
     Adjudication.objects.filter(lead=person).update(reason="")

@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce, Now
 
 from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, resolve
 from annotation.enums import (
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     JudgmentState,
@@ -81,7 +81,7 @@ def update_task_state(task: JudgmentTask, slots: TaskSlots) -> None:
 
     The caller holds the task's lock. Tasks that a lead has ruled on and gold items do not change.
     """
-    if task.state not in SETTLED_BY_LABELS or task.gold_id is not None:
+    if task.state not in STATES_FROM_LABELS or task.gold_id is not None:
         return
     counts = _count_labels(task.campaign, [judgment.label for judgment in slots.live.values()])
     planned = np.array([task.labels_planned])
@@ -123,7 +123,7 @@ def _with_carried(
     counts = counts.copy()
     counts[counted, carried[counted]] += 1
     found = outcomes_of(campaign, counts, planned + counted)
-    return replace(found, required=found.required - counted, given=found.given - counted)
+    return replace(found, required=found.required - counted, n_labels=found.n_labels - counted)
 
 
 def _count_labels(campaign: Campaign, labels: Sequence[int]) -> Int64Array:
@@ -150,7 +150,7 @@ def lock_tasks(tasks: QuerySet[JudgmentTask]) -> LockedTasks:
     """Lock many tasks in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.order_by("pk")
     tasks = tasks.annotate(
-        by_labels=Case(When(state__in=SETTLED_BY_LABELS, then=1), default=0),
+        by_labels=Case(When(state__in=STATES_FROM_LABELS, then=1), default=0),
         carried_label=Coalesce("carried", Value(NO_LABEL)),
     )
     if connection.features.has_select_for_update:
@@ -180,7 +180,7 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
     for row, of_row in _by_row(rows):
         these = Among("id", tasks.ids[mine][of_row])
         JudgmentTask.objects.filter(these).update(**state_columns(*row))
-    for row, of_row in _by_row(outcomes.given[~mine][:, None]):
+    for row, of_row in _by_row(outcomes.n_labels[~mine][:, None]):
         these = Among("id", tasks.ids[~mine][of_row])
         JudgmentTask.objects.filter(these).update(labels_live=row[0])
 
@@ -219,12 +219,12 @@ def _state_rows(outcomes: Outcomes, planned: Int64Array, held: Int64Array) -> In
     held: [n], the number of slots that annotators hold.
     """
     pending = outcomes.states == State.PENDING
-    free = np.where(pending, outcomes.required - outcomes.given - held, 0)
+    free = np.where(pending, outcomes.required - outcomes.n_labels - held, 0)
     columns = (
         outcomes.states,
         outcomes.labels,
         np.maximum(outcomes.required, planned),
-        outcomes.given,
+        outcomes.n_labels,
         np.maximum(free, 0),
     )
     return np.stack(columns, axis=1).astype(np.int64)

@@ -10,7 +10,7 @@ from annotation.enums import CampaignKind
 from annotation.models import Annotator, Campaign, Judgment, ReviewComment
 from annotation.policies import Person, check_can_lead
 from annotation.selectors.guidelines import latest_guideline
-from annotation.services.gold import bring_gold
+from annotation.services.gold import add_gold_tasks
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
@@ -37,7 +37,7 @@ def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campai
             )
     except IntegrityError:
         raise Conflict("The benchmark has a training queue that is not closed.") from None
-    if not bring_gold(campaign):
+    if not add_gold_tasks(campaign):
         raise InvalidInput(f"{benchmark.key} has no training items. Import some first.")
     return campaign
 

@@ -22,12 +22,13 @@ from annotation.models import (
 from annotation.policies import check_can_lead
 from annotation.services.members import REASON_LENGTH
 from annotation.services.slots import LockedTasks, lock_tasks, renew_carried, update_task_states
+from config.accounts.actors import Actor
 from config.accounts.models import User
 from config.shared.bulk import Among, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 
 
-def reopen_judgments(
+def withdraw_judgments(
     *,
     campaign: Campaign,
     annotator: Annotator,
@@ -39,14 +40,14 @@ def reopen_judgments(
 
     Raise `Conflict` if there are none, and for imported judgments and training.
     """
-    asked = ask_withdrawal(
+    withdrawal = request_withdrawal(
         campaign=campaign, annotator=annotator, by=by, since=since, reason=reason
     )
-    return carry_out_withdrawal(withdrawal=asked)
+    return carry_out_withdrawal(withdrawal=withdrawal, by=by)
 
 
 @transaction.atomic
-def ask_withdrawal(
+def request_withdrawal(
     *,
     campaign: Campaign,
     annotator: Annotator,
@@ -54,7 +55,7 @@ def ask_withdrawal(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Record a withdrawal for `carry_out_withdrawal`. Raises errors as `reopen_judgments`."""
+    """Record a withdrawal for `carry_out_withdrawal`. Raises errors as `withdraw_judgments`."""
     check_can_lead(by, campaign.benchmark)
     if len(reason) > REASON_LENGTH:
         raise InvalidInput(f"The reason must not be longer than {REASON_LENGTH:,} characters.")
@@ -68,7 +69,7 @@ def ask_withdrawal(
     )
 
 
-def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
+def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
     """Withdraw the judgments. Calling it again has no effect.
 
     The log keeps them as withdrawn. Their tasks are updated as if the annotator had not answered,
@@ -76,6 +77,7 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
     fifteen statements locks all tasks, so answers to them wait until it ends.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
+    check_can_lead(by, campaign.benchmark)
     with long_transaction():
         lock_row(withdrawal)
         withdrawal.refresh_from_db()
@@ -98,8 +100,8 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal) -> Withdrawal:
 
 
 def _counted_answers(annotator: Annotator, since: datetime.datetime | None) -> Q:
-    whose = Q(annotator=annotator, state=JudgmentState.LIVE)
-    return whose if since is None else whose & Q(created_at__gte=since)
+    counted = Q(annotator=annotator, state=JudgmentState.LIVE)
+    return counted if since is None else counted & Q(created_at__gte=since)
 
 
 def _lock(campaign: Campaign, whose: Q) -> LockedTasks:

@@ -1,4 +1,4 @@
-"""Opening and steering campaigns. Their page shows agreement too, so evaluation has it."""
+"""Opening campaigns and changing their state and policy. `evaluation` shows their figures."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
-SAID = {
-    CampaignState.OPEN: "The campaign is open: annotators are handed pairs.",
-    CampaignState.PAUSED: "The campaign is paused: nobody is handed a pair.",
-    CampaignState.CLOSED: "The campaign is closed for good.",
+MESSAGES = {
+    CampaignState.OPEN: "The campaign is open. Annotators can judge.",
+    CampaignState.PAUSED: "The campaign is paused. No annotator can judge.",
+    CampaignState.CLOSED: "The campaign is closed permanently.",
 }
 
 
@@ -41,15 +40,15 @@ def campaign_open(request: HttpRequest, key: str) -> HttpResponse:
     form = CampaignForm(**form_data(request))
     new = count_new_tasks(benchmark)
     if request.method == "POST" and form.is_valid() and new.tasks:
-        given = form.cleaned_data
+        data = form.cleaned_data
         return start_job(
             request,
             kind="open_campaign",
-            title=f"Open campaign {given['name'] or 'over new pairs'} of {benchmark.name}",
+            title=f"Open campaign {data['name'] or 'over new pairs'} of {benchmark.name}",
             params={
                 "benchmark": benchmark.key,
-                "seed": given["seed"],
-                "name": given["name"],
+                "seed": data["seed"],
+                "name": data["name"],
                 "policy": form.policy_fields(),
             },
             benchmark_key=benchmark.key,
@@ -65,17 +64,17 @@ def campaign_state(request: HttpRequest, pk: int) -> HttpResponse:
     check_can_lead(request.user, campaign.benchmark)
     form = CampaignStateForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("A campaign is open, paused or closed.")
+        raise InvalidInput("The state must be open, paused or closed.")
     state = CampaignState(form.cleaned_data["state"])
-    services.set_campaign_state(campaign=campaign, state=state, by=request.user)
-    messages.success(request, SAID[state])
+    services.set_campaign_state(campaign=campaign, state=state, by=cast(User, request.user))
+    messages.success(request, MESSAGES[state])
     return redirect("campaign", campaign.pk)
 
 
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
-    """The parts of the policy that may change; the plan is told, and stays."""
+    """Change the parts of the policy that can change while the campaign runs."""
     campaign = get_running_campaign(request, pk)
     form = PolicyForm(**form_data(request), initial=PolicyForm.values_of(campaign))
     if request.method == "POST" and form.is_valid() and _change_policy(request, campaign, form):
@@ -85,12 +84,12 @@ def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -> bool:
-    """Whether it could be done; otherwise the form says why not, and keeps what was given."""
-    given, by = form.cleaned_data, cast(User, request.user)
-    changes = form.policy_fields() | {"name": given["name"]}
+    """Save the form. Return False and add errors to the form if that is impossible."""
+    data, by = form.cleaned_data, cast(User, request.user)
+    changes = form.policy_fields() | {"name": data["name"]}
     try:
         changed = services.change_policy(
-            campaign=campaign, changes=changes, by=by, after=given["after"]
+            campaign=campaign, changes=changes, by=by, after=data["after"]
         )
     except PolicyFault as fault:
         form.add_fault(fault)
@@ -99,21 +98,22 @@ def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -
         form.add_error(None, str(conflict))
         return False
     if changed:
-        messages.success(request, "The changes hold from now on.")
+        messages.success(request, "The changes are saved and apply from now on.")
     else:
-        messages.info(request, "Nothing was different.")
+        messages.info(request, "Nothing was changed.")
     return True
 
 
 def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
+    """Return a campaign that the person leads. Raises `Conflict` if its policy cannot change."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     if campaign.state == CampaignState.CLOSED or campaign.is_training:
-        raise Conflict("Only a round of judging that is not closed can be changed.")
+        raise Conflict("Only a judging campaign that is not closed can be changed.")
     return campaign
 
 
 def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
-    """A campaign whose figures the person may see; another is answered like none."""
+    """Return a campaign whose figures the person may see. All others do not exist to the person."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
     return get_object_or_404(campaigns, pk=pk)

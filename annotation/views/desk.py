@@ -1,44 +1,91 @@
-"""The lead's desk: pairs on which a lead decides."""
+"""The desk, where leads rule on pairs, and the list of their rulings."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+import json
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import services
+from annotation.core.keys import bindings, desk_keys, desk_texts, keys_of, shown_key
 from annotation.enums import CampaignState, TaskState
-from annotation.forms.desk import LEAVE_OUT, REOPEN, DeskForm
-from annotation.models import AT_DESK, Campaign, JudgmentTask
+from annotation.forms.desk import EXCLUDE, REOPEN, DeskForm, RulingsFilter, UndoForm
+from annotation.models import AT_DESK, Adjudication, Annotator, Campaign, JudgmentTask
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import get_campaign
-from annotation.selectors.desk import Waiting, desk_counts, desk_queue, get_desk_case
+from annotation.selectors.desk import (
+    DeskCase,
+    DeskEntry,
+    desk_counts,
+    desk_entries,
+    find_undoable_ruling,
+    get_desk_case,
+    leads_with_rulings,
+    rulings_of,
+)
 from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
+from config.shared.downloads import download_csv
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import only_for
+from config.shared.pages import FORM_METHODS, only_for
+from config.shared.tables import csv_text, page_of
 from pooling.selectors import playable_address
 
-# The desk's keys for a scale of two steps; longer scales are answered by digits.
-TWO_KEYS = ["J", "K"]
+# The session's key of the ruling that the desk offers to undo.
+LAST_RULING = "last-ruling"
+CSV_COLUMNS = (
+    "caption_id",
+    "video_id",
+    "label",
+    "step",
+    "reason",
+    "lead",
+    "ruled_at",
+    "undone_by",
+    "undone_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerButton:
+    """A button that rules with one label of the scale, with the person's keys for it."""
+
+    value: int
+    text: str
+    keys: list[str]
+
+
+class KeysContext(TypedDict):
+    """The person's keys: for the buttons, for the list of keys, and for the script."""
+
+    keys: dict[str, list[str]]
+    key_list: list[tuple[list[str], str]]
+    bindings: str
+    answers: list[AnswerButton]
 
 
 @only_for(can_lead_somewhere)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def desk(request: HttpRequest, pk: int) -> HttpResponse:
-    """What waits for a lead, one pair at a time; `kind` filters, `task` keeps the place."""
-    campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
+    """Show the tasks at the desk, one at a time, or rule on one of them.
+
+    Parameters: `kind` filters by state, `task` is the task to show.
+    """
+    campaign = _get_campaign(request, pk)
     if request.method == "POST":
         return _take_ruling(request, campaign)
     kind = request.GET.get("kind", "")
     if kind and kind not in AT_DESK:
-        raise InvalidInput(f"what waits is {', '.join(AT_DESK)}, not {kind[:50]!r}")
-    everything = desk_queue(campaign)
+        raise InvalidInput(f"The kind must be one of {', '.join(AT_DESK)}, not {kind[:50]!r}.")
+    everything = desk_entries(campaign)
     queue = _of_kind(everything, kind)
     context: dict[str, Any] = {
         "campaign": campaign,
@@ -46,81 +93,208 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
         "kind": kind,
         "kinds": [("", "All", len(everything))]
         + [(state.value, state.label, count) for state, count in desk_counts(everything)],
+        "undoable": _find_undoable(request, campaign),
+        **_keys(request, campaign),
     }
     if queue:
         place = _place_of(request.GET.get("task", ""), queue)
         case = get_desk_case(queue[place].pk)
         context |= {
-            "case": case,
-            "waiting": queue[place],
+            **_case_context(case),
+            "entry": queue[place],
             "number": place + 1,
             "total": len(queue),
             "earlier": queue[place - 1] if place else None,
             "later": queue[place + 1] if place + 1 < len(queue) else None,
-            "video": playable_address(case.task.video),
-            "answers": [] if case.task.state == TaskState.UNPLAYABLE else _answers(campaign),
+            "can_rule": case.task.state != TaskState.UNPLAYABLE,
             "can_reopen": case.task.state != TaskState.CONFLICTED
             and campaign.state != CampaignState.CLOSED,
-            "can_leave_out": case.task.state == TaskState.UNPLAYABLE,
+            "can_exclude": case.task.state == TaskState.UNPLAYABLE,
         }
     return render(request, "annotation/desk/desk.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def rulings(request: HttpRequest, pk: int) -> HttpResponse:
+    """List all rulings of a campaign, the newest first."""
+    campaign = _get_campaign(request, pk)
+    lead, found = _filtered_rulings(request, campaign)
+    page = page_of(found, request.GET.get("page"))
+    context = {
+        "campaign": campaign,
+        "benchmark": campaign.benchmark,
+        "page": page,
+        "rows": [(ruling, campaign.labels[ruling.label]) for ruling in page],
+        "leads": leads_with_rulings(campaign),
+        "lead": lead,
+    }
+    return render(request, "annotation/desk/rulings.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def rulings_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    campaign = _get_campaign(request, pk)
+    _, found = _filtered_rulings(request, campaign)
+    body = csv_text(CSV_COLUMNS, map(_csv_row, found))
+    return download_csv(body, f"{campaign.benchmark.key}-campaign-{campaign.pk}-rulings")
+
+
+@only_for(can_lead_somewhere)
+@require_safe
+def desk_pair(request: HttpRequest, pk: int, task: int) -> HttpResponse:
+    """Show one pair with all its labels, escalations and rulings."""
+    campaign = _get_campaign(request, pk)
+    found = get_object_or_404(JudgmentTask, pk=task, campaign=campaign)
+    context = {
+        "campaign": campaign,
+        "benchmark": campaign.benchmark,
+        **_case_context(get_desk_case(found.pk)),
+        "rulings": [
+            (ruling, campaign.labels[ruling.label])
+            for ruling in rulings_of(campaign).filter(task=found)
+        ],
+        "is_at_desk": found.state in AT_DESK and not hasattr(found, "exclusion"),
+    }
+    return render(request, "annotation/desk/pair.html", context)
+
+
+@only_for(can_lead_somewhere)
+@require_POST
+def ruling_undo(request: HttpRequest, pk: int) -> HttpResponse:
+    """Undo a ruling and show its pair at the desk."""
+    campaign = _get_campaign(request, pk)
+    form = UndoForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("The ruling to undo is missing.")
+    ruling = get_object_or_404(rulings_of(campaign), pk=form.cleaned_data["ruling"])
+    try:
+        services.undo_ruling(ruling=ruling, by=cast(User, request.user))
+    except Conflict as conflict:
+        messages.warning(request, str(conflict))
+        return redirect("desk-pair", campaign.pk, ruling.task_id)
+    ruling.task.refresh_from_db()
+    messages.success(request, "The ruling is undone. Published label sets do not change.")
+    if ruling.task.state in AT_DESK:
+        return redirect(_desk_address(campaign, task=ruling.task_id))
+    return redirect("desk-pair", campaign.pk, ruling.task_id)
+
+
+def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
+    return get_campaign(pk, scopes_of(request.user, Role.LEAD))
+
+
+def _filtered_rulings(
+    request: HttpRequest, campaign: Campaign
+) -> tuple[int | None, QuerySet[Adjudication]]:
+    """Return the lead that the address names, by primary key, and their rulings, or all rulings."""
+    form = RulingsFilter(request.GET)
+    if not form.is_valid():
+        raise InvalidInput("The parameter lead must be a whole number.")
+    lead, found = form.cleaned_data["lead"], rulings_of(campaign)
+    return lead, found if lead is None else found.filter(lead=lead)
+
+
+def _csv_row(ruling: Adjudication) -> tuple[Any, ...]:
+    """Return the values of `CSV_COLUMNS`."""
+    return (
+        ruling.task.query.key,
+        ruling.task.video.key,
+        ruling.label,
+        ruling.task.campaign.labels[ruling.label],
+        ruling.reason,
+        ruling.lead.username,
+        ruling.created_at.isoformat(),
+        ruling.undone_by.username if ruling.undone_by else None,
+        ruling.undone_at.isoformat() if ruling.undone_at else None,
+    )
+
+
+def _case_context(case: DeskCase) -> dict[str, Any]:
+    return {"case": case, "video": playable_address(case.task.video)}
 
 
 def _take_ruling(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = DeskForm(request.POST, labels=campaign.labels)
     if not form.is_valid():
-        raise InvalidInput("A ruling names a waiting pair, and a label or what else becomes of it.")
-    given = form.cleaned_data
-    task = get_object_or_404(JudgmentTask, pk=given["task"], campaign=campaign)
-    # Found before the ruling takes the pair out of the queue.
-    later = _after(task.pk, _of_kind(desk_queue(campaign), given["kind"]))
+        raise InvalidInput("A ruling needs a pair at the desk and a label of the scale.")
+    data = form.cleaned_data
+    task = get_object_or_404(JudgmentTask, pk=data["task"], campaign=campaign)
+    # The next pair is found before the ruling removes this one from the queue.
+    later = _after(task.pk, _of_kind(desk_entries(campaign), data["kind"]))
     try:
-        said = _rule(task, given, cast(User, request.user))
+        ruling, message = _decide(task, data, cast(User, request.user))
     except Conflict as conflict:
         messages.warning(request, str(conflict))
     else:
-        messages.success(request, said)
-    place = {"kind": given["kind"], "task": later.pk if later else ""}
-    query = urlencode({name: value for name, value in place.items() if value})
-    return redirect(reverse("desk", args=[campaign.pk]) + (f"?{query}" if query else ""))
+        messages.success(request, message)
+        request.session[LAST_RULING] = ruling.pk if ruling else None
+    address = _desk_address(campaign, kind=data["kind"], task=later.pk if later else None)
+    return redirect(address)
 
 
-def _rule(task: JudgmentTask, given: dict[str, Any], by: User) -> str:
-    """Do what the form says; returns what to tell the lead."""
-    if given["ruling"] == REOPEN:
+def _desk_address(campaign: Campaign, **parameters: Any) -> str:
+    """Return the address of the desk, without the parameters that are empty."""
+    query = urlencode({name: value for name, value in parameters.items() if value})
+    return reverse("desk", args=[campaign.pk]) + (f"?{query}" if query else "")
+
+
+def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudication | None, str]:
+    """Carry out the decision of a form. Return the ruling, if it is one, and a message."""
+    if data["ruling"] == REOPEN:
         services.reopen_task(task=task, by=by)
-        return "The last pair is back in the queue."
-    if given["ruling"] == LEAVE_OUT:
-        services.leave_out_task(task=task, by=by)
-        return "The last pair is left out."
+        return None, "The last pair is back in the queue."
+    if data["ruling"] == EXCLUDE:
+        services.exclude_task(task=task, by=by)
+        return None, "The last pair is excluded."
     ruling = services.adjudicate_task(
-        task=task, label=int(given["ruling"]), by=by, reason=given["reason"]
+        task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
     )
-    return f"You ruled the last pair {task.campaign.labels[ruling.label]}."
+    return ruling, f"You ruled the last pair {task.campaign.labels[ruling.label]}."
 
 
-def _answers(campaign: Campaign) -> list[dict[str, Any]]:
-    """The labels of the campaign's scale with the keys that give them."""
-    labels = campaign.labels
-    keys = TWO_KEYS if len(labels) == len(TWO_KEYS) else [str(value + 1) for value in labels]
-    return [
-        {"value": value, "text": text.capitalize(), "key": key}
-        for (value, text), key in zip(labels.items(), keys, strict=True)
+def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | None:
+    """Return the last ruling of this session if it is in this campaign and in force."""
+    pk = request.session.get(LAST_RULING)
+    return pk and find_undoable_ruling(campaign, cast(User, request.user), pk)
+
+
+def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
+    """Return the keys that this person set for the judging room, as they apply to the desk."""
+    annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
+    preferences = annotator.preferences if annotator else {}
+    found = desk_keys(
+        keys_of(preferences.get("keys")),
+        steps=len(campaign.labels),
+        characters=preferences.get("character_keys", True),
+    )
+    shown = {name: [*map(shown_key, keys)] for name, keys in found.items()}
+    answers = [
+        AnswerButton(value, text.capitalize(), shown[f"answer-{value}"])
+        for value, text in campaign.labels.items()
     ]
+    return {
+        "keys": {name.replace("-", "_"): own for name, own in shown.items()},
+        "key_list": [(answer.keys, answer.text) for answer in answers]
+        + [(shown[name], text) for name, text in desk_texts().items()],
+        "bindings": json.dumps(bindings(found)),
+        "answers": answers,
+    }
 
 
-def _of_kind(queue: list[Waiting], kind: str) -> list[Waiting]:
-    return [waiting for waiting in queue if kind in ("", waiting.state)]
+def _of_kind(queue: list[DeskEntry], kind: str) -> list[DeskEntry]:
+    return [entry for entry in queue if kind in ("", entry.state)]
 
 
-def _place_of(task: str, queue: list[Waiting]) -> int:
-    """Where in the queue the task is; the first place if it waits no more."""
-    places = (place for place, waiting in enumerate(queue) if str(waiting.pk) == task)
+def _place_of(task: str, queue: list[DeskEntry]) -> int:
+    """Return the position of a task in the queue, or 0 if it is not there."""
+    places = (place for place, entry in enumerate(queue) if str(entry.pk) == task)
     return next(places, 0)
 
 
-def _after(task: int, queue: list[Waiting]) -> Waiting | None:
-    """What comes after the task in the queue; at its end, the first that was passed over."""
-    places = [waiting.pk for waiting in queue]
+def _after(task: int, queue: list[DeskEntry]) -> DeskEntry | None:
+    """Return the entry after the task. After the last one, return the first other entry."""
+    places = [entry.pk for entry in queue]
     place = places.index(task) if task in places else len(queue)
     return next(iter(queue[place + 1 :] + queue[:place]), None)

@@ -1,11 +1,10 @@
-"""Gold for leads: what there is, how people answer it, and bringing in more."""
+"""Gold for leads: the items, their answers, and the import."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,23 +17,22 @@ from annotation.forms.gold import GoldItemForm, GoldUploadForm
 from annotation.models import GoldItem
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from annotation.selectors.gold import (
-    doubts_about,
+    escalations_of_item,
     get_gold_item,
     gold_counts,
     gold_items,
-    percent_text,
     search_gold,
 )
 from config.accounts.models import User
 from config.jobs.views import upload_page
 from config.shared.errors import InvalidInput
-from config.shared.pages import UNPROCESSABLE, form_data, only_for
+from config.shared.numbers import ratio
+from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
+from config.shared.tables import page_of
 from pooling.models import Benchmark
 from pooling.selectors import playable_address
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
-ITEMS_PER_PAGE = 50
-DOUBTS_SHOWN = 20
+ESCALATIONS_MAX = 20
 SEARCH_LENGTH = 200
 RETIRED = "retired"
 
@@ -45,15 +43,16 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     kind = request.GET.get("kind", "")
     if kind and kind not in (*GoldUse.values, RETIRED):
-        raise InvalidInput(f"gold is {', '.join(GoldUse.values)} or {RETIRED}, not {kind[:50]!r}")
+        raise InvalidInput(
+            f"The kind must be {', '.join(GoldUse.values)} or {RETIRED}, not {kind[:50]!r}."
+        )
     search = request.GET.get("q", "").strip()[:SEARCH_LENGTH].replace("\0", "")
-    found = search_gold(_of_kind(gold_items(benchmark), kind), search)
-    page = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
-    items: list[Any] = list(page)  # with the counts that `gold_items` adds
+    items = search_gold(_of_kind(gold_items(benchmark), kind), search)
+    page = page_of(items, request.GET.get("page"))
     context = {
         "benchmark": benchmark,
         "page": page,
-        "rows": [(item, percent_text(item.right, item.answered)) for item in items],
+        "rows": [(item, ratio(item.right, item.answered)) for item in page],
         "kind": kind,
         "kinds": _kinds(benchmark),
         "search": search,
@@ -71,15 +70,14 @@ def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
         "annotation/gold/upload.html",
         {
             "benchmark": benchmark,
-            "heading": "Bring in gold",
+            "heading": "Import gold",
             "back": reverse("gold", args=[benchmark.key]),
             "back_name": "Back to the gold",
         },
         form=GoldUploadForm(**form_data(request)),
         kind="import_gold",
-        title=f"Bring gold for {use} into {benchmark.name}",
+        title=f"Import gold for {use} into {benchmark.name}",
         benchmark_key=benchmark.key,
-        by=request.user.pk,
     )
 
 
@@ -95,28 +93,28 @@ def gold_item(request: HttpRequest, key: str, pk: int) -> HttpResponse:
             messages.success(request, _change(item, form.cleaned_data, cast(User, request.user)))
             return redirect("gold-item", benchmark.key, item.pk)
         if "action" in form.errors:
-            raise InvalidInput("An item is explained, retired or handed out again.")
+            raise InvalidInput("The action must be explain, retire or restore.")
     context = {
         "benchmark": benchmark,
         "item": item,
         "form": form,
         "video": playable_address(item.video),
-        "doubts": doubts_about(item)[:DOUBTS_SHOWN],
+        "escalations": escalations_of_item(item)[:ESCALATIONS_MAX],
     }
     status = UNPROCESSABLE if form.errors else 200
     return render(request, "annotation/gold/item.html", context, status=status)
 
 
-def _change(item: GoldItem, given: dict[str, Any], by: User) -> str:
-    """Do what the form says; returns what to tell the lead."""
-    if given["action"] == GoldItemForm.RETIRE:
+def _change(item: GoldItem, data: dict[str, Any], by: User) -> str:
+    """Carry out the action of a valid form. Return a message."""
+    if data["action"] == GoldItemForm.RETIRE:
         services.retire_gold(item=item, by=by)
-        return "The item is retired: nobody is handed it, and answers to it do not count."
-    if given["action"] == GoldItemForm.RESTORE:
+        return "The item is retired. It is no longer shown, and its answers do not count."
+    if data["action"] == GoldItemForm.RESTORE:
         services.restore_gold(item=item, by=by)
-        return "The item is handed out again, and answers to it count."
-    services.explain_gold(item=item, explanation=given["explanation"], by=by)
-    return "The explanation is stored."
+        return "The item is in use again, and its answers count."
+    services.explain_gold(item=item, explanation=data["explanation"], by=by)
+    return "The explanation is saved."
 
 
 def _of_kind(items: QuerySet[GoldItem], kind: str) -> QuerySet[GoldItem]:

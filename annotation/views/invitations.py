@@ -19,11 +19,10 @@ from config.accounts.models import User
 from config.accounts.policies import can_give, can_see_people, invitations_seen_by
 from config.accounts.roles import Role
 from config.shared.errors import Conflict
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 INVITATIONS_PER_PAGE = 50
-# Where a session holds the number of the form by which the last link was made.
+# The session's key of the form that created the last link.
 INVITED_BY = "invited-by"
 
 
@@ -39,9 +38,9 @@ def invitations(request: HttpRequest) -> HttpResponse:
 @only_for(can_see_people)
 @require_http_methods(FORM_METHODS)
 def invite(request: HttpRequest) -> HttpResponse:
-    """A form, and once it is filled in the link, which is never shown again.
+    """Show a form, and then the link, which is never shown again.
 
-    The same form sent twice, as by a reload, makes one link.
+    If the same form is sent twice, as by a reload, one link is created.
     """
     form = InvitationForm(**form_data(request), **role_choices(request))
     once = request.POST.get("once") or uuid.uuid4().hex
@@ -49,16 +48,16 @@ def invite(request: HttpRequest) -> HttpResponse:
         if request.session.get(INVITED_BY) == once:
             messages.warning(
                 request,
-                "The link was made, and is not shown again. If it is lost, revoke it and make "
-                "another.",
+                "The link was created and is not shown again. If it is lost, revoke the invitation "
+                "and create another one.",
             )
             return redirect("invitations")
-        given = form.cleaned_data
+        data = form.cleaned_data
         invited = services.invite(
-            role=Role(given["role"]),
-            scope=given["scope"],
-            note=given["note"],
-            days=given["days"],
+            role=Role(data["role"]),
+            scope=data["scope"],
+            note=data["note"],
+            days=data["days"],
             by=cast(User, request.user),
         )
         request.session[INVITED_BY] = once
@@ -75,7 +74,7 @@ def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(invitations_seen_by(request.user), pk=pk)
     try:
         services.revoke_invitation(invitation=found, by=cast(User, request.user))
-        messages.success(request, "The invitation is revoked: its link leads nowhere.")
+        messages.success(request, "The invitation is revoked. Its link no longer works.")
     except Conflict as conflict:
         messages.warning(request, str(conflict))
     return redirect("invitations")

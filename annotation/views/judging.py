@@ -21,7 +21,7 @@ from annotation.selectors.campaigns import get_campaign
 from annotation.selectors.guidelines import last_guideline_version
 from annotation.selectors.judging import judged_by
 from annotation.selectors.me import training_in, unread_comments
-from annotation.selectors.members import doors_for
+from annotation.selectors.members import accesses_for
 from annotation.selectors.training import find_training_queue
 from annotation.services import annotator_for
 from annotation.services.preferences import BREAK_MINUTES
@@ -117,6 +117,6 @@ def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}
-    if any(door.is_behind_gate for door in doors_for(annotator, [campaign])):
+    if any(access.needs_training for access in accesses_for(annotator, [campaign])):
         return {"gate": find_training_queue(campaign.benchmark), **unread}
     return unread

@@ -1,4 +1,4 @@
-"""Judgments that are imported, and those that a lead takes back."""
+"""Importing judgments, and withdrawing an annotator's judgments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import services
 from annotation.enums import JudgmentState, MembershipState, TaskState
-from annotation.forms.judgments import JudgmentsUploadForm, ReopenForm
+from annotation.forms.judgments import JudgmentsUploadForm, WithdrawForm
 from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
@@ -19,10 +19,8 @@ from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job, upload_page
 from config.shared.errors import Conflict
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
-
-FORM_METHODS = ["GET", "HEAD", "POST"]
 
 
 @only_for(can_see_benchmarks)
@@ -44,21 +42,21 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpResponse:
-    """Take back what a person judged: what that means, and then the job that does it."""
+    """Explain what a withdrawal does, and start the job that carries it out."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     person = get_object_or_404(Annotator.objects.select_related("user"), pseudonym=pseudonym)
     counted = Judgment.objects.filter(
         annotator=person, task__campaign=campaign, state=JudgmentState.LIVE
     )
     membership = Membership.objects.filter(campaign=campaign, annotator=person).first()
-    form = ReopenForm(**form_data(request))
+    form = WithdrawForm(**form_data(request))
     if request.method == "POST" and form.is_valid():
         try:
-            return _reopen(request, campaign, person, membership, form)
+            return _withdraw(request, campaign, person, membership, form)
         except Conflict:
             if form.cleaned_data["since"] is None:
                 raise
-            form.add_error("since", "Nothing that they judged from this moment on counts here.")
+            form.add_error("since", "This annotator has no counted judgments since this time.")
     context = {
         "benchmark": campaign.benchmark,
         "campaign": campaign,
@@ -68,30 +66,32 @@ def judgments_reopen(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespo
         "ruled": counted.filter(task__state=TaskState.ADJUDICATED).count(),
         "may_pause": _judges(membership),
     }
-    return render(request, "annotation/judgments/reopen.html", context, status=form_status(request))
+    return render(
+        request, "annotation/judgments/withdraw.html", context, status=form_status(request)
+    )
 
 
-def _reopen(
+def _withdraw(
     request: HttpRequest,
     campaign: Campaign,
     person: Annotator,
     membership: Membership | None,
-    form: ReopenForm,
+    form: WithdrawForm,
 ) -> HttpResponse:
-    by, given = cast(User, request.user), form.cleaned_data
-    withdrawal = services.ask_withdrawal(
-        campaign=campaign, annotator=person, by=by, since=given["since"], reason=given["reason"]
+    by, data = cast(User, request.user), form.cleaned_data
+    withdrawal = services.request_withdrawal(
+        campaign=campaign, annotator=person, by=by, since=data["since"], reason=data["reason"]
     )
-    # Before the answers go, so that no more of them come meanwhile.
-    if given["pause"] and membership is not None and _judges(membership):
-        # Another lead may have paused them at this moment.
+    # The annotator is paused first, so that no further answers arrive during the withdrawal.
+    if data["pause"] and membership is not None and _judges(membership):
+        # Another lead might have paused them at the same time.
         with suppress(Conflict):
             services.pause_withdrawn_member(membership=membership, by=by)
     return start_job(
         request,
         kind="reopen_judgments",
-        # Researchers see the jobs, too, and know nobody by name.
-        title=f"Take back answers of {person.pseudonym} in {campaign.name}",
+        # Researchers see jobs too, and must not see names of annotators.
+        title=f"Withdraw judgments of {person.pseudonym} in {campaign.name}",
         params={"withdrawal": withdrawal.pk},
         benchmark_key=campaign.benchmark.key,
     )

@@ -1,4 +1,4 @@
-"""Who judges in a campaign."""
+"""The members of a campaign."""
 
 from __future__ import annotations
 
@@ -22,28 +22,27 @@ from config.accounts.policies import people_seen_by
 from config.accounts.roles import Role, Scopes, scopes_of
 from config.accounts.selectors import people_with
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
-
-FORM_METHODS = ["GET", "HEAD", "POST"]
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
+from config.shared.words import counted
 
 
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
-    """Whom a lead lets in, where not everybody may judge."""
+    """Add annotators to a campaign with selected members."""
     campaign = get_running_campaign(request, pk)
-    if campaign.joining != Joining.CHOSEN:
-        return _everybody_may_judge(request, campaign)
+    if campaign.joining != Joining.ADDED:
+        return _all_may_judge(request, campaign)
     others = _annotators_outside(campaign)
     form = MembersForm(
         **form_data(request), people=[(one.pk, _name_of(one)) for one in others.values()]
     )
     if request.method == "POST" and form.is_valid():
-        chosen = [services.annotator_for(others[key]) for key in form.cleaned_data["people"]]
-        count = services.choose_members(
-            campaign=campaign, annotators=chosen, by=cast(User, request.user)
+        annotators = [services.annotator_for(others[key]) for key in form.cleaned_data["people"]]
+        count = services.add_members(
+            campaign=campaign, annotators=annotators, by=cast(User, request.user)
         )
-        messages.success(request, f"{count} more may judge here.")
+        messages.success(request, f"{counted(count, 'annotator')} added.")
         return redirect("campaign-people", campaign.pk)
     context = {
         "benchmark": campaign.benchmark,
@@ -55,9 +54,9 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/members/members.html", context, status=form_status(request))
 
 
-def _everybody_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The page for who comes by an old link: there is nobody to choose."""
-    messages.info(request, "Every annotator of the benchmark may judge in this campaign.")
+def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Answer requests for a campaign that is open to all annotators."""
+    messages.info(request, "All annotators of the benchmark may judge in this campaign.")
     context = {
         "benchmark": campaign.benchmark,
         "campaign": campaign,
@@ -70,17 +69,17 @@ def _everybody_may_judge(request: HttpRequest, campaign: Campaign) -> HttpRespon
 @only_for(can_lead_somewhere)
 @require_POST
 def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
-    """Let a person into a campaign, stop them from judging there, or let them go on."""
+    """Admit, pause or resume a member."""
     campaign = get_campaign(pk, scopes_of(request.user, Role.LEAD))
     seen = Annotator.objects.filter(user__in=people_seen_by(request.user))
     person = get_object_or_404(seen, pk=annotator)
     form = MemberForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("A person is let in, paused with a reason, or resumed.")
+        raise InvalidInput("The action must be let-in, pause with a reason, or resume.")
     try:
         messages.success(request, _change_membership(campaign, person, form.cleaned_data, request))
     except (InvalidInput, Conflict) as refused:
-        messages.warning(request, f"Nothing was changed: {refused}")
+        messages.warning(request, f"Nothing was changed. {refused}")
     if request.POST.get("back") == "campaign":
         return redirect("campaign-person", campaign.pk, person.pseudonym)
     if trainees(campaign.benchmark, only=person.pk):
@@ -89,28 +88,28 @@ def member(request: HttpRequest, pk: int, annotator: int) -> HttpResponse:
 
 
 def _change_membership(
-    campaign: Campaign, person: Annotator, given: dict[str, Any], request: HttpRequest
+    campaign: Campaign, person: Annotator, data: dict[str, Any], request: HttpRequest
 ) -> str:
-    """Do what the form says; returns what to tell the lead."""
+    """Carry out the action of a valid form. Return a message."""
     by = cast(User, request.user)
-    if given["action"] == MemberForm.LET_IN:
-        services.let_in(campaign=campaign, annotator=person, by=by)
-        return f"They may judge in {campaign.name}."
+    if data["action"] == MemberForm.ADMIT:
+        services.admit_annotator(campaign=campaign, annotator=person, by=by)
+        return f"The annotator is admitted to {campaign.name}."
     memberships = Membership.objects.select_related("campaign__benchmark")
     membership = get_object_or_404(memberships, campaign=campaign, annotator=person)
-    if given["action"] == MemberForm.PAUSE:
-        services.pause_member(membership=membership, reason=given["reason"], by=by)
-        return f"They are paused in {campaign.name}, and read your reason there."
+    if data["action"] == MemberForm.PAUSE:
+        services.pause_member(membership=membership, reason=data["reason"], by=by)
+        return f"The annotator is paused in {campaign.name} and sees your reason there."
     services.resume_member(membership=membership, by=by)
-    return f"They may go on in {campaign.name}; earlier answers to gold are forgiven."
+    return f"The annotator may judge in {campaign.name} again. Earlier control answers are ignored."
 
 
 def _annotators_outside(campaign: Campaign) -> dict[int, User]:
-    """Who holds the role of annotator for the benchmark and is not in the campaign, by key."""
+    """Return the annotators of the benchmark who are not members, by primary key."""
     annotators = people_with(Role.ANNOTATOR, Scopes(keys=frozenset({campaign.benchmark.key})))
     inside = campaign.members.values("annotator__user")
-    found = annotators.filter(is_active=True).exclude(pk__in=inside).distinct()
-    return {one.pk: one for one in found.select_related("annotator").order_by("username")}
+    outside = annotators.filter(is_active=True).exclude(pk__in=inside).distinct()
+    return {one.pk: one for one in outside.select_related("annotator").order_by("username")}
 
 
 def _name_of(user: User) -> str:

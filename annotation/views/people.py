@@ -1,4 +1,4 @@
-"""Pages about the people: who they are, and what they may do."""
+"""Pages about people and their roles."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ from config.accounts.policies import (
 from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
 from config.accounts.selectors import roles_shown
 from config.shared.errors import Conflict, InvalidInput
-from config.shared.pages import form_data, form_status, only_for
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from config.shared.tables import Column, Order, page_of
 from pooling.models import Benchmark
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 SEARCH_LENGTH = 100
 IS_IN = {
     PersonState.ACTIVE: Q(is_active=True),
@@ -111,9 +110,9 @@ def role_grant(request: HttpRequest, pk: int) -> HttpResponse:
     held = (role, scope) in roles_shown(found, _scopes_led(request))
     services.grant_role(person=found, role=role, scope=scope, by=cast(User, request.user))
     if held:
-        messages.info(request, f"They have the role of {role.label.lower()} there already.")
+        messages.info(request, f"This person already has the role of {role.label.lower()} there.")
     else:
-        messages.success(request, f"The role of {role.label.lower()} is given.")
+        messages.success(request, f"The role of {role.label.lower()} is granted.")
     return redirect("person", found.pk)
 
 
@@ -123,11 +122,11 @@ def role_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     found = _get_person(request, pk)
     form = _role_form(request)
     if not form.is_valid():
-        raise InvalidInput("This is not a role that you can take.")
+        raise InvalidInput("You cannot withdraw this role.")
     role, scope = Role(form.cleaned_data["role"]), form.cleaned_data["scope"]
     services.withdraw_role(person=found, role=role, scope=scope, by=cast(User, request.user))
     messages.success(request, f"The role of {role.label.lower()} is withdrawn.")
-    # A lead sees only people with a role in what they lead.
+    # Leads see only people with a role in their benchmarks.
     if not people_seen_by(request.user).filter(pk=found.pk).exists():
         return redirect("people")
     return redirect("person", found.pk)
@@ -139,14 +138,14 @@ def person_state(request: HttpRequest, pk: int) -> HttpResponse:
     found, by = _get_person(request, pk), cast(User, request.user)
     form = PersonStateForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("A person is active or deactivated.")
+        raise InvalidInput("The state must be active or deactivated.")
     try:
         if form.cleaned_data["state"] == PersonState.ACTIVE:
             services.reactivate_person(person=found, by=by)
             messages.success(request, "The account is active again.")
         else:
             services.deactivate_person(person=found, by=by)
-            messages.success(request, "The account is deactivated; nobody is signed in with it.")
+            messages.success(request, "The account is deactivated and signed out everywhere.")
     except Conflict as conflict:
         messages.warning(request, str(conflict))
     return redirect("person", found.pk)
@@ -159,14 +158,16 @@ def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
     form = EraseForm(**form_data(request), person=found)
     if request.method == "POST" and form.is_valid():
         erased = services.erase_person(person=found, by=cast(User, request.user))
-        messages.success(request, f"Erased. The account is called {erased.username} now.")
+        messages.success(
+            request, f"The person is erased. The account is now named {erased.username}."
+        )
         return redirect("person", erased.pk)
     context = {"person": found, "form": form}
     return render(request, "people/erase.html", context, status=form_status(request))
 
 
 def _get_person(request: HttpRequest, pk: int) -> User:
-    """Somebody whom the lead does not see is answered like nobody."""
+    """Return a person whom the lead sees. To the lead, all others do not exist."""
     seen = people_seen_by(request.user).select_related("annotator")
     return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
 
@@ -204,7 +205,7 @@ def _role_form(request: HttpRequest, *, bound: bool = True) -> RoleForm:
 
 
 def role_choices(request: HttpRequest) -> dict[str, Any]:
-    """The roles that the person may give, and where."""
+    """Return the roles that the person may grant, and their scopes."""
     scopes = _scopes_led(request)
     benchmarks = scopes.limit(Benchmark.objects.all(), "key").values_list("key", "name")
     everywhere = [(EVERYWHERE, "All benchmarks")] if scopes.everywhere else []

@@ -21,12 +21,12 @@ from annotation.models import Judgment
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from annotation.selectors.desk import tasks_at_desk
 from annotation.selectors.gold import gold_answers, gold_counts, outcomes
-from annotation.selectors.members import Door, doors_of
+from annotation.selectors.members import CampaignAccess, running_campaigns
 from annotation.selectors.training import (
-    doubts_in_training,
     find_training_queue,
     get_trainee,
     trainees,
+    training_escalations,
     training_items,
     training_log,
 )
@@ -57,8 +57,8 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
-        "gated": [one for one in doors_of(benchmark) if one.has_gate],
-        "doubts": doubts_in_training(benchmark)[:ESCALATIONS_MAX],
+        "gated": [one for one in running_campaigns(benchmark) if one.has_entry_requirement],
+        "doubts": training_escalations(benchmark)[:ESCALATIONS_MAX],
     }
     return render(request, "annotation/training/training.html", context)
 
@@ -83,7 +83,8 @@ def training_close(request: HttpRequest, key: str) -> HttpResponse:
     if queue is None:
         messages.warning(request, "No training is open.")
     else:
-        services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=request.user)
+        by = cast(User, request.user)
+        services.set_campaign_state(campaign=queue, state=CampaignState.CLOSED, by=by)
         messages.success(request, "Training is closed. Its answers still count.")
     return redirect("training", benchmark.key)
 
@@ -100,12 +101,12 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
         "benchmark": benchmark,
         "trainee": trainee,
         "last": trainee.last,
-        "doors": [DoorRow.of(door) for door in trainee.doors],
+        "accesses": [AccessRow.of(access) for access in trainee.accesses],
         "shown": shown,
         "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
         "page": page,
         "answers": [AnswerRow.of(judgment) for judgment in page],
-        "doubts": doubts_in_training(benchmark).filter(annotator=trainee.annotator),
+        "doubts": training_escalations(benchmark).filter(annotator=trainee.annotator),
     }
     return render(request, "annotation/training/person.html", context)
 
@@ -150,26 +151,26 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DoorRow:
+class AccessRow:
     """A campaign on an annotator's page, with their answers to its control pairs."""
 
-    door: Door
+    access: CampaignAccess
     gold: list[bool]
 
     @classmethod
-    def of(cls, door: Door) -> DoorRow:
-        membership = door.membership
-        if membership is None or not door.campaign.gold_share:
-            return cls(door, [])
-        return cls(door, outcomes(gold_answers(membership)))
+    def of(cls, access: CampaignAccess) -> AccessRow:
+        membership = access.membership
+        if membership is None or not access.campaign.gold_share:
+            return cls(access, [])
+        return cls(access, outcomes(gold_answers(membership)))
 
     @property
     def gold_right(self) -> int:
-        return self.door.campaign.bar.right(self.gold)
+        return self.access.campaign.accuracy_requirement.count_right(self.gold)
 
     @property
     def n_control_answers(self) -> int:
-        return min(len(self.gold), self.door.campaign.gold_last)
+        return min(len(self.gold), self.access.campaign.gold_last)
 
 
 def _filter_of(name: str) -> str:

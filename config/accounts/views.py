@@ -30,9 +30,8 @@ from config.accounts.selectors import (
     newest_consent_text,
 )
 from config.shared.errors import Conflict, InvalidInput, NotFound
-from config.shared.pages import form_data, form_status, only_for, redirect_to_sign_in
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for, redirect_to_sign_in
 
-FORM_METHODS = ["GET", "HEAD", "POST"]
 MAKE, WITHDRAW = "make", "withdraw"
 # The session's key for the hash of the link that was opened.
 INVITATION = "invitation"

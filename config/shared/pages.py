@@ -13,6 +13,9 @@ from django_htmx.http import HttpResponseClientRedirect
 
 View = Callable[..., HttpResponseBase]
 
+# The methods of a page with a form, for `require_http_methods`.
+FORM_METHODS = ["GET", "HEAD", "POST"]
+
 # The status for a form with errors.
 UNPROCESSABLE = 422
 # The status for a valid form that contradicts what is stored.

@@ -88,7 +88,7 @@ def let_careless_in(campaign: Campaign, people: Sequence[SimulatedAnnotator]) ->
     """Whatever training says of them: a demo of what a lead can do."""
     worker, lead = make_worker(careless_one(people)), User.objects.get(username="lead")
     if not Membership.objects.filter(campaign=campaign, annotator=worker).exists():
-        services.let_in(campaign=campaign, annotator=worker, by=lead)
+        services.admit_annotator(campaign=campaign, annotator=worker, by=lead)
 
 
 def take_back_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
@@ -98,7 +98,7 @@ def take_back_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator])
         task__campaign=campaign, annotator=worker, state=JudgmentState.LIVE
     )
     if _is_paused(campaign, worker) and judged.exists():
-        services.reopen_judgments(
+        services.withdraw_judgments(
             campaign=campaign, annotator=worker, by=lead, reason="Too many control pairs wrong."
         )
 

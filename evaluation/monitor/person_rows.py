@@ -156,7 +156,7 @@ def state_of(
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
         return PersonState("paused", "paused", membership.pause_note)
-    if campaign.has_gate and membership.admitted_at is None:
+    if campaign.has_entry_requirement and membership.admitted_at is None:
         return PersonState("queued", "in training", "has not met the entry requirement")
     return PersonState("active", "judges")
 

@@ -53,8 +53,9 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         rows.append(("First", Priority(campaign.priority).label))
     if campaign.ceiling < 1:
         rows.append(("Maximum share per annotator", percent(campaign.ceiling)))
-    if campaign.has_gate:
-        entry = f"{campaign.gate.needed} of the last {campaign.gate_last} training answers correct"
+    if campaign.has_entry_requirement:
+        needed = campaign.entry_requirement.needed
+        entry = f"{needed} of the last {campaign.gate_last} training answers correct"
         rows.append(("Entry requirement", entry))
     if campaign.gold_share:
         rows.append(("Control pairs", _gold(campaign)))
@@ -81,7 +82,8 @@ def _gold(campaign: Campaign) -> str:
     share = f"{percent(campaign.gold_share)} of the assigned tasks"
     if not campaign.gold_bar:
         return share
-    return f"{share}; paused below {campaign.bar.needed} of {campaign.gold_last} correct"
+    needed = campaign.accuracy_requirement.needed
+    return f"{share}; paused below {needed} of {campaign.gold_last} correct"
 
 
 def describe_changes(

@@ -28,6 +28,10 @@ campaign_urls = [
     path("judge/", judging.judge, name="judge"),
     path("judge/guideline/", judging.room_guideline, name="room-guideline"),
     path("desk/", desk.desk, name="desk"),
+    path("desk/pairs/<int:task>/", desk.desk_pair, name="desk-pair"),
+    path("desk/rulings/", desk.rulings, name="desk-rulings"),
+    path("desk/rulings/csv/", desk.rulings_csv, name="desk-rulings-csv"),
+    path("desk/rulings/undo/", desk.ruling_undo, name="desk-undo"),
 ]
 
 urlpatterns = [

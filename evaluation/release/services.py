@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
-from annotation.selectors.labels import labels_moment, newest_judgment
+from annotation.selectors.labels import labels_fingerprint, newest_judgment
 from config.accounts.actors import OPERATOR, Actor, account_of
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
@@ -222,7 +222,7 @@ def _draft_is_due(benchmark: Benchmark) -> bool:
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
     """Return the judgments, the labels, and their fingerprint. Raises `InvalidInput` if empty."""
     with snapshot():
-        fingerprint = labels_moment(benchmark)
+        fingerprint = labels_fingerprint(benchmark).as_list()
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
         raise InvalidInput(f"The benchmark {benchmark.key} has no judgments yet.")

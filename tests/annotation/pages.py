@@ -1,4 +1,4 @@
-"""Pages as tests read them."""
+"""Helpers that read pages."""
 
 from __future__ import annotations
 

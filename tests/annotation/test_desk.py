@@ -1,4 +1,4 @@
-"""The lead's desk: conflicts, escalated pairs and videos that cannot play."""
+"""The desk: conflicts, escalated pairs and videos that cannot play."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from annotation.models import (
     Judgment,
     JudgmentTask,
 )
-from annotation.selectors.desk import desk_queue, get_desk_case, pseudonym, tasks_at_desk
+from annotation.selectors.desk import desk_entries, get_desk_case, pseudonym, tasks_at_desk
 from annotation.services import (
     adjudicate_task,
     escalate_task,
+    exclude_task,
     expire_leases,
-    leave_out_task,
     release_assignments,
     reopen_task,
     set_campaign_state,
@@ -54,7 +54,7 @@ def desk(client: Client, lead: User) -> Client:
     return client
 
 
-def hand_on(
+def escalate(
     campaign: Campaign,
     annotator: Annotator,
     video: str,
@@ -68,7 +68,7 @@ def hand_on(
 
 
 def label(campaign: Campaign, annotator: Annotator, video: str, *labels: int) -> None:
-    """One answer, or one and its corrections; other pairs are given back."""
+    """Submit an answer and its corrections, and release the other pairs."""
     held = next(held for held in claim(campaign, annotator) if key_of(held.task) == video)
     for value in labels:
         submit(held, value)
@@ -89,7 +89,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int, int]:
 
 
 def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
-    """Different labels of as many people; the scale is graded and every pair is planned twice."""
+    """Create a conflict: each label comes from another annotator, and two are planned."""
     for value in labels:
         label(campaign, make_annotator(f"rater-{video}-{value}"), video, value)
     return task_of(campaign, video)
@@ -102,12 +102,12 @@ def graded(db: None, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def three_kinds(graded: Campaign) -> list[JudgmentTask]:
-    """In the order in which they came to the desk: unplayable, in conflict, escalated."""
+    """An unplayable, a conflicted and an escalated task, in order of arrival at the desk."""
     anna = make_annotator("anna")
     return [
-        hand_on(graded, anna, "v2", CANNOT_PLAY, "a black screen"),
+        escalate(graded, anna, "v2", CANNOT_PLAY, "a black screen"),
         conflict(graded, "v0", 0, 3),
-        hand_on(graded, anna, "v1", UNSURE, "Is a <b>fox</b> a dog?"),
+        escalate(graded, anna, "v1", UNSURE, "Is a <b>fox</b> a dog?"),
     ]
 
 
@@ -121,7 +121,7 @@ def test_reopened_pair_goes_to_others_and_keeps_its_labels(
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben, cara = map(make_annotator, ("anna", "ben", "cara"))
     label(campaign, anna, "v0", 1)
-    task = hand_on(campaign, ben, "v0", kind)
+    task = escalate(campaign, ben, "v0", kind)
     assert state_of(task) in {
         ("escalated", None, 2, 1, 0),
         ("unplayable", None, 2, 1, 0),
@@ -161,20 +161,20 @@ def test_a_lease_that_is_still_held_keeps_its_seat(lead: User, tmp_path: Path) -
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (bens,) = claim(campaign, ben)
-    task = hand_on(campaign, anna, "v0")
+    task = escalate(campaign, anna, "v0")
     reopen_task(task=task, by=lead)
     assert state_of(task) == ("open", None, 2, 0, 1)
     assert submit(bens, 0).judgment.state == "live"
     assert state_of(task) == ("open", None, 2, 1, 1)
 
 
-def test_a_disagreement_that_was_handed_on_asks_for_its_third_label(
+def test_a_disagreement_that_was_escalated_asks_for_its_third_label(
     lead: User, tmp_path: Path
 ) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     label(campaign, make_annotator("anna"), "v0", 0)
     label(campaign, make_annotator("ben"), "v0", 1)
-    task = hand_on(campaign, make_annotator("cara"), "v0")
+    task = escalate(campaign, make_annotator("cara"), "v0")
     assert state_of(task) == ("escalated", None, 3, 2, 0)
     reopen_task(task=task, by=lead)
     assert state_of(task) == ("open", None, 3, 2, 1)
@@ -186,17 +186,15 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
     for task, rule in (
         (unplayable, lambda task: adjudicate_task(task=task, label=1, by=lead)),
         (conflicted, lambda task: reopen_task(task=task, by=lead)),
-        (conflicted, lambda task: leave_out_task(task=task, by=lead)),
-        (escalated, lambda task: leave_out_task(task=task, by=lead)),
+        (conflicted, lambda task: exclude_task(task=task, by=lead)),
+        (escalated, lambda task: exclude_task(task=task, by=lead)),
     ):
         with pytest.raises(Conflict) as refused:
             rule(task)
-        assert str(refused.value) == (
-            "There is nothing to decide: the pair does not wait for this any more."
-        )
+        assert str(refused.value) == ("This pair is no longer at the desk.")
     assert factories.row_counts() == before
 
-    leave_out_task(task=unplayable, by=lead)
+    exclude_task(task=unplayable, by=lead)
     adjudicate_task(task=conflicted, label=2, by=lead, reason="seen twice")
     adjudicate_task(task=escalated, label=0, by=lead)
 
@@ -206,13 +204,13 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
         ("adjudicated", 0, 2, 0, 0),
     ]
     assert list(Exclusion.objects.values_list("task", "lead")) == [(unplayable.pk, lead.pk)]
-    assert desk_queue(unplayable.campaign) == []
+    assert desk_entries(unplayable.campaign) == []
 
 
 def test_a_pair_that_is_left_out_stays_out(three_kinds: list[JudgmentTask], lead: User) -> None:
     unplayable = three_kinds[0]
-    leave_out_task(task=unplayable, by=lead)
-    for rule in (leave_out_task, reopen_task):
+    exclude_task(task=unplayable, by=lead)
+    for rule in (exclude_task, reopen_task):
         with pytest.raises(Conflict):
             rule(task=unplayable, by=lead)
     assert state_of(unplayable) == ("unplayable", None, 2, 0, 0)
@@ -225,7 +223,7 @@ def test_only_leads_rule(three_kinds: list[JudgmentTask]) -> None:
     for rule in (
         lambda: adjudicate_task(task=conflicted, label=1, by=rosa),
         lambda: reopen_task(task=escalated, by=rosa),
-        lambda: leave_out_task(task=unplayable, by=rosa),
+        lambda: exclude_task(task=unplayable, by=rosa),
     ):
         with pytest.raises(NotPermitted):
             rule()
@@ -241,7 +239,9 @@ def test_a_closed_campaign_takes_rulings_but_nothing_back(
     for task in (unplayable, escalated):
         with pytest.raises(Conflict) as refused:
             reopen_task(task=task, by=lead)
-        assert str(refused.value) == ("The campaign is closed: nobody would be handed the pair.")
+        assert str(refused.value) == (
+            "The campaign is closed, so no annotator would receive the pair."
+        )
     adjudicate_task(task=conflicted, label=1, by=lead)
     assert [state_of(task)[0] for task in three_kinds] == ["unplayable", "adjudicated", "escalated"]
 
@@ -260,7 +260,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
     lena, lars = make_user("lena", Role.LEAD), make_user("lars", Role.LEAD)
     anna = make_annotator("anna")
     for number in range(5):
-        task = hand_on(campaign, anna, f"v{number}")
+        task = escalate(campaign, anna, f"v{number}")
         outcomes = at_once(
             lambda task=task: outcome_of(lambda: adjudicate_task(task=task, label=1, by=lena)),
             lambda task=task: outcome_of(lambda: adjudicate_task(task=task, label=2, by=lars)),
@@ -268,9 +268,9 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
         assert sorted(outcomes) == ["conflict", "done"]
         ruling = Adjudication.objects.get(task=task)
         assert state_of(task) == ("adjudicated", ruling.label, 2, 0, 0)
-    task = hand_on(campaign, anna, "v5", CANNOT_PLAY)
+    task = escalate(campaign, anna, "v5", CANNOT_PLAY)
     outcomes = at_once(
-        lambda: outcome_of(lambda: leave_out_task(task=task, by=lena)),
+        lambda: outcome_of(lambda: exclude_task(task=task, by=lena)),
         lambda: outcome_of(lambda: reopen_task(task=task, by=lars)),
     )
     assert sorted(outcomes) == ["conflict", "done"]
@@ -281,7 +281,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
 def test_the_constraint_answers_where_the_lock_did_not(
     three_kinds: list[JudgmentTask], lead: User
 ) -> None:
-    """As on a database without row locks, where another's ruling came after our look."""
+    """Simulate a database without row locks, where another ruling arrives after the check."""
     conflicted = three_kinds[1]
     Adjudication.objects.create(task=conflicted, lead=lead, label=1)
     with pytest.raises(Conflict) as refused:
@@ -295,20 +295,20 @@ def test_the_constraint_answers_where_the_lock_did_not(
 
 def test_the_queue_goes_by_age_whatever_the_kind(three_kinds: list[JudgmentTask]) -> None:
     campaign = three_kinds[0].campaign
-    assert [(waiting.pk, waiting.state) for waiting in desk_queue(campaign)] == [
+    assert [(entry.pk, entry.state) for entry in desk_entries(campaign)] == [
         (task.pk, state)
         for task, state in zip(three_kinds, ("unplayable", "conflicted", "escalated"), strict=True)
     ]
     last_label = Judgment.objects.filter(task=three_kinds[1]).latest("created_at")
-    assert desk_queue(campaign)[1].since == last_label.created_at
+    assert desk_entries(campaign)[1].since == last_label.created_at
     # A conflict is as old as its last counted label.
     Judgment.objects.filter(pk=last_label.pk).update(created_at=timezone.now() + timedelta(hours=1))
-    assert [waiting.pk for waiting in desk_queue(campaign)][-1] == three_kinds[1].pk
+    assert [entry.pk for entry in desk_entries(campaign)][-1] == three_kinds[1].pk
 
 
 def test_a_video_known_to_be_broken_waits_since_the_campaign_opened(graded: Campaign) -> None:
     graded.tasks.filter(pair__video__key="v1").update(state="unplayable", seats_open=0)
-    (waiting,) = desk_queue(graded)
+    (waiting,) = desk_entries(graded)
     assert waiting.since == graded.created_at
 
 
@@ -317,16 +317,16 @@ def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> N
     zoe, anna, ben = map(make_annotator, ("zoe", "anna", "ben"))
     label(graded, zoe, "v0", 0)
     label(graded, anna, "v0", 2, 1)
-    hand_on(graded, ben, "v0", UNSURE, "too dark")
+    escalate(graded, ben, "v0", UNSURE, "too dark")
 
     case = get_desk_case(task_of(graded).pk)
 
-    assert [(one.who, one.text, one.state) for one in case.labels] == [
+    assert [(one.annotator, one.text, one.state) for one in case.labels] == [
         ("Annotator A", "not relevant", "live"),
         ("Annotator B", "mostly relevant", "superseded"),
         ("Annotator B", "partly relevant", "live"),
     ]
-    assert [(one.who, one.kind, one.reason) for one in case.escalations] == [
+    assert [(one.annotator, one.kind, one.reason) for one in case.escalations] == [
         ("Annotator C", "Cannot decide", "too dark")
     ]
 
@@ -387,7 +387,7 @@ def test_one_pair_after_the_other(three_kinds: list[JudgmentTask], desk: Client)
 
     answer = desk.post(here, {"task": escalated.pk, "ruling": "0"})
     assert answer["Location"] == here
-    assert "Nothing waits." in text(desk, here)
+    assert "No tasks at the desk." in text(desk, here)
     assert list(Adjudication.objects.order_by("pk").values_list("task", "label", "reason")) == [
         (conflicted.pk, 2, "seen twice"),
         (escalated.pk, 0, ""),
@@ -414,7 +414,7 @@ def test_kinds_are_tabs_that_keep_the_place(three_kinds: list[JudgmentTask], des
     )
     assert answer["Location"] == address(campaign, "?kind=conflicted")
     page = text(desk, answer["Location"])
-    assert "Nothing of this kind waits." in page
+    assert "No tasks of this kind." in page
     assert 'aria-current="page">In conflict <span class="count">0</span>' in page
     # What is gone, or never was: the first in the queue.
     for task in (conflicted.pk, "x", "9" * 40):
@@ -439,7 +439,7 @@ def test_the_second_lead_is_told_and_goes_on(
     adjudicate_task(task=conflicted, label=1, by=make_user("lars", Role.LEAD))
     answer = desk.post(here, {"task": conflicted.pk, "ruling": "2"})
     assert answer["Location"] == f"{here}?task={unplayable.pk}"
-    assert "There is nothing to decide" in text(desk, answer["Location"])
+    assert "This pair is no longer at the desk." in text(desk, answer["Location"])
     assert Adjudication.objects.get().label == 1
 
 
@@ -495,7 +495,7 @@ def test_who_does_not_lead_sees_no_link(graded: Campaign, client: Client) -> Non
 def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
     campaign = make_campaign(tmp_path, videos=2, double_share=1, scale=Scale.GRADED)
     label(campaign, make_annotator("anna"), "v0", 1)
-    one = hand_on(campaign, make_annotator("ben"), "v0")
+    one = escalate(campaign, make_annotator("ben"), "v0")
     three = conflict(campaign, "v1", 0, 1, 3)
     asked = []
     for task, labels in ((one, 1), (three, 3)):
@@ -503,5 +503,5 @@ def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
         asked.append(len(queries))
-    # Of these, the session, the person and the groups are three.
-    assert asked == [8, 8]
+    # Three of these read the session, the person and the groups, and one reads the person's keys.
+    assert asked == [9, 9]

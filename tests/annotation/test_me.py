@@ -25,11 +25,12 @@ from annotation.services import (
     open_campaign,
     open_training,
     pause_member,
-    reopen_judgments,
     set_keys,
     set_working_habits,
+    withdraw_judgments,
 )
 from annotation.views.me import spent
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import write_consent_text
@@ -101,7 +102,7 @@ def test_home_and_my_work_count_the_same_pairs(
     home, me = page.get("/").context["work"], page.get("/me/").context["work"]
     assert home == me == work
     assert pairs_per_day(anna, midnight_now())[-1] == (midnight_now().date(), 3)
-    reopen_judgments(campaign=campaign, annotator=anna, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=anna, by=lead)
     work = own_work(anna, midnight_now())
     assert (work.pairs, work.pairs_today, work.training_today) == (0, 0, 2)
     assert work.seconds_today == 50
@@ -163,7 +164,7 @@ def test_questions_do_not_grow_with_what_was_done(
     other = factories.make_benchmark(tmp_path / "b", key="other")
     factories.make_run(tmp_path / "b", other, factories.all_pairs(2, 3))
     factories.build_pool(benchmark=other, depth=3)
-    judge(factories.open_campaign(benchmark=other), anna, 1, 1)
+    judge(factories.open_campaign(benchmark=other, by=OPERATOR), anna, 1, 1)
     assert queries() == before
 
 
@@ -175,7 +176,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
     """Four pairs, all relevant, and a campaign that asks for two right among three."""
     campaign = factories.make_campaign(tmp_path, videos=8, gate_share=0.6, gate_last=3)
     gold = [Gold(query=0, video=video, is_relevant=True) for video in range(4)]
-    add_gold(benchmark=campaign.benchmark, use=GoldUse.TRAINING, gold=gold)
+    add_gold(benchmark=campaign.benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
     lead = factories.make_user("lea", Role.LEAD)
     return open_training(benchmark=campaign.benchmark, by=lead, name="School")
 
@@ -187,7 +188,7 @@ def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> N
         factories.submit(held[place], label)
         now = training_in(training, anna)
         (gate,) = now.campaigns
-        needed = gate.campaign.gate.needed
+        needed = gate.campaign.entry_requirement.needed
         seen.append((now.answered, now.total, now.right, needed, gate.is_open))
     assert seen == [
         (1, 4, [False], 2, False),

@@ -1,4 +1,4 @@
-"""What migrations do with rows of earlier versions."""
+"""Migrations of rows that earlier versions stored."""
 
 from __future__ import annotations
 

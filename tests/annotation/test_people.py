@@ -1,4 +1,4 @@
-"""The pages about people: what is counted of them, and what sending a form twice does."""
+"""The pages about people: the counts, and forms that are sent twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ada(client: Client, db: None) -> Client:
 
 
 def test_judged_is_the_same_number_everywhere(ada: Client, tmp_path: Path) -> None:
-    """Pairs alone, as among the people of the campaign; answers to gold are told beside them."""
+    """Only pairs are counted, as in the campaign's table. Answers to gold are a separate column."""
     campaign = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1
     )
@@ -54,6 +54,9 @@ def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
 
 def test_a_role_that_somebody_has_is_not_given_again(ada: Client) -> None:
     address = f"/people/{factories.make_user('emil').pk}/"
-    for said in ("The role of researcher is given.", "They have the role of researcher there"):
+    for message in (
+        "The role of researcher is granted.",
+        "This person already has the role of researcher there.",
+    ):
         ada.post(f"{address}roles/grant/", {"role": "researcher", "scope": "*"})
-        assert said in ada.get(address).content.decode()
+        assert message in ada.get(address).content.decode()

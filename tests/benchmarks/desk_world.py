@@ -32,7 +32,7 @@ from annotation.core.consensus import NO_LABEL, State, resolve  # noqa: E402
 from annotation.core.plan import plan_labels  # noqa: E402
 from annotation.enums import AssignmentState, JudgmentState, TaskState  # noqa: E402
 from annotation.models import Annotator, Assignment, Campaign, Judgment, JudgmentTask, Membership  # noqa: E402
-from annotation.services import annotator_for, reopen_judgments  # noqa: E402
+from annotation.services import annotator_for, withdraw_judgments  # noqa: E402
 from config.accounts.actors import OPERATOR  # noqa: E402
 from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
@@ -124,7 +124,7 @@ def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any
     outcome = resolve(counts, planned, labels_max=3)
     is_open = outcome.states == State.PENDING
     ids = reserve_ids(JudgmentTask, len(pairs))
-    open_seats = np.where(is_open, outcome.required - outcome.given, 0)
+    open_seats = np.where(is_open, outcome.required - outcome.n_labels, 0)
     states = np.where(is_open, TaskState.OPEN.value, TaskState.RESOLVED.value)
     copy_columns(
         JudgmentTask,
@@ -135,7 +135,7 @@ def copy_tasks(campaign: Campaign, pairs: Any, planned: Any, counts: Any) -> Any
             "position": np.arange(len(pairs)),
             "labels_planned": planned,
             "labels_required": np.maximum(outcome.required, planned),
-            "labels_live": outcome.given,
+            "labels_live": outcome.n_labels,
             "seats_open": open_seats,
             "state": states.tolist(),
             "label": [None if one == NO_LABEL else one for one in outcome.labels.tolist()],
@@ -177,7 +177,7 @@ def measure(campaign_pk: int) -> dict[str, Any]:
     with CaptureQueriesContext(connection) as queries:
         result["reopen_seconds"] = seconds_of(
             lambda: result.update(
-                reopened=reopen_judgments(campaign=campaign, annotator=bad, by=lead).judgments
+                reopened=withdraw_judgments(campaign=campaign, annotator=bad, by=lead).judgments
             )
         )
     result["reopen_statements"] = len(queries)

@@ -78,6 +78,7 @@ class Setup:
 def prepare(folder: Path, pairs: int) -> Setup:
     """Make a campaign of one caption and `pairs` videos. All videos are the same clip."""
     from annotation.services import Policy, open_campaign
+    from config.accounts.actors import OPERATOR
     from config.accounts.roles import Role
     from tests import factories
     from tests.benchmarks.judging_world import log_in
@@ -93,7 +94,7 @@ def prepare(folder: Path, pairs: int) -> Setup:
     ).benchmark
     factories.make_run(folder, benchmark, {"c0": names})
     build_pool(benchmark=benchmark, depth=pairs)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0))
     videos = [f"/media/videos/{video.public_id}/" for video in benchmark.videos.all()]
     return Setup(campaign.pk, log_in("person", Role.ANNOTATOR), videos)
 

@@ -46,7 +46,9 @@ def prepare(people: int, pairs: int, double_share: float) -> dict[str, Any]:
     """Make a campaign of `pairs` pairs, and sessions of `people` annotators who may judge in it."""
     with long_transaction():
         benchmark = make_pairs(pairs)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=double_share))
+    campaign = open_campaign(
+        benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=double_share)
+    )
     sessions = [log_in(f"person{number}", Role.ANNOTATOR) for number in range(people)]
     return {"campaign": campaign.pk, "sessions": sessions}
 

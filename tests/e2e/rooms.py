@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, Judgment
 from annotation.services import Policy, open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
@@ -92,7 +93,7 @@ def make_campaign(
     folder: Path, captions: Sequence[str], *, videos: int = 3, key: str = "room", **policy: Any
 ) -> Campaign:
     benchmark = make_benchmark(folder, captions, videos=videos, key=key)
-    return open_campaign(benchmark=benchmark, policy=Policy(double_share=0, **policy))
+    return open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0, **policy))
 
 
 def make_dogs(folder: Path) -> Campaign:
@@ -108,7 +109,7 @@ def make_dogs(folder: Path) -> Campaign:
     ).benchmark
     factories.make_run(folder, benchmark, {"c0": ["v1", "v0"]}, system="A")
     build_pool(benchmark=benchmark, depth=1)
-    return open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
+    return open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=1))
 
 
 def sign_in(context: BrowserContext, url: str, person: User) -> Page:

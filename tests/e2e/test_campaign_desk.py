@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, open_campaign, release_assignments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.jobs.services import run_job
@@ -28,7 +29,10 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     """Anna and Ben agree on one of two pairs."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=3)
     made = open_campaign(
-        benchmark=benchmark, name="First", policy=Policy(double_share=1, joining="everybody")
+        benchmark=benchmark,
+        by=OPERATOR,
+        name="First",
+        policy=Policy(double_share=1, joining="everybody"),
     )
     for name, labels in (("anna", {"v0": 1, "v1": 1, "v2": 0}), ("ben", {"v0": 1, "v1": 0})):
         person = factories.make_annotator(name)
@@ -79,7 +83,7 @@ def test_a_lead_manages_a_campaign(
     page.locator("summary", has_text="Resume").click()
     page.get_by_text("Earlier answers to control pairs no longer count").wait_for()
     page.get_by_role("button", name="Resume now").click()
-    page.get_by_text("They may go on in First").wait_for()
+    page.get_by_text("The annotator may judge in First").wait_for()
 
     follow(page.get_by_role("link", name="Withdraw answers"))
     is_sound(page)
@@ -101,9 +105,9 @@ def test_a_lead_manages_a_campaign(
     page.get_by_role("link", name="Let in who has so many right").wait_for()
     assert "422" in page_problems.pop()
     is_sound(page)
-    page.get_by_label("of the last so many answers in training").fill("6")
-    page.get_by_role("button", name="Change it").click()
-    page.get_by_text("The changes hold from now on.").wait_for()
+    page.get_by_label("Out of the last N training answers").fill("6")
+    page.get_by_role("button", name="Save changes").click()
+    page.get_by_text("The changes are saved and apply from now on.").wait_for()
     assert CampaignChange.objects.latest("pk").changes == {
         "joining": ["everybody", "chosen"],
         "gate_share": [0.0, 0.8333],

@@ -12,6 +12,7 @@ import pytest
 from annotation.enums import EscalationKind, Scale
 from annotation.models import Adjudication, Campaign
 from annotation.services import Policy, escalate_task, open_campaign, release_assignments
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.demo.render import write_video
 from evaluation.demo.shapes import draw_scene
@@ -40,7 +41,9 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     factories.make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
     build_pool(benchmark=benchmark, depth=2)
     campaign = open_campaign(
-        benchmark=benchmark, policy=Policy(double_share=1, labels_max=2, scale=Scale.GRADED)
+        benchmark=benchmark,
+        by=OPERATOR,
+        policy=Policy(double_share=1, labels_max=2, scale=Scale.GRADED),
     )
     for name, label in (("anna", 0), ("ben", 3)):
         person = factories.make_annotator(name)
@@ -71,7 +74,6 @@ def test_a_lead_rules_by_key(
     page.get_by_label("Reason").press_sequentially("take 2")
     page.locator("h1").click()
     page.keyboard.press("Control+2")
-    page.keyboard.press("Shift+N")
     page.evaluate(
         "document.body.dispatchEvent("
         "new KeyboardEvent('keydown', { key: '2', bubbles: true, repeat: true }))"
@@ -83,11 +85,25 @@ def test_a_lead_rules_by_key(
     page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
     assert page.locator(".desk-reason").inner_text() == "too dark"
     page.locator(ACCEPTS_KEYS).wait_for()
-    page.keyboard.press("b")
-    page.get_by_text("Nothing waits.").wait_for()
+    page.keyboard.press("z")
+    page.get_by_text("The ruling is undone.").wait_for()
+    page.locator(ACCEPTS_KEYS).wait_for()
+    assert page.locator(".desk-labels li").count() == 2
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("d")  # a step, which the dialog blocks
+    page.keyboard.press("Escape")
+    page.get_by_label("Reason").fill("take 3")
+    page.locator("h1").click()
+    page.keyboard.press("d")
+    page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
+    page.locator(ACCEPTS_KEYS).wait_for()
+    page.keyboard.press("t")
+    page.get_by_text("No tasks at the desk.").wait_for()
 
-    ruling = Adjudication.objects.get()
-    assert (ruling.label, ruling.reason) == (2, "take 2")
+    undone, ruling = Adjudication.objects.order_by("pk")
+    assert (undone.label, undone.reason, undone.is_in_force) == (2, "take 2", False)
+    assert (ruling.label, ruling.reason, ruling.is_in_force) == (2, "take 3", True)
     assert sorted(campaign.tasks.values_list("pair__video__key", "state", "label")) == [
         ("v0", "adjudicated", 2),
         ("v1", "open", None),
@@ -103,7 +119,7 @@ def test_the_buttons_work_without_scripts(campaign: Campaign, browser, live_serv
     assert page.locator("video[controls]").count() == 1
     page.get_by_role("button", name="Partly relevant").click()
     page.get_by_text("You ruled the last pair partly relevant.").wait_for()
-    page.get_by_role("button", name="Put back into the queue").click()
-    page.get_by_text("Nothing waits.").wait_for()
+    page.get_by_role("button", name="Return to the queue").click()
+    page.get_by_text("No tasks at the desk.").wait_for()
     context.close()
     assert Adjudication.objects.get().label == 1

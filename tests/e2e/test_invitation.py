@@ -107,6 +107,6 @@ def test_deactivation_ends_a_session(campaign: Campaign, new_page: Callable[[], 
     admin.get_by_text("Deactivate", exact=True).click()
     is_sound(admin)
     admin.get_by_role("button", name="Deactivate now").click()
-    admin.get_by_text("The account is deactivated; nobody is signed in with it.").wait_for()
+    admin.get_by_text("The account is deactivated and signed out everywhere.").wait_for()
     anna.goto("/")
     anna.get_by_role("heading", name="Sign in").wait_for()

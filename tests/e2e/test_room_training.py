@@ -21,6 +21,7 @@ from annotation.services import (
     open_training,
     pause_member,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
@@ -38,9 +39,9 @@ def gated(transactional_db: None, tmp_path: Path) -> Campaign:
     """A campaign that opens with two right among the last three; all training pairs match."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=4)
     gold = [Gold(query=0, video=video, is_relevant=True, explanation=WHY) for video in range(4)]
-    add_gold(benchmark=benchmark, use=GoldUse.TRAINING, gold=gold)
+    add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
     policy = Policy(double_share=0, gate_share=0.6, gate_last=3)
-    return open_campaign(benchmark=benchmark, policy=policy, name="Round 1")
+    return open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy, name="Round 1")
 
 
 def test_training_opens_the_gate(

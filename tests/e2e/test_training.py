@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from annotation.enums import GoldUse
 from annotation.models import Campaign, Guideline, Judgment, Membership, ReviewComment
 from annotation.services import Gold, Policy, add_gold, annotator_for, open_campaign, open_training
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests import factories
 from tests.e2e import rooms
@@ -33,9 +34,9 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
         Gold(query=0, video=video, is_relevant=True, explanation=f"The star is in v{video}.")
         for video in range(3)
     ]
-    add_gold(benchmark=benchmark, use=GoldUse.TRAINING, gold=gold)
+    add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
     policy = Policy(double_share=0, gate_share=1, gate_last=2)
-    return open_campaign(benchmark=benchmark, policy=policy, name="Round 1")
+    return open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy, name="Round 1")
 
 
 def answer(page: Page, key: str) -> str:
@@ -143,7 +144,7 @@ def test_a_lead_reviews_answers_with_keys(
     page.get_by_text("Pause in Round 1").click()
     page.get_by_label("Reason (the annotator reads it)").fill("Please call me.")
     page.get_by_role("button", name="Pause", exact=True).click()
-    page.get_by_text("They are paused in Round 1, and read your reason there.").wait_for()
+    page.get_by_text("The annotator is paused in Round 1 and sees your reason there.").wait_for()
     page.wait_for_load_state()
     is_sound(page)
     assert Membership.objects.get(campaign=campaign).reason == "Please call me."

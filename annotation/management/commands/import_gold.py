@@ -1,4 +1,4 @@
-"""Bring in captions and videos of which it is known whether they match."""
+"""Import gold items."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import GoldUse
 from annotation.services import import_gold
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Import gold (caption_id,video_id,label,explanation) for training or for control."
+    help = "Import gold items (caption_id,video_id,label,explanation) for training or control."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--use", choices=GoldUse.values, required=True, help="told after the answer, or hidden"
+            "--use",
+            choices=GoldUse.values,
+            required=True,
+            help="training shows the correct answer, control does not",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:
         count = import_gold(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             path=options["file"],
             use=GoldUse(options["use"]),
             progress=self.progress,

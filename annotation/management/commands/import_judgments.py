@@ -1,4 +1,4 @@
-"""Bring in judgments that were made elsewhere."""
+"""Import judgments from a file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import Scale
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.selectors import get_benchmark
 
@@ -17,7 +18,7 @@ class Command(HearthCommand):
     help = "Import judgments (caption_id,video_id,annotator,label) as a closed campaign."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path)
         parser.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
         parser.add_argument(
@@ -29,6 +30,7 @@ class Command(HearthCommand):
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_judgments(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             path=options["file"],
             scale=Scale(options["scale"]),
             pool_equal=options["pool_equal"],
@@ -45,6 +47,6 @@ class Command(HearthCommand):
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
             "campaign {campaign}: {judgments:,} judgments of {pairs:,} pairs{already}".format(
-                already="" if result["created"] else " (were here)", **result
+                already="" if result["created"] else " (already imported)", **result
             )
         )

@@ -1,4 +1,4 @@
-"""Open a round of judging."""
+"""Open a campaign."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from django.core.management.base import CommandParser
 
 from annotation.enums import Joining, Order, Priority, Scale
 from annotation.services import Policy, open_campaign
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from pooling.enums import MediaState
 from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Open a campaign over all pooled pairs that no campaign holds yet."
+    help = "Open a campaign over all pooled pairs that are not in a campaign yet."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("--name", default="")
         parser.add_argument("--seed", type=int, default=0)
         add_labels(parser.add_argument_group("labels"))
-        add_people(parser.add_argument_group("who judges"))
-        add_help(parser.add_argument_group("what they are handed"))
+        add_annotators(parser.add_argument_group("annotators"))
+        add_aids(parser.add_argument_group("order and judging aids"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         campaign = open_campaign(
             benchmark=get_benchmark(options["key"]),
+            by=OPERATOR,
             seed=options["seed"],
             policy=policy_of(options),
             name=options["name"],
@@ -39,63 +41,68 @@ class Command(HearthCommand):
             "name": campaign.name,
             "tasks": campaign.n_tasks,
             "doubled": doubled.count(),
-            # Nobody can judge these until a file or an address is imported.
+            # No annotator can judge these until a file or an address is imported.
             "without_video": campaign.tasks.filter(pair__video__state=MediaState.MISSING).count(),
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "campaign {campaign} ({name}): {tasks:,} tasks, {doubled:,} of them with one label "
-            "more".format(**result)
+            "campaign {campaign} ({name}): {tasks:,} tasks, {doubled:,} of them with an extra "
+            "label".format(**result)
         )
         if result["without_video"]:
             self.stdout.write(
                 "warning: the videos of {without_video:,} tasks have neither file nor address; "
-                "import_benchmark with --videos brings them".format(**result)
+                "import them with import_benchmark --videos".format(**result)
             )
 
 
 def add_labels(group: Any) -> None:
-    group.add_argument("--labels", type=int, default=1, help="labels of each pair")
-    group.add_argument("--double", type=float, default=0.10, help="share with one label more")
-    group.add_argument("--labels-max", type=int, default=3, help="so many without a majority: lead")
+    group.add_argument("--labels", type=int, default=1, help="labels per pair")
+    group.add_argument(
+        "--double", type=float, default=0.10, help="share of pairs with an extra label"
+    )
+    group.add_argument("--labels-max", type=int, default=3, help="maximum labels per pair")
     group.add_argument("--scale", choices=Scale.values, default=Scale.BINARY)
     group.add_argument(
-        "--steps", type=comma_separated, default=[], help="names, the lowest first: no,partly,yes"
+        "--steps",
+        type=comma_separated,
+        default=[],
+        help="names of the steps, lowest first: no,partly,yes",
     )
-    group.add_argument(
-        "--threshold", type=int, default=1, help="the lowest relevant label; 0 is the lowest"
-    )
+    group.add_argument("--threshold", type=int, default=1, help="lowest relevant label, from 0")
     group.add_argument(
         "--original-grade", type=int, help="label of original positives (default: the highest)"
     )
 
 
-def add_people(group: Any) -> None:
-    group.add_argument("--joining", choices=Joining.values, default=Joining.EVERYBODY)
-    group.add_argument("--ceiling", type=float, default=1.0, help="share that one person may judge")
+def add_annotators(group: Any) -> None:
+    group.add_argument("--joining", choices=Joining.values, default=Joining.ALL)
+    group.add_argument("--ceiling", type=float, default=1.0, help="maximum share per annotator")
     group.add_argument(
-        "--gate", type=part_of_last, default=(0, 0), help="right in training to be let in: 18/20"
+        "--gate", type=part_of_last, default=(0, 0), help="correct training answers to enter: 18/20"
     )
-    group.add_argument("--gold", type=float, default=0.0, help="share of control pairs, unseen")
+    group.add_argument("--gold", type=float, default=0.0, help="share of control pairs")
     group.add_argument(
         "--gold-bar",
         type=part_of_last,
         default=(0, 10),
-        help="control pairs right, or the person is paused: 8/10",
+        help="correct control pairs below which an annotator is paused: 8/10",
     )
 
 
-def add_help(group: Any) -> None:
+def add_aids(group: Any) -> None:
     group.add_argument("--order", choices=Order.values, default=Order.GROUPED)
     group.add_argument(
         "--priority",
         choices=Priority.values,
         default=Priority.NONE,
-        help="rank: what a run ranked first comes first, so that the order hints at relevance",
+        help="rank: pairs with the best rank come first, so the order hints at relevance",
     )
-    group.add_argument("--checklist", action="store_true", help="of the parts of the caption")
-    group.add_argument("--contact-sheet", action="store_true", help="still pictures of the video")
+    group.add_argument("--checklist", action="store_true", help="show the elements of the caption")
+    group.add_argument(
+        "--contact-sheet", action="store_true", help="offer still pictures of the video"
+    )
 
 
 def policy_of(options: dict[str, Any]) -> Policy:
@@ -129,8 +136,8 @@ def comma_separated(text: str) -> list[str]:
 
 
 def part_of_last(text: str) -> tuple[int, int]:
-    """`18/20`: 18 of the last 20."""
-    found = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
-    if found is None or int(found[2]) == 0 or int(found[1]) > int(found[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form 18/20")
-    return int(found[1]), int(found[2])
+    """Parse a text such as `18/20`, which means 18 of the last 20."""
+    match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
+    if match is None or int(match[2]) == 0 or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} must have the form 18/20")
+    return int(match[1]), int(match[2])

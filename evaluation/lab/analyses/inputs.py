@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.selectors.judgments import JudgmentArrays, Rulings, judgment_arrays
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from evaluation.core.arrays import FloatArray, IntArray
@@ -48,7 +48,7 @@ class Inputs:
 
         If they have not been read yet, at the time this attribute was first used.
         """
-        return labels_moment(self.benchmark)
+        return labels_fingerprint(self.benchmark).as_list()
 
     @cached_property
     def judgments(self) -> JudgmentArrays:

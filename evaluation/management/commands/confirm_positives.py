@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.services import open_confirmation
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
 from evaluation.release.selectors import LATEST, find_label_set, unconfirmed_sole_positives
@@ -44,7 +45,11 @@ class Command(HearthCommand):
             )
         deciding, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
         campaign = open_confirmation(
-            benchmark=benchmark, codes=codes, seed=options["seed"], name=options["name"]
+            benchmark=benchmark,
+            by=OPERATOR,
+            codes=codes,
+            seed=options["seed"],
+            name=options["name"],
         )
         return {
             "campaign": campaign.pk,

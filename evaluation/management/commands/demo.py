@@ -170,7 +170,11 @@ def build(progress: Progress) -> None:
     bring_gold(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
-        benchmark=benchmark, policy=POLICY, seed=demo.seed, name="Moving shapes, round 1"
+        benchmark=benchmark,
+        by=OPERATOR,
+        policy=POLICY,
+        seed=demo.seed,
+        name="Moving shapes, round 1",
     )
     judge(demo, campaign, progress)
 
@@ -186,7 +190,7 @@ def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
     gold = choose_gold(demo, 2 * GOLD, seed=demo.seed, without=pooled)
     for use, pairs in ((GoldUse.TRAINING, gold[:GOLD]), (GoldUse.CONTROL, gold[GOLD:])):
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)
-        import_gold(benchmark=benchmark, path=path, use=use)
+        import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use)
     examples = make_examples(demo, pooled | {(pair.caption, pair.video) for pair in gold})
     write_guideline(benchmark=benchmark, text=GUIDELINE, pictures=examples)
 

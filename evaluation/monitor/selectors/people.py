@@ -56,7 +56,7 @@ def members_of(campaign: Campaign) -> QuerySet[Membership]:
     Leads and admins who only opened the room, without being assigned a task, are left out.
     """
     members = Membership.objects.filter(campaign=campaign)
-    if campaign.joining == Joining.CHOSEN:
+    if campaign.joining == Joining.ADDED:
         return members
     leads = people_with(Role.LEAD, Scopes(keys=frozenset({campaign.benchmark.key})))
     untouched = Q(

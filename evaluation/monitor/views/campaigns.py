@@ -266,8 +266,8 @@ def _people_context(found: Campaign, stored: StoredFigures | None) -> dict[str, 
 
 def _too_few_training_items(found: Campaign) -> int | None:
     """Return the number of training items if they are too few for the entry requirement."""
-    if not found.has_gate or found.state == CampaignState.CLOSED:
+    if not found.has_entry_requirement or found.state == CampaignState.CLOSED:
         return None
     queue = find_training_queue(found.benchmark)
     items = training_items(queue) if queue else 0
-    return items if items < found.gate.needed else None
+    return items if items < found.entry_requirement.needed else None

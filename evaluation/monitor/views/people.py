@@ -85,7 +85,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
         "heads": order.heads,
         "combined": combined(rows, figures).values(),
         "meaning": [(str(flag), text) for flag, text in MEANING.items()],
-        "can_choose": campaign.joining == Joining.CHOSEN and campaign.state != CampaignState.CLOSED,
+        "can_choose": campaign.joining == Joining.ADDED and campaign.state != CampaignState.CLOSED,
     }
     return render(request, "evaluation/monitor/campaign_people.html", context)
 

@@ -18,7 +18,7 @@ from annotation.models import Annotator, Campaign, Membership
 from annotation.policies import can_lead_somewhere
 from annotation.selectors.campaigns import open_campaigns
 from annotation.selectors.me import item_counts, midnight_now, own_work, unread_comments
-from annotation.selectors.members import Door, doors_for
+from annotation.selectors.members import CampaignAccess, accesses_for
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.jobs.models import UNFINISHED
 from config.jobs.policies import jobs_seen_by
@@ -89,7 +89,7 @@ class TrainingCard:
     campaign: Campaign
     items: int
     answered: int
-    doors: list[Door]
+    accesses: list[CampaignAccess]
 
     @property
     def is_done(self) -> bool:
@@ -98,20 +98,22 @@ class TrainingCard:
     @property
     def is_needed(self) -> bool:
         """Whether a campaign requires this training before the person may judge."""
-        return any(door.is_behind_gate for door in self.doors)
+        return any(access.needs_training for access in self.accesses)
 
 
 def _own_judging(user: Any) -> dict[str, Any]:
     """Return what a person can judge and has judged. All counts are their own."""
     annotator = Annotator.objects.filter(user=user).first()
     found = list(open_campaigns(scopes_of(user, Role.ANNOTATOR)))
-    doors = doors_for(annotator, [one for one in found if not one.is_training])
-    trainings = _training_cards([one for one in found if one.is_training], annotator, doors)
+    accesses = accesses_for(annotator, [one for one in found if not one.is_training])
+    trainings = _training_cards([one for one in found if one.is_training], annotator, accesses)
     queues = {card.campaign.benchmark_id: card.campaign for card in trainings}
     judging = Q(annotator=annotator, campaign__kind=CampaignKind.JUDGING)
     memberships = list(Membership.objects.filter(judging).select_related("campaign"))
     return {
-        "open_campaigns": [(door, queues.get(door.campaign.benchmark_id)) for door in doors],
+        "open_campaigns": [
+            (access, queues.get(access.campaign.benchmark_id)) for access in accesses
+        ],
         "trainings_needed": [card for card in trainings if card.is_needed],
         "trainings": [card for card in trainings if not card.is_needed],
         "past_campaigns": [
@@ -125,17 +127,18 @@ def _own_judging(user: Any) -> dict[str, Any]:
 
 
 def _training_cards(
-    campaigns: list[Campaign], annotator: Annotator | None, doors: list[Door]
+    campaigns: list[Campaign], annotator: Annotator | None, accesses: list[CampaignAccess]
 ) -> list[TrainingCard]:
     counts = item_counts(annotator, campaigns)
     return [
         TrainingCard(
             campaign,
             *counts.get(campaign.pk, (0, 0)),
-            doors=[
-                door
-                for door in doors
-                if door.campaign.has_gate and door.campaign.benchmark_id == campaign.benchmark_id
+            accesses=[
+                access
+                for access in accesses
+                if access.campaign.has_entry_requirement
+                and access.campaign.benchmark_id == campaign.benchmark_id
             ],
         )
         for campaign in campaigns

@@ -19,7 +19,7 @@ from annotation.selectors.judgments import (
     by_pair,
     judgment_arrays,
 )
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from annotation.selectors.tasks import OWN_CAPTION
 from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
@@ -226,7 +226,7 @@ class DraftState:
 def draft_state(benchmark: Benchmark) -> DraftState:
     draft, newest = latest_draft(benchmark), LabelSet.objects.filter(benchmark=benchmark).first()
     is_same = draft is not None and newest is not None and draft.sha256 == newest.sha256
-    return DraftState(draft, labels_moment(benchmark), newest if is_same else None)
+    return DraftState(draft, labels_fingerprint(benchmark).as_list(), newest if is_same else None)
 
 
 def label_text(source: LabelSource) -> bytes:

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
-from annotation.selectors.progress import TaskGroup, left_out_groups, outcomes_of_groups
+from annotation.selectors.progress import TaskGroup, excluded_groups, outcomes_of_groups
 from annotation.selectors.tasks import new_counts
 from evaluation.release.selectors.labels import live_labels
 from pooling.core.pool import union_codes
@@ -127,7 +127,7 @@ def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes
             TaskGroup(state=state, labels_live=1, pairs=labelled),
             TaskGroup(state=state, labels_live=0, pairs=everything - labelled),
         ]
-    for campaign, group in left_out_groups(tasks):
+    for campaign, group in excluded_groups(tasks):
         groups[campaign.benchmark_id].append(group)
     return {
         pk: BenchmarkOutcomes(outcomes_of_groups(found), pairs[pk]) for pk, found in groups.items()

@@ -1,50 +1,71 @@
-// The lead's desk: plays the video, and keys click the buttons that are there. All else is plain
-// forms and links.
+// The desk: plays the video, and connects keys to the links and buttons of the page. Rulings are
+// plain forms, so that the desk works without scripts.
 
+import { listenToKeys } from "./judging/keys.js";
 import { Stage } from "./judging/stage.js";
 
-// A second press meant for the pair before must not decide the one that has just appeared.
-const DEAF_MS = 250;
+// Keys are ignored for this long, so that a second press meant for the previous pair does not
+// decide the pair that has just appeared.
+const IGNORE_KEYS_MS = 250;
 
 const desk = document.getElementById("desk");
+const dialog = document.getElementById("keys");
 const part = (name) => desk.querySelector(`[data-part="${name}"]`);
-const buttons = new Map(
-  [...document.querySelectorAll("[data-key]")].map((button) => [button.dataset.key.toLowerCase(), button]),
-);
-let leaving = false;
+let isLeaving = false;
 
-if (desk.dataset.video) {
-  const tell = (trouble) => {
-    part("video-problem").textContent = trouble?.text ?? "";
-    part("video-problem").hidden = !trouble;
+const actions = { keys: () => dialog.showModal() };
+if (desk.dataset.video) connectVideo();
+desk.querySelectorAll("[data-action]").forEach(connectButton);
+
+function connectVideo() {
+  const showProblem = (problem) => {
+    part("video-problem").textContent = problem?.text ?? "";
+    part("video-problem").hidden = !problem;
   };
-  const stage = new Stage(part("stage"), { onBroken: tell, onPlayable: () => tell(null) });
-  // The page's own video, with its controls, is for browsers without scripts.
+  const stage = new Stage(part("stage"), {
+    onBroken: showProblem,
+    onPlayable: () => showProblem(null),
+  });
+  // This replaces the page's own video, which is for browsers without scripts.
   stage.show({ assignment: desk.dataset.task, video: desk.dataset.video });
   part("stage").addEventListener("click", () => stage.toggle());
-  buttons.set(" ", { click: () => stage.toggle() });
-  buttons.set(",", { click: () => stage.step(-1) });
-  buttons.set(".", { click: () => stage.step(1) });
+  Object.assign(actions, {
+    play: () => stage.toggle(),
+    "frame-back": () => stage.step(-1),
+    "frame-on": () => stage.step(1),
+    "second-back": () => stage.skip(-1),
+    "second-on": () => stage.skip(1),
+    sound: () => stage.toggleSound(),
+    slower: () => stage.changeSpeed(-1),
+    faster: () => stage.changeSpeed(1),
+  });
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  if (event.target.closest("input, textarea, select")) return;
-  // A focused button keeps its own space.
-  if (event.key === " " && event.target.closest("button, a, summary")) return;
-  const button = buttons.get(event.key.toLowerCase());
-  if (!button) return;
-  event.preventDefault();
-  if (!event.repeat && !leaving && desk.dataset.accepts) button.click();
+function connectButton(button) {
+  const { action } = button.dataset;
+  if (action in actions) {
+    button.addEventListener("click", actions[action]);
+    button.hidden = false;
+  } else {
+    actions[action] = () => !isLeaving && button.click();
+  }
+}
+
+listenToKeys({
+  bindings: JSON.parse(desk.dataset.bindings),
+  actions,
+  isDeaf: () => dialog.open || !desk.dataset.accepts,
 });
 
-setTimeout(() => { desk.dataset.accepts = true; }, DEAF_MS);
+setTimeout(() => { desk.dataset.accepts = true; }, IGNORE_KEYS_MS);
 
-// One ruling per pair, however often a button is pressed while the next pair is on its way.
-document.querySelector(".desk-form").addEventListener("submit", (event) => {
-  if (leaving) event.preventDefault();
-  leaving = true;
+// A form is sent once, however often its button is pressed while the next page loads.
+desk.querySelectorAll("form[method=post]").forEach((form) => {
+  form.addEventListener("submit", (event) => {
+    if (isLeaving) event.preventDefault();
+    isLeaving = true;
+  });
 });
 window.addEventListener("pageshow", () => {
-  leaving = false;
+  isLeaving = false;
 });

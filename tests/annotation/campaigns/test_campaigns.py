@@ -1,4 +1,4 @@
-"""Opening rounds of judging: which pairs, in which order, how many labels each."""
+"""Opening campaigns: their pairs, the order of pairs, and the number of labels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import campaign_progress
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark
@@ -67,7 +68,10 @@ def test_a_campaign_has_a_task_for_each_pair(db: None, tmp_path: Path) -> None:
 def test_the_same_seed_doubles_and_orders_the_same_pairs(db: None, tmp_path: Path) -> None:
     first, again, other = (
         open_campaign(
-            benchmark=make_pool(tmp_path, key, 6, 5), policy=Policy(double_share=0.2), seed=seed
+            benchmark=make_pool(tmp_path, key, 6, 5),
+            by=OPERATOR,
+            policy=Policy(double_share=0.2),
+            seed=seed,
         )
         for key, seed in (("one", 7), ("two", 7), ("three", 8))
     )
@@ -93,18 +97,18 @@ def test_a_campaign_takes_only_pairs_that_none_holds(db: None, tmp_path: Path) -
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1"], "c1": ["v2"]}, system="A")
     build_pool(benchmark=benchmark, depth=2)
     bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c1", "v3", "a", 0)])
-    first = open_campaign(benchmark=benchmark)
+    first = open_campaign(benchmark=benchmark, by=OPERATOR)
     assert pairs_in(first) == {("c0", "v0"), ("c1", "v2")}
 
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        open_campaign(benchmark=benchmark)
+        open_campaign(benchmark=benchmark, by=OPERATOR)
     assert str(refused.value) == "every pair of tiny is in a campaign already"
     assert row_counts() == before
 
     make_run(tmp_path, benchmark, {"c0": ["v3", "v0"]}, system="B")
     build_pool(benchmark=benchmark, depth=2)
-    assert pairs_in(open_campaign(benchmark=benchmark)) == {("c0", "v3")}
+    assert pairs_in(open_campaign(benchmark=benchmark, by=OPERATOR)) == {("c0", "v3")}
 
 
 def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) -> None:
@@ -117,7 +121,7 @@ def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) 
     ).benchmark
     make_run(tmp_path, benchmark, all_pairs(2, 3))
     build_pool(benchmark=benchmark, depth=3)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=1))
 
     unplayable = campaign.tasks.filter(state=TaskState.UNPLAYABLE)
     assert set(unplayable.values_list("pair__video__key", "seats_open")) == {("v1", 0)}
@@ -147,7 +151,7 @@ def test_a_campaign_is_asked_for_in_order(
     before = row_counts()
     named = {name: options.pop(name) for name in ("seed", "name") if name in options}
     with pytest.raises(InvalidInput):
-        open_campaign(benchmark=benchmark, policy=Policy(**options), **named)
+        open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(**options), **named)
     assert row_counts() == before
 
 
@@ -180,7 +184,7 @@ def test_two_campaigns_opened_at_once_share_no_pair(tmp_path: Path) -> None:
 
     def try_to_open() -> bool:
         try:
-            open_campaign(benchmark=benchmark)
+            open_campaign(benchmark=benchmark, by=OPERATOR)
         except InvalidInput:
             return False
         return True

@@ -1,4 +1,4 @@
-"""Changing a campaign that runs: its policy, who may judge in it, and what is noted of it."""
+"""Changing the policy and the members of a running campaign, and the record of changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from annotation.enums import CampaignState, Joining
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, CampaignChange, Membership
 from annotation.services import Policy, change_policy, pause_member, policy_of, set_campaign_state
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
@@ -122,7 +123,7 @@ def test_gold_comes_when_it_is_asked_for(campaign: Campaign, lead: User, tmp_pat
     other = factories.make_benchmark(tmp_path, captions=4, videos=4, key="other")
     factories.make_run(tmp_path, other, {"c0": ["v0", "v1"]})
     factories.build_pool(benchmark=other, depth=2)
-    made = factories.open_campaign(benchmark=other)
+    made = factories.open_campaign(benchmark=other, by=OPERATOR)
     bring_gold(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
     assert made.tasks.filter(gold__isnull=False).count() == 0
     change_policy(campaign=made, changes={"gold_share": 0.5, "gold_bar": 0.8}, by=lead)
@@ -150,7 +151,7 @@ def test_policy_of_a_campaign_is_what_it_was_opened_with(db: None, tmp_path: Pat
     benchmark = factories.make_benchmark(tmp_path)
     factories.make_run(tmp_path, benchmark, {"c0": ["v0"]})
     factories.build_pool(benchmark=benchmark, depth=1)
-    made = factories.open_campaign(benchmark=benchmark, policy=policy)
+    made = factories.open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy)
     made.refresh_from_db()
     assert policy_of(made).columns() == policy.columns()
 
@@ -178,9 +179,9 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
     form = desk.get(address).context["form"]
     changed |= {"after": str(CampaignChange.objects.get().pk)}
     assert {name: str(form[name].value()) for name in FORM} == changed
-    assert [(one.title, one.is_open) for one in form.fieldsets() if one.folded] == [
-        ("Training before", True),
-        ("Hidden controls", False),
+    assert [(one.title, one.is_open) for one in form.fieldsets() if one.is_collapsed] == [
+        ("Entry requirement", True),
+        ("Control pairs", False),
     ]
     # Sent again as it is shown, nothing is different: two of three is not 0.6667 of three.
     desk.post(address, changed)
@@ -197,7 +198,7 @@ def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Cli
     refused = desk.post(address, FORM | {"gold_percent": "2"})
     assert refused.status_code == 422
     assert refused.context["form"].errors == {
-        "gold_percent": ["Tiny has no control pairs to mix in; bring some first."]
+        "gold_percent": ["Tiny has no control pairs; import gold for control first."]
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]
@@ -209,14 +210,16 @@ def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Cli
 def test_a_form_from_before_a_change_changes_nothing(
     campaign: Campaign, desk: Client, lead: User
 ) -> None:
-    """Two tabs: what the first has changed is not put back by the second, which keeps what was
-    typed. What was done about a person, or the state, is no change of the policy."""
+    """A stale form changes nothing and keeps its input.
+
+    A change of a member or of the state is not a change of the policy.
+    """
     address = f"/campaigns/{campaign.pk}/policy/"
     claim(campaign, make_annotator("anna"))
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     stale = desk.post(address, FORM | {"gate_right": "2", "gate_last": "3"})
     assert stale.status_code == 422
-    assert "Somebody has changed the campaign since" in stale.content.decode()
+    assert "The campaign was changed after you opened this page." in stale.content.decode()
     assert stale.context["form"]["gate_last"].value() == "3"
     assert (stored(campaign)["joining"], stored(campaign)["gate_last"]) == ("chosen", 0)
 
@@ -244,13 +247,16 @@ OPENING = FORM | {
     ("given", "errors"),
     [
         ({}, {}),
-        ({"relevant_from": "5"}, {"relevant_from": ["There are 4 steps: 2 to 4."]}),
+        (
+            {"relevant_from": "5"},
+            {"relevant_from": ["The scale has 4 steps, so this must be 2 to 4."]},
+        ),
         ({"steps": " \n"}, {"steps": ["Name 2 to 9 steps, one a line."]}),
         ({"steps": " ", "scale": "binary"}, {}),
         ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
         (
             {"labels_each": "3"},
-            {"labels_max": ["Pairs with one label more get 4, which is above the maximum of 3."]},
+            {"labels_max": ["Pairs with an extra label get 4, which is above the maximum of 3."]},
         ),
         ({"labels_each": "3", "double_percent": "0"}, {}),
     ],
@@ -262,7 +268,7 @@ def test_what_cannot_be_followed_is_said_beside_its_field(
 
 
 def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: User) -> None:
-    """Its plan is refused today, and stays as it is."""
+    """A new campaign could not have this plan, but a running one keeps it."""
     Campaign.objects.update(labels_max=1)
     assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
 
@@ -286,8 +292,8 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
     address = f"/campaigns/{campaign.pk}/members/"
     nobody = desk.get(address)
     assert (nobody.status_code, nobody.context["campaign"]) == (409, campaign)
-    assert "Every annotator of the benchmark may judge" in nobody.content.decode()
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    assert "All annotators of the benchmark may judge" in nobody.content.decode()
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
 
     shown = desk.get(address).context["form"].fields["people"].choices
     assert list(shown) == [(ben.user_id, "ben"), (emil.pk, "emil")]
@@ -300,7 +306,7 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
 
 
 def test_nobody_else_is_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
-    change_policy(campaign=campaign, changes={"joining": Joining.CHOSEN}, by=lead)
+    change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     rosa = make_user("rosa", Role.RESEARCHER)
     address = f"/campaigns/{campaign.pk}/members/"
     for people in ([], [rosa.pk], ["x"]):

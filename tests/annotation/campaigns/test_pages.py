@@ -1,4 +1,4 @@
-"""Opening, steering and describing campaigns."""
+"""The pages that open campaigns and change their state and policy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from annotation import services
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Campaign
 from annotation.services import Policy
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from tests import factories
@@ -52,7 +53,7 @@ USUAL = {
 
 @pytest.fixture
 def unjudged(campaign: Campaign) -> Campaign:
-    """Closed before anybody judged, so that its pairs can be opened again."""
+    """A campaign that was closed without judgments, so that its pairs can be opened again."""
     Campaign.objects.update(state=CampaignState.CLOSED)
     return campaign
 
@@ -65,8 +66,8 @@ def test_the_form_shows_the_usual_policy(unjudged: Campaign, lead: Client) -> No
         if name not in ("checklist", "contact_sheet")
     }
     assert shown == USUAL
-    folded = {one.title: one.is_open for one in form.fieldsets() if one.folded}
-    assert set(folded.values()) == {False}
+    collapsed = {one.title: one.is_open for one in form.fieldsets() if one.is_collapsed}
+    assert set(collapsed.values()) == {False}
     lead.post("/benchmarks/tiny/campaigns/new/", USUAL)
     assert Policy(**Job.objects.get().params["policy"]) == Policy()
 
@@ -137,8 +138,8 @@ def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
         ("scale", "stars", "Select a valid choice. stars is not one of the available choices."),
         ("labels_each", "0", "Ensure this value is greater than or equal to 1."),
         ("ceiling_percent", "0", "Ensure this value is greater than or equal to 0.01."),
-        ("gate_right", "1", "More than are looked at."),
-        ("bar_right", "11", "More than are looked at."),
+        ("gate_right", "1", "The minimum must not exceed the number of answers."),
+        ("bar_right", "11", "The minimum must not exceed the number of answers."),
         ("priority", "", "This field is required."),
     ],
 )
@@ -161,10 +162,16 @@ def test_opening_with_an_error(
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"labels_each": "4"}, "A pair gets 1 to 99 labels, and at most as many as the maximum"),
-        ({"scale": "graded", "steps": "one"}, "A scale has 2 to 9 steps, not 1."),
+        (
+            {"labels_each": "4"},
+            "The labels per pair must be 1 to 99 and must not exceed the maximum",
+        ),
+        ({"scale": "graded", "steps": "one"}, "A scale must have 2 to 9 steps, not 1."),
         ({"scale": "graded", "steps": "a\nA"}, "Two steps of the scale have the same name."),
-        ({"scale": "graded", "relevant_from": "5"}, "There are 4 steps: 2 to 4."),
+        (
+            {"scale": "graded", "relevant_from": "5"},
+            "The scale has 4 steps, so this must be 2 to 4.",
+        ),
     ],
 )
 def test_a_policy_that_cannot_be_followed(
@@ -178,18 +185,18 @@ def test_a_policy_that_cannot_be_followed(
 def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lead: Client) -> None:
     address = "/benchmarks/tiny/campaigns/new/"
     page = lead.get(address).content.decode()
-    assert "every pooled pair is in one already" in page
+    assert "All pooled pairs are in a campaign already." in page
     assert lead.post(address, USUAL).status_code == 422
     anna = factories.make_annotator("anna")
-    judged, handed_on, *_ = factories.claim(campaign, anna)
+    judged, escalated, *_ = factories.claim(campaign, anna)
     factories.submit(judged, 1)
-    services.escalate_task(assignment_id=handed_on.pk, annotator=anna, kind=EscalationKind.UNSURE)
+    services.escalate_task(assignment_id=escalated.pk, annotator=anna, kind=EscalationKind.UNSURE)
     campaign.state = CampaignState.CLOSED
     campaign.save()
     left = campaign.n_tasks - 2
     assert f"<strong>{left}</strong> task" in lead.get(address).content.decode()
-    second = services.open_campaign(benchmark=campaign.benchmark)
-    taken = {judged.task.pair_id, handed_on.task.pair_id}
+    second = services.open_campaign(benchmark=campaign.benchmark, by=OPERATOR)
+    taken = {judged.task.pair_id, escalated.task.pair_id}
     assert second.n_tasks == left
     assert not second.tasks.filter(pair__in=taken).exists()
 

@@ -1,4 +1,4 @@
-"""The rule that decides a pair: by hand, and against the rule written as a plain loop."""
+"""The rule of consensus, on worked examples and against the rule written as a plain loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outcome:
 def outcome_of(
     labels: list[int], planned: int, labels_max: int, *, threshold: int = 1, ruling: int = NO_LABEL
 ) -> Outcome:
-    """The outcome of one pair, by the function for many."""
+    """Return the outcome of one pair."""
     found = resolve(
         np.bincount(labels, minlength=N_LABELS).reshape(1, -1),
         np.array([planned]),
@@ -33,7 +33,7 @@ def outcome_of(
         labels_max=labels_max,
         threshold=threshold,
     )
-    assert found.given.tolist() == [len(labels)]
+    assert found.n_labels.tolist() == [len(labels)]
     label = int(found.labels[0])
     return Outcome(
         State(found.states[0]), None if label == NO_LABEL else label, int(found.required[0])
@@ -101,7 +101,7 @@ def test_no_pair_has_no_outcome() -> None:
 
 
 def by_the_rule(labels: list[int], planned: int, labels_max: int, threshold: int) -> Outcome:
-    """The rule for one pair, as plain sentences of Python."""
+    """Return the outcome of one pair by the rule as a plain loop."""
     if len(labels) < planned:
         return Outcome(PENDING, None, planned)
     relevant = sum(label >= threshold for label in labels)

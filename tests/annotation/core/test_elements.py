@@ -1,4 +1,4 @@
-"""The parts of a caption that a judge looks for."""
+"""The elements of a caption."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ captions = st.one_of(
 
 
 def places(caption: str, elements: list[str]) -> list[int]:
-    """Where the elements are, each behind the one before."""
+    """Return the spans of the elements, each after the previous one."""
     found, at = [], 0
     for element in elements:
         at = caption.index(element, at)

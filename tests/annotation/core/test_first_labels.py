@@ -32,11 +32,11 @@ def test_a_correction_keeps_the_moment_of_the_first_answer() -> None:
 
 
 def agreement_after_withdrawals(rng: np.random.Generator, *, by_slot: bool) -> float:
-    """How often the first two labels agree after the second label of every task was withdrawn.
+    """Return how often the first two labels agree after each task's second label was withdrawn.
 
-    All labels of a task are equally likely to be relevant, so the truth is the mean of
-    p^2 + (1 - p)^2. Slots 0 and 1 are planned. Where their labels differ, a third annotator fills
-    slot 2; the withdrawal frees slot 1, which is filled again unless two equal labels are left.
+    All labels of a task are equally likely to be relevant, so the exact value is the mean of
+    p^2 + (1 - p)^2. Slots 0 and 1 are planned. If their labels differ, a third annotator fills slot
+    2. The withdrawal frees slot 1, which is filled again unless two equal labels are left.
     """
     n = 100_000
     p = rng.choice([0.1, 0.5, 0.9], n)

@@ -1,4 +1,4 @@
-"""The gate after training and the bar for gold."""
+"""Requirements on answers to training items and control pairs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.core.gold import Hurdle
+from annotation.core.gold import Requirement
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ from annotation.core.gold import Hurdle
     ],
 )
 def test_how_many_are_needed(share: str, last: int, needed: int) -> None:
-    assert Hurdle(Decimal(share), last).needed == needed
+    assert Requirement(Decimal(share), last).needed == needed
 
 
 def test_every_fraction_stands_for_itself() -> None:
     for last in range(1, 101):
         for right in range(last + 1):
             stored = round(Decimal(right) / last, 4)
-            assert Hurdle(stored, last).needed == right
+            assert Requirement(stored, last).needed == right
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_every_fraction_stands_for_itself() -> None:
     ],
 )
 def test_the_last_answers_decide(answers: str, passed: bool, failed: bool) -> None:
-    hurdle = Hurdle(Decimal("0.6667"), 3)
+    hurdle = Requirement(Decimal("0.6667"), 3)
     right = [letter == "r" for letter in answers]
-    assert (hurdle.is_passed(right), hurdle.is_failed(right)) == (passed, failed)
+    assert (hurdle.is_met(right), hurdle.is_missed(right)) == (passed, failed)

@@ -1,4 +1,4 @@
-"""Gold as a file: what comes out, and every refusal with its line."""
+"""Files of gold items: the parsed values, and every error with its line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def test_what_editors_write_is_accepted(tmp_path: Path, content: bytes) -> None:
             "the explanation has 2,001 characters; the maximum is 2,000",
         ),
         *[
-            (f"q0,v0,{label},", f"the label {label!r} is none of 1, 0, relevant, irrelevant")
+            (
+                f"q0,v0,{label},",
+                f"the label must be one of 1, 0, relevant, irrelevant, not {label!r}",
+            )
             for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT", "true")
         ],
     ],
@@ -92,7 +95,7 @@ def test_bad_row_is_refused(tmp_path: Path, row: str, reason: str) -> None:
     ("content", "message"),
     [
         (b"", "g.csv: the file is empty"),
-        (HEADER.encode(), "g.csv, line 1: there is a header but no item"),
+        (HEADER.encode(), "g.csv, line 1: the file has a header but no items"),
         (b"caption_id,label\n", "g.csv, line 1: the header has no column 'video_id'"),
         (HEADER.encode("utf-16"), "g.csv, line 1: the text is UTF-16; save it as UTF-8"),
         (

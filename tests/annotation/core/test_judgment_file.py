@@ -1,4 +1,4 @@
-"""Judgments made elsewhere: what comes out, and every refusal with its line."""
+"""Files of judgments: the parsed values, and every error with its line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def test_judgments_keep_their_order_and_annotators_are_sorted(tmp_path: Path) ->
         ("q0,v0,a", "3 columns, but the header has 4"),
         ("q0,v1,a,0", "annotator 'a' already judged this pair in line 2"),
         *[
-            (f"q0,v0,a,{label}", f"the label {label!r} is none of 0, 1, irrelevant, relevant")
+            (
+                f"q0,v0,a,{label}",
+                f"the label must be one of 0, 1, irrelevant, relevant, not {label!r}",
+            )
             for label in ("2", "", " 1", "1.0", "١", "yes", "-1", "RELEVANT")
         ],
     ],
@@ -78,10 +81,12 @@ def test_graded_scale_takes_its_numbers_only(tmp_path: Path) -> None:
     assert parse(tmp_path, HEADER + "q0,v0,a,3\n", (0, 1, 2, 3)).labels.tolist() == [3]
     with pytest.raises(InvalidInput) as refused:
         parse(tmp_path, HEADER + "q0,v0,a,relevant\n", (0, 1, 2, 3))
-    assert str(refused.value) == "j.csv, line 2: the label 'relevant' is none of 0, 1, 2, 3"
+    assert (
+        str(refused.value) == "j.csv, line 2: the label must be one of 0, 1, 2, 3, not 'relevant'"
+    )
 
 
 def test_header_alone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse(tmp_path, HEADER)
-    assert str(refused.value) == "j.csv, line 1: there is a header but no judgment"
+    assert str(refused.value) == "j.csv, line 1: the file has a header but no judgments"

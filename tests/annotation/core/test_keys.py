@@ -1,4 +1,4 @@
-"""Keys of the judging room: what they are called, which can be chosen, what they do where."""
+"""The keys of the judging room: names, valid choices, and actions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_an_action_may_have_no_key() -> None:
 
 
 def test_what_was_stored_is_taken_as_far_as_it_goes() -> None:
-    """Also if it was stored by another version: nothing of it can break the room."""
+    """Keys that another version stored must not break the room."""
     assert keys_of(None) == USUAL
     stored: list[Any] = [[], "j", 5, {"undo": "z"}, {"undo": [1]}, {"gone": ["y"]}]
     for one in stored:

@@ -1,4 +1,4 @@
-"""Where gold comes among pairs."""
+"""Places of gold among pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.core.plan import is_gold_due
 
 
 def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
-    """Captions as letters; the keys of gold are 1, 2, …"""
+    """Return the places for captions given as letters. The keys of gold are 1, 2, …"""
     found = places_for_gold(
         [ord(letter) for letter in captions],
         [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key", 1))],
@@ -25,7 +25,7 @@ def places(captions: str, gold: str, *, following: str | None = "z", **options: 
 
 
 def mixed(captions: str, gold: str, **options: Any) -> str:
-    """The captions as they are shown, of gold in capitals."""
+    """Return the captions in the order shown, those of gold in capitals."""
     found = places_for_gold(
         [ord(letter) for letter in captions],
         [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key"))],

@@ -1,4 +1,4 @@
-"""The order of a campaign, and which of its pairs are judged twice."""
+"""The order of a campaign's pairs, and the pairs with an extra label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold items: brought in, explained, retired; and who may do so."""
+"""Importing, explaining and retiring gold items, and the rights to do so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.enums import CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, Judgment, JudgmentTask
-from annotation.selectors.gold import doubts_about, gold_counts, gold_items, search_gold
+from annotation.selectors.gold import escalations_of_item, gold_counts, gold_items, search_gold
 from annotation.services import (
     Gold,
     add_gold,
@@ -21,7 +21,8 @@ from annotation.services import (
     retire_gold,
     set_campaign_state,
 )
-from annotation.services.members import passes_gate
+from annotation.services.members import meets_entry_requirement
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -87,11 +88,16 @@ def test_what_is_gold_is_refused_whatever_for(
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 3))
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        import_gold(benchmark=benchmark, path=path, use=use, source="gold.csv")
-    assert str(refused.value) == "gold.csv, line 3: the pair is gold already (training)"
+        import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use, source="gold.csv")
+    assert str(refused.value) == "gold.csv, line 3: the pair is a gold item already (training)"
     assert row_counts() == before
     with pytest.raises(Conflict):
-        add_gold(benchmark=benchmark, use=use, gold=[Gold(query=1, video=0, is_relevant=True)])
+        add_gold(
+            benchmark=benchmark,
+            by=OPERATOR,
+            use=use,
+            gold=[Gold(query=1, video=0, is_relevant=True)],
+        )
     assert row_counts() == before
 
 
@@ -99,7 +105,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
     path = write_gold(tmp_path / "gold.csv", [*gold_rows(0, 4), ("c9", "v0", 1, "")])
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        import_gold(benchmark=benchmark, path=path, use=CONTROL, source="gold.csv")
+        import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=CONTROL, source="gold.csv")
     assert str(refused.value) == "gold.csv, line 6: unknown caption 'c9'"
     assert row_counts() == before
 
@@ -119,12 +125,14 @@ def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
 
     def bring() -> int | str:
         try:
-            return import_gold(benchmark=benchmark, path=path, use=TRAINING, source="gold.csv")
+            return import_gold(
+                benchmark=benchmark, by=OPERATOR, path=path, use=TRAINING, source="gold.csv"
+            )
         except InvalidInput as refused:
             return str(refused)
 
     said = sorted(at_once(bring, bring), key=str)
-    assert said == [4, "gold.csv, line 2: the pair is gold already (training)"]
+    assert said == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
     assert GoldItem.objects.count() == 4
 
 
@@ -145,7 +153,7 @@ def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> No
 
 
 def items_of(campaign: Campaign) -> list[str]:
-    """Keys of the captions of the gold in a campaign."""
+    """Return the keys of the captions of a campaign's gold."""
     tasks = JudgmentTask.objects.filter(campaign=campaign, gold__isnull=False)
     return sorted(tasks.values_list("gold__query__key", flat=True))
 
@@ -213,11 +221,13 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
 ) -> None:
     training = make_training(tmp_path, items=4)
     gated = factories.open_campaign(
-        benchmark=training.benchmark, policy=factories.Policy(gate_share=1, gate_last=2)
+        benchmark=training.benchmark,
+        by=OPERATOR,
+        policy=factories.Policy(gate_share=1, gate_last=2),
     )
     anna, ben = make_annotator("anna"), make_annotator("ben")
     wrong, right, third = train(training, anna, "wrr")
-    assert passes_gate(gated, anna)
+    assert meets_entry_requirement(gated, anna)
     (held,) = claim(training, ben, 1)
     item = right.task.gold
     assert item is not None
@@ -227,7 +237,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
     since = retired.retired_at
     assert retire_gold(item=item, by=lead).retired_at == since
     # The last two that count are now the first and the third.
-    assert not passes_gate(gated, anna)
+    assert not meets_entry_requirement(gated, anna)
     assert Judgment.objects.filter(state="gold").count() == 3
     handed = {one.task_id for one in claim(training, ben)}
     assert right.task_id not in handed
@@ -235,7 +245,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
 
     restored = restore_gold(item=item, by=lead)
     assert restored.retired_at is None
-    assert passes_gate(gated, anna)
+    assert meets_entry_requirement(gated, anna)
     assert {one.task_id for one in claim(training, ben)} == handed | {right.task_id}
     assert {wrong.task_id, third.task_id, held.task_id} <= handed
 
@@ -320,6 +330,6 @@ def test_what_people_could_not_decide(tmp_path: Path, db: None) -> None:
     held, _ = claim(training, anna)
     escalate_task(assignment_id=held.pk, annotator=anna, kind="unsure", reason="is that a dog?")
     assert held.task.gold is not None
-    assert [one.reason for one in doubts_about(held.task.gold)] == ["is that a dog?"]
+    assert [one.reason for one in escalations_of_item(held.task.gold)] == ["is that a dog?"]
     # It stays with others.
     assert JudgmentTask.objects.get(pk=held.task_id).state == TaskState.OPEN

@@ -1,4 +1,4 @@
-"""Gold mixed into a campaign: how much comes, that nothing tells it, and that it counts nowhere."""
+"""Control pairs in a campaign: their share, that nothing reveals them, and that none is counted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_gold(assignment: Assignment) -> bool:
 
 
 def gold_figures(campaign: Campaign) -> tuple[int, int]:
-    """Answers to gold and the right ones among them, as a lead reads them."""
+    """Return the number of answers to gold and of correct ones, as a lead sees them."""
     figures = measure_campaign(campaign)
     return figures["gold"], figures["right"]
 
@@ -62,7 +62,7 @@ def gold_figures(campaign: Campaign) -> tuple[int, int]:
 def judge_all(
     campaign: Campaign, annotator: Annotator, *, label: int = 1, count: int = 5
 ) -> list[Assignment]:
-    """Everything that the person is handed, in its order, all answered alike."""
+    """Answer all tasks of an annotator with the same label. Return them in order."""
     handed: list[Assignment] = []
     while batch := claim(campaign, annotator, count):
         handed += batch
@@ -83,7 +83,7 @@ def test_as_much_gold_comes_as_the_share_says(db: None, tmp_path: Path) -> None:
 
     gold = sum(map(is_gold, handed))
     assert len(handed) == 300 + gold
-    # What the draw names among so many places, and no more; by chance about a tenth.
+    # Exactly the places that the seeded draw selects: about a tenth.
     due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
     assert gold == due
     assert 20 <= gold <= 50
@@ -117,7 +117,7 @@ def test_gold_that_is_used_up_is_not_made_up_for_in_one_heap(db: None, tmp_path:
 
 
 def test_no_gold_comes_without_pairs(db: None, tmp_path: Path) -> None:
-    """Or at the end of the queue a person would be handed nothing but gold."""
+    """Otherwise an annotator would get only gold at the end of the queue."""
     campaign = make_campaign_with_gold(
         tmp_path, captions=1, videos=4, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
@@ -136,7 +136,7 @@ def test_none_is_handed_out_where_none_is_asked_for(db: None, tmp_path: Path) ->
 def test_a_campaign_without_control_pairs_cannot_mix_them_in(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=0, gold_share=0.1)
-    assert str(refused.value) == "tiny has no control pairs to mix in; bring some first"
+    assert str(refused.value) == "tiny has no control pairs; import gold for control first"
     assert Campaign.objects.count() == 0
 
 
@@ -197,7 +197,7 @@ def test_gold_of_a_caption_at_hand_comes_beside_its_pairs(db: None, tmp_path: Pa
 
 
 def test_what_was_given_back_comes_again_as_it_was(db: None, tmp_path: Path) -> None:
-    """Were gold missing after a reload, its absence would tell it."""
+    """If gold were missing after a reload, its absence would reveal it."""
     campaign = make_campaign_with_gold(
         tmp_path, captions=6, videos=5, gold=20, gold_share=0.6, order=Order.SHUFFLED
     )
@@ -265,7 +265,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
 
 
 def shape(value: Any) -> Any:
-    """An answer of the API without its values."""
+    """Return the structure of an API response without its values."""
     if isinstance(value, dict):
         return {name: shape(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -332,7 +332,7 @@ def test_every_answer_to_gold_looks_like_one_to_a_pair(campaign: Campaign) -> No
     ]
 
     history = browser.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
-    # Of each kind the corrected answer and the other; what was handed on is not among them.
+    # The corrected answer and the other one, of each kind. The escalated pair is not among them.
     assert sorted(one["assignment"] for one in history) == sorted(
         of_kind["gold"][:2] + of_kind["pair"][:2]
     )
@@ -447,7 +447,7 @@ def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
         campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
     )
     submit(second, truth_of(second))
-    # The answer that counts stays, whatever is said later.
+    # The first answer counts, whatever the later ones are.
     submit(first, 1 - truth_of(first))
     assert answers_to(second.task_id) == [("surplus", True)]
     assert answers_to(first.task_id) == [("gold", True), ("surplus", False)]

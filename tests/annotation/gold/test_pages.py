@@ -1,4 +1,4 @@
-"""The lead's pages of gold."""
+"""The pages about gold."""
 
 from __future__ import annotations
 
@@ -58,21 +58,23 @@ def test_the_list_of_gold(
     ]
     rows = page.context["rows"]
     assert [(item.answered, percent) for item, percent in rows] == [
-        (1, "0 %"),
-        (1, "100 %"),
-        (1, "100 %"),
+        (1, "0.0 %"),
+        (1, "100.0 %"),
+        (1, "100.0 %"),
         *[(0, "–")] * 4,
     ]
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")
-    assert "caption 0 not relevant <i>hidden</i> Mixed into campaigns 0 –" in words
+    assert "caption 0 not relevant <i>hidden</i> Control 0 –" in words
     assert len(lead.get("/benchmarks/tiny/gold/?q=hidden").context["rows"]) == 1
-    assert "Nothing is called so." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
-    assert "There is none of this kind." in read(lead, "/benchmarks/tiny/gold/?kind=retired")
+    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
+    assert "There are no gold items of this kind." in read(
+        lead, "/benchmarks/tiny/gold/?kind=retired"
+    )
 
 
 def test_an_empty_list_of_gold(db: None, tmp_path: Path, lead: Client) -> None:
     make_benchmark(tmp_path)
-    assert "There is no gold yet." in read(lead, "/benchmarks/tiny/gold/")
+    assert "There are no gold items yet." in read(lead, "/benchmarks/tiny/gold/")
 
 
 def test_queries_do_not_grow_with_gold(
@@ -93,14 +95,14 @@ def test_an_item_is_explained_retired_and_handed_out_again(
     (answer,) = train(training, anna, "w")
     item = GoldItem.objects.get(tasks=answer.task)
     address = f"/benchmarks/tiny/gold/{item.pk}/"
-    assert "Truth" in read(lead, address)
+    assert "Correct answer" in read(lead, address)
     lead.post(address, {"action": "explain", "explanation": " The dog is a <cat>. "})
     item.refresh_from_db()
     assert item.explanation == "The dog is a <cat>."
     lead.post(address, {"action": "retire"})
     item.refresh_from_db()
     assert item.retired_at is not None
-    assert "Nobody is handed it since" in read(lead, address)
+    assert "This item was retired on" in read(lead, address)
     assert "The item is retired, and the answer does not count." in read(lead, person_page(anna))
     lead.post(address, {"action": "restore"})
     item.refresh_from_db()
@@ -142,7 +144,7 @@ def test_gold_comes_by_upload(training: Campaign, lead: Client) -> None:
     job = upload(lead, b"caption_id,video_id,label\nc1,v1,1\nc0,v1,0\n", use="training")
     assert (job.state, job.error) == (
         JobState.FAILED,
-        "gold.csv, line 3: the pair is gold already (mixed into campaigns)",
+        "gold.csv, line 3: the pair is a gold item already (control)",
     )
     assert GoldItem.objects.count() == before + 1
 

@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from annotation.enums import CampaignState, JudgmentState
 from annotation.models import Assignment, Campaign, Judgment
 from annotation.services import Policy, open_campaign, set_campaign_state, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
@@ -425,7 +426,7 @@ def test_an_annotator_sees_caption_and_video_and_nothing_that_tells_more(
     ).benchmark
     make_run(tmp_path, benchmark, {"QUERYKEY": ["VIDEOKEY-0", "VIDEOKEY-1"]}, system="SECRETSYSTEM")
     build_pool(benchmark=benchmark, depth=2)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=1))
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=1))
     file = Video.objects.get(key="VIDEOKEY-0")
     Video.objects.filter(pk=file.pk).update(file=f"tiny/{file.public_id}.mp4")
     judge(campaign, make_annotator("OTHERPERSON"), {"VIDEOKEY-0": 1, "VIDEOKEY-1": 0})

@@ -31,6 +31,7 @@ from annotation.services import (
 )
 from annotation.services.claims import _lease, _next_tasks
 from annotation.services.slots import LEASE
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests.factories import (
@@ -182,7 +183,7 @@ def test_the_same_answer_again_is_the_same_judgment(db: None, tmp_path: Path) ->
         with pytest.raises(Conflict):
             submit(assignment, label, client_key=key)
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "live")]
-    # Corrected since, it still answers what it answered then.
+    # Corrected later, it still answers what it answered then.
     submit(held, 0)
     assert submit(held, 1, client_key=key).judgment == first.judgment
     assert [row.label for row in Judgment.objects.filter(state="live")] == [0]
@@ -243,7 +244,7 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
         write_guideline(benchmark=benchmark, text=text)
     lead = make_user("lea", Role.LEAD)
     set_campaign_state(campaign=first, state=CampaignState.CLOSED, by=lead)
-    campaign = open_campaign(benchmark=benchmark, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0))
     write_guideline(benchmark=benchmark, text="three")
     held, _ = claim(campaign, make_annotator("anna"))
     for version in (0, 1, 4):

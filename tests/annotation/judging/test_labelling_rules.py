@@ -33,7 +33,7 @@ from hypothesis.stateful import (
 from annotation.core.consensus import NO_LABEL, State, resolve
 from annotation.enums import (
     LABELS,
-    SETTLED_BY_LABELS,
+    STATES_FROM_LABELS,
     AssignmentState,
     CampaignState,
     EscalationKind,
@@ -51,15 +51,16 @@ from annotation.services import (
     adjudicate_task,
     claim_assignments,
     escalate_task,
+    exclude_task,
     expire_leases,
-    leave_out_task,
     open_campaign,
     release_assignments,
-    reopen_judgments,
     reopen_task,
     set_campaign_state,
     submit_judgment,
+    withdraw_judgments,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person, reactivate_person
@@ -124,6 +125,7 @@ class Judging(RuleBasedStateMachine):
         scale, labels_max = policy
         self.campaign: Campaign = open_campaign(
             benchmark=self.benchmark,
+            by=OPERATOR,
             policy=Policy(
                 double_share=double_share,
                 scale=scale,
@@ -196,7 +198,7 @@ class Judging(RuleBasedStateMachine):
         )
         is_open = (
             self.campaign.state != CampaignState.CLOSED
-            and task.state in SETTLED_BY_LABELS
+            and task.state in STATES_FROM_LABELS
             and self.is_active(assignment.annotator)
         )
         if task.gold_id is not None:
@@ -326,7 +328,7 @@ class Judging(RuleBasedStateMachine):
         if own is not None:
             own.refresh_from_db()
             assert (own.state, own.slot) == (JudgmentState.SUPERSEDED, None)
-        moves = task.state == TaskState.OPEN or (own and task.state in SETTLED_BY_LABELS)
+        moves = task.state == TaskState.OPEN or (own and task.state in STATES_FROM_LABELS)
         if task.gold_id is None and moves:
             self.handed_on[task.pk] = (
                 TaskState.ESCALATED if kind == EscalationKind.UNSURE else TaskState.UNPLAYABLE
@@ -390,10 +392,10 @@ class Judging(RuleBasedStateMachine):
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
         if out and task.state == TaskState.UNPLAYABLE and pk not in self.left_out:
-            leave_out_task(task=task, by=self.lead)
+            exclude_task(task=task, by=self.lead)
             self.left_out.add(pk)
         elif out or closed or pk in self.left_out:
-            act = leave_out_task if out else reopen_task
+            act = exclude_task if out else reopen_task
             with pytest.raises(Conflict):
                 act(task=task, by=self.lead)
         else:
@@ -408,9 +410,9 @@ class Judging(RuleBasedStateMachine):
         judged = dict(live.values_list("pk", "task"))
         if not judged:
             with pytest.raises(Conflict):
-                reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+                withdraw_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
             return
-        done = reopen_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
+        done = withdraw_judgments(campaign=self.campaign, annotator=annotator, by=self.lead)
         assert done.judgments == len(judged)
         assert not live.exists()
         withdrawn = Judgment.objects.filter(pk__in=judged)
@@ -533,7 +535,7 @@ def test_labelling_rules_hold_in_any_order_of_events(db: None, tmp_path: Path) -
     make_run(tmp_path, benchmark, all_pairs(1, TASKS))
     build_pool(benchmark=benchmark, depth=TASKS)
     control = [Gold(query=1, video=video, is_relevant=bool(video)) for video in range(2)]
-    add_gold(benchmark=benchmark, use=GoldUse.CONTROL, gold=control)
+    add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.CONTROL, gold=control)
     people = [make_annotator(f"annotator{number}") for number in range(5)]
     machine: Callable[[], Judging] = type(
         "Play",

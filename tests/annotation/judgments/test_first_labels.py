@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Annotator, Campaign
 from annotation.selectors.judgments import judgment_arrays
-from annotation.services import reopen_judgments
+from annotation.services import withdraw_judgments
 from config.accounts.roles import Role
 from tests.factories import (
     bring_judgments,
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def first_labels(campaign: Campaign) -> dict[str, list[str]]:
-    """The annotators of the first labels of each pair, by the key of the video."""
+    """Return the annotators of the first labels of each pair, by the key of the video."""
     arrays = judgment_arrays(campaign.benchmark)
     names = {one.pk: one.key or one.user.username for one in Annotator.objects.all()}
     found: dict[str, list[str]] = {}
@@ -37,7 +37,7 @@ def first_labels(campaign: Campaign) -> dict[str, list[str]]:
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Campaign:
-    """Anna and ben agree about v0 and differ about v1, for which cara is asked, too."""
+    """Anna and ben agree on v0 and differ on v1, which cara judges as well."""
     made = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
     judge(made, make_annotator("anna"), {"v0": 1, "v1": 1})
     judge(made, make_annotator("ben"), {"v0": 1, "v1": 0})
@@ -61,7 +61,7 @@ def test_a_correction_stays_a_first_label(campaign: Campaign) -> None:
 
 def test_who_came_next_follows_a_label_that_was_withdrawn(campaign: Campaign) -> None:
     lead = make_user("lena", Role.LEAD)
-    reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     # Cara's label of v1 is the second now. Dora fills the slot that ben left at v0.
     assert first_labels(campaign) == {"v0": ["anna"], "v1": ["anna", "cara"]}
     judge(campaign, make_annotator("dora"), {"v0": 0, "v1": 0})
@@ -69,10 +69,9 @@ def test_who_came_next_follows_a_label_that_was_withdrawn(campaign: Campaign) ->
 
 
 def test_a_freed_slot_is_not_a_place(campaign: Campaign) -> None:
-    """Anna's label withdrawn, ben and cara differ: dora is asked because of that, and gets the slot
-    that anna had."""
+    """After the withdrawal of anna's label, ben and cara differ, so dora gets anna's slot."""
     lead = make_user("lena", Role.LEAD)
-    reopen_judgments(campaign=campaign, annotator=person("anna"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("anna"), by=lead)
     (held,) = [one for one in claim(campaign, make_annotator("dora")) if one.task.video.key == "v1"]
     assert held.slot == 0
     submit(held, 0)

@@ -1,4 +1,4 @@
-"""Judgments that were made elsewhere: stored as they are, whole or not at all, once."""
+"""Importing judgments: unchanged, completely or not at all, and only once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.labels import newest_judgment
 from annotation.selectors.progress import campaign_progress
 from annotation.services import import_judgments
+from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
 from tests.factories import (
@@ -182,7 +183,7 @@ def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -
         (("c0", "v9", "a", 1), "unknown video 'v9'"),
         (("c9", "v0", "a", 1), "unknown caption 'c9'"),
         (("c0", "v0", "", 1), "the annotator is empty"),
-        (("c0", "v0", "a", 2), "the label '2' is none of 0, 1, irrelevant, relevant"),
+        (("c0", "v0", "a", 2), "the label must be one of 0, 1, irrelevant, relevant, not '2'"),
         (("c0", "v0", "Zoë", 0), "annotator 'Zoë' already judged this pair in line 6"),
     ],
 )
@@ -192,7 +193,7 @@ def test_a_bad_file_changes_nothing(
     path = write_judgments(tmp_path / "bad.csv", [*ROWS, row])
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        import_judgments(benchmark=benchmark, path=path, source="bad.csv")
+        import_judgments(benchmark=benchmark, by=OPERATOR, path=path, source="bad.csv")
     assert str(refused.value) == f"bad.csv, line 10: {reason}"
     assert row_counts() == before
 
@@ -210,7 +211,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
 def test_the_same_file_twice_at_once_is_one_campaign(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=3, videos=3)
     path = write_judgments(tmp_path / "judgments.csv", ROWS)
-    done = at_once(*[lambda: import_judgments(benchmark=benchmark, path=path)] * 2)
+    done = at_once(*[lambda: import_judgments(benchmark=benchmark, by=OPERATOR, path=path)] * 2)
 
     assert sorted(result.created for result in done) == [False, True]
     assert len({result.campaign.pk for result in done}) == 1

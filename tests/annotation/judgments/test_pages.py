@@ -1,4 +1,4 @@
-"""Bringing in judgments on a page."""
+"""The page that imports judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what a person has judged: what becomes of each kind of task, and of the person."""
+"""Withdrawing an annotator's judgments: the effects on each kind of task and on the annotator."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from annotation.selectors.progress import campaign_progress
 from annotation.services import (
     Policy,
     adjudicate_task,
-    ask_withdrawal,
     carry_out_withdrawal,
     escalate_task,
     forget_person,
     open_campaign,
     release_assignments,
-    reopen_judgments,
+    request_withdrawal,
     set_campaign_state,
+    withdraw_judgments,
 )
 from annotation.services.slots import TaskSlots, update_task_state
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -64,7 +65,7 @@ def lead(db: None) -> User:
 
 
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
-    """What one person answers; the rest of what they were handed goes back."""
+    """Answer some tasks of an annotator, and release the others."""
     found = Annotator.objects.filter(user__username=name).select_related("user").first()
     person = found or make_annotator(name)
     judge(campaign, person, labels)
@@ -73,7 +74,7 @@ def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
 
 
 def tasks(campaign: Campaign) -> dict[str, tuple[str, int | None, int, int, int]]:
-    """State, label, labels required and live, open seats, by the key of the video."""
+    """Return state, label, labels required and live, and open slots, by the key of the video."""
     rows = campaign.tasks.order_by("pk").values_list(
         "pair__video__key", "state", "label", "labels_required", "labels_live", "seats_open"
     )
@@ -90,7 +91,7 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
 
 
 def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
-    """Ben's labels go: those he gave alone, with others, against others, and as the third."""
+    """Withdraw ben's labels: single ones, equal ones, different ones, and a third one."""
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
     alone, agree, differ, third, decided, ruled, handed_on, others = (f"v{n}" for n in range(8))
     label(campaign, "anna", {agree: 1, differ: 1, third: 1, decided: 0, ruled: 1, others: 0})
@@ -112,7 +113,7 @@ def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
         others: ("resolved", 0, 2, 2, 0),
     }
 
-    done = reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="random answers")
+    done = withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="random answers")
 
     assert tasks(campaign) == {
         alone: ("open", None, 2, 0, 2),
@@ -153,7 +154,7 @@ def test_a_conflict_asks_again(lead: User, tmp_path: Path) -> None:
     assert tasks(campaign) == {"v0": ("conflicted", None, 2, 2, 0)}
     ben = Annotator.objects.get(user__username="ben")
 
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
 
     assert tasks(campaign) == {"v0": ("open", None, 2, 1, 1)}
     label(campaign, "dora", {"v0": 0})
@@ -167,7 +168,7 @@ def test_a_lease_of_another_keeps_its_seat(lead: User, tmp_path: Path) -> None:
     (held,) = claim(campaign, cara)
     assert tasks(campaign) == {"v0": ("open", None, 2, 1, 0)}
 
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
 
     assert tasks(campaign) == {"v0": ("open", None, 2, 0, 1)}
     assert submit(held, 1).judgment.state == JudgmentState.LIVE
@@ -183,7 +184,7 @@ def test_only_what_came_since(lead: User, tmp_path: Path) -> None:
             created_at=now - timedelta(hours=hours)
         )
 
-    done = reopen_judgments(
+    done = withdraw_judgments(
         campaign=campaign, annotator=ben, by=lead, since=now - timedelta(hours=2)
     )
 
@@ -202,9 +203,9 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, videos=2, key="other")
     make_run(tmp_path, benchmark, {"c0": ["v0"]})
     build_pool(benchmark=benchmark, depth=1)
-    other = open_campaign(benchmark=benchmark)
+    other = open_campaign(benchmark=benchmark, by=OPERATOR)
     label(other, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert log(campaign, ben) == [("v0", 1, "withdrawn", None)]
     assert log(other, ben) == [("v0", 1, "live", 0)]
 
@@ -215,7 +216,7 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
 def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert claim(campaign, ben) == []
     assert list(
         Assignment.objects.filter(annotator=ben).values_list("state", "slot").distinct()
@@ -228,10 +229,10 @@ def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Pa
 
 
 def test_what_the_person_still_sends_is_surplus(lead: User, tmp_path: Path) -> None:
-    """By an old page, again and again: it is kept, and never counts."""
+    """An old page sends the answer repeatedly. It is stored and never counted."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assignment = Assignment.objects.select_related("annotator__user").get(annotator=ben)
     for _ in range(2):
         assert submit(assignment, 0).judgment.state == JudgmentState.SURPLUS
@@ -244,7 +245,7 @@ def test_the_same_answer_sent_again_is_the_one_taken_back(lead: User, tmp_path: 
     (held,) = claim(campaign, ben)
     key = uuid.uuid4()
     first = submit(held, 1, client_key=key)
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     again = submit(held, 1, client_key=key)
     assert (again.created, again.judgment.pk) == (False, first.judgment.pk)
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
@@ -256,7 +257,7 @@ def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
     for held in claim(campaign, ben):
         submit(held, 1)
     assert Membership.objects.get(annotator=ben).judged == 2
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert Membership.objects.get(annotator=ben).judged == 0
     assert len(claim(campaign, ben)) == 2
 
@@ -267,10 +268,10 @@ def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
 def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     before = row_counts()
     with pytest.raises(Conflict) as refused:
-        reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert str(refused.value) == "None of this annotator's judgments count here."
     assert row_counts() == before
 
@@ -278,11 +279,11 @@ def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
 def test_what_is_asked_for_is_done_once(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
-    asked = ask_withdrawal(campaign=campaign, annotator=ben, by=lead)
+    asked = request_withdrawal(campaign=campaign, annotator=ben, by=lead)
     assert (asked.judgments, asked.done_at) == (0, None)
     assert {state for _, _, state, _ in log(campaign, ben)} == {"live"}
-    first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get())
-    again = carry_out_withdrawal(withdrawal=asked)
+    first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get(), by=OPERATOR)
+    again = carry_out_withdrawal(withdrawal=asked, by=OPERATOR)
     assert (first.judgments, again.judgments, again.done_at) == (2, 2, first.done_at)
     assert Membership.objects.get(annotator=ben).judged == 0
 
@@ -293,12 +294,12 @@ def test_who_may_not(lead: User, tmp_path: Path) -> None:
     before = tasks(campaign)
     rosa = make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR)
     with pytest.raises(NotPermitted):
-        reopen_judgments(campaign=campaign, annotator=ben, by=rosa)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=rosa)
     with pytest.raises(InvalidInput):
-        reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
+        withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
     imported = bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
     with pytest.raises(Conflict):
-        reopen_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
+        withdraw_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
     assert tasks(campaign) == before
     assert Withdrawal.objects.count() == 0
 
@@ -307,7 +308,7 @@ def test_also_of_a_closed_campaign(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead)
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
 
 
@@ -315,7 +316,7 @@ def test_also_of_a_closed_campaign(lead: User, tmp_path: Path) -> None:
 def test_erasing_either_person_empties_the_reason(who: str, lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
-    reopen_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
+    withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="Ben guesses")
     forget_person(person=User.objects.get(username=who))
     assert Withdrawal.objects.get().reason == ""
 
@@ -358,6 +359,7 @@ def test_equal_to_settling_one_by_one(
     with transaction.atomic():
         campaign = open_campaign(
             benchmark=benchmark,
+            by=OPERATOR,
             policy=Policy(
                 scale=Scale.GRADED, labels_each=each, double_share=double, labels_max=most
             ),
@@ -369,7 +371,7 @@ def test_equal_to_settling_one_by_one(
         bad = people[0]
         if Judgment.objects.filter(annotator=bad, state=JudgmentState.LIVE).exists():
             expected = one_by_one(campaign, bad)
-            reopen_judgments(campaign=campaign, annotator=bad, by=lead)
+            withdraw_judgments(campaign=campaign, annotator=bad, by=lead)
             assert tasks(campaign) == expected
         transaction.set_rollback(True)
 
@@ -397,16 +399,16 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
             for assignment in held:
                 submit(assignment, 1)
         with CaptureQueriesContext(connection) as queries:
-            reopen_judgments(campaign=campaign, annotator=person, by=lead)
+            withdraw_judgments(campaign=campaign, annotator=person, by=lead)
         return len(queries)
 
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1"]})
     build_pool(benchmark=benchmark, depth=2)
-    few = statements(open_campaign(benchmark=benchmark), "ben")
+    few = statements(open_campaign(benchmark=benchmark, by=OPERATOR), "ben")
     make_run(tmp_path, benchmark, all_pairs(3, 4), system="B")
     build_pool(benchmark=benchmark, depth=4)
-    assert statements(open_campaign(benchmark=benchmark), "cara") == few
+    assert statements(open_campaign(benchmark=benchmark, by=OPERATOR), "cara") == few
 
 
 # --- At the same time -------------------------------------------------------------------------
@@ -414,7 +416,7 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_while_others_answer(tmp_path: Path) -> None:
-    """Ben's answers go while Anna, who holds the second slot, answers and Ben corrects himself."""
+    """Withdraw ben's answers while anna, who holds a second slot, answers and ben corrects one."""
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=2, videos=6, double_share=1)
     ben, anna = make_annotator("ben"), make_annotator("anna")
@@ -425,7 +427,7 @@ def test_while_others_answer(tmp_path: Path) -> None:
     assert (len(bens), len(annas)) == (12, 12)
 
     at_once(
-        lambda: reopen_judgments(campaign=campaign, annotator=ben, by=lead),
+        lambda: withdraw_judgments(campaign=campaign, annotator=ben, by=lead),
         lambda: [submit(held, 1) for held in annas],
         lambda: [submit(held, 0) for held in bens],
     )
@@ -445,8 +447,13 @@ def test_twice_at_once_is_done_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=3)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})
 
-    asked = [ask_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
-    at_once(*(lambda one=one: carry_out_withdrawal(withdrawal=one) for one in [*asked, *asked]))
+    asked = [request_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
+    at_once(
+        *(
+            lambda one=one: carry_out_withdrawal(withdrawal=one, by=OPERATOR)
+            for one in [*asked, *asked]
+        )
+    )
 
     assert sorted(Withdrawal.objects.values_list("judgments", flat=True)) == [0, 3]
     assert tasks(campaign) == {f"v{number}": ("open", None, 1, 0, 1) for number in range(3)}

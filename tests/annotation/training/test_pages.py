@@ -11,7 +11,8 @@ from django.test import Client
 
 from annotation.enums import CampaignState, EscalationKind
 from annotation.models import Annotator, Campaign, JudgmentTask, Membership, ReviewComment
-from annotation.services import Policy, choose_members, escalate_task, open_campaign
+from annotation.services import Policy, add_members, escalate_task, open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
@@ -34,7 +35,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
 @pytest.fixture
 def gated(training: Campaign) -> Campaign:
     policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
-    return open_campaign(benchmark=training.benchmark, policy=policy, name="Round 1")
+    return open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy, name="Round 1")
 
 
 @pytest.fixture
@@ -222,7 +223,9 @@ def test_letting_in_pausing_resuming(
     assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
     assert "Round 1 Can judge admitted by lena now · 0 judged" in read(lead, person_page(anna))
     lead.post(address, {"action": "pause", "reason": " "})
-    assert "Nothing was changed: the person is told why" in read(lead, person_page(anna))
+    assert "Nothing was changed. The reason must have 1 to 1,000 characters." in read(
+        lead, person_page(anna)
+    )
     lead.post(address, {"action": "pause", "reason": "Please <b>call</b> me."})
     words = read(lead, person_page(anna))
     assert "Round 1 Paused admitted by lena now · 0 judged Please <b>call</b> me." in words
@@ -255,6 +258,7 @@ def test_gold_of_a_campaign_on_a_persons_page(
     JudgmentTask.objects.all()
     campaign = open_campaign(
         benchmark=training.benchmark,
+        by=OPERATOR,
         policy=Policy(double_share=0, gold_share=1, gold_bar=0.5, gold_last=3, order="shuffled"),
     )
     Membership.objects.filter(campaign=campaign).delete()
@@ -323,10 +327,12 @@ def test_campaigns_for_chosen_people_are_shown_to_them(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     policy = Policy(joining="chosen", double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, policy=policy, name="Only some")
+    campaign = open_campaign(
+        benchmark=training.benchmark, by=OPERATOR, policy=policy, name="Only some"
+    )
     client = client_of(anna.user)
     assert "Only some" not in read(client, "/")
-    choose_members(campaign=campaign, annotators=[anna], by=make_user("lea", Role.LEAD))
+    add_members(campaign=campaign, annotators=[anna], by=make_user("lea", Role.LEAD))
     assert "Start judging Only some" in read(client, "/")
 
 

@@ -22,15 +22,15 @@ from annotation.models import (
     ReviewComment,
 )
 from annotation.selectors.campaigns import campaigns_of
-from annotation.selectors.members import doors_for
+from annotation.selectors.members import accesses_for
 from annotation.selectors.training import trainees, training_log
 from annotation.services import (
     Policy,
+    add_members,
+    admit_annotator,
     admit_member,
-    choose_members,
     comment_on_judgment,
     escalate_task,
-    let_in,
     mark_comments_read,
     open_campaign,
     open_training,
@@ -39,6 +39,7 @@ from annotation.services import (
     set_campaign_state,
 )
 from annotation.services.claims import _lease_next
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
@@ -63,7 +64,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
 def gated(training: Campaign) -> Campaign:
     """Two of the last three open it: 0.6667 in the table, which is more than two thirds."""
     policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -180,8 +181,8 @@ def test_the_gate_opens_at_exactly_the_share(
 ) -> None:
     train(training, anna, outcome)
     assert is_let_in(gated, anna) is opens
-    (door,) = doors_for(anna, [gated])
-    assert door.is_open is opens
+    (access,) = accesses_for(anna, [gated])
+    assert access.is_open is opens
     admitted = Membership.objects.get(campaign=gated).admitted_at
     assert (admitted is not None) is opens
 
@@ -211,13 +212,13 @@ def test_a_lead_opens_the_gate(
     train(training, anna, "www")
     assert not is_let_in(gated, anna)
     with pytest.raises(NotPermitted):
-        let_in(campaign=gated, annotator=anna, by=make_user("rosa", Role.RESEARCHER))
-    membership = let_in(campaign=gated, annotator=anna, by=lead)
+        admit_annotator(campaign=gated, annotator=anna, by=make_user("rosa", Role.RESEARCHER))
+    membership = admit_annotator(campaign=gated, annotator=anna, by=lead)
     assert (membership.admitted_by, membership.admitted_at is not None) == (lead, True)
     assert is_let_in(gated, anna)
     # Somebody who has not come to the gate yet, too.
     ben = make_annotator("ben")
-    let_in(campaign=gated, annotator=ben, by=lead)
+    admit_annotator(campaign=gated, annotator=ben, by=lead)
     assert is_let_in(gated, ben)
     assert Membership.objects.filter(campaign=gated).count() == 2
     cleo = Membership.objects.create(campaign=gated, annotator=make_annotator("cleo"))
@@ -227,15 +228,15 @@ def test_a_lead_opens_the_gate(
 
 def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lead: User) -> None:
     policy = Policy(joining="chosen", double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, policy=policy)
+    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     with pytest.raises(NotPermitted) as refused:
         claim(campaign, anna)
     assert str(refused.value) == "Only annotators that a lead adds can judge here."
-    assert doors_for(anna, [campaign]) == doors_for(None, [campaign]) == []
-    assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 1
-    assert choose_members(campaign=campaign, annotators=[anna], by=lead) == 0
+    assert accesses_for(anna, [campaign]) == accesses_for(None, [campaign]) == []
+    assert add_members(campaign=campaign, annotators=[anna], by=lead) == 1
+    assert add_members(campaign=campaign, annotators=[anna], by=lead) == 0
     assert len(claim(campaign, anna)) > 0
-    assert [door.is_open for door in doors_for(anna, [campaign])] == [True]
+    assert [access.is_open for access in accesses_for(anna, [campaign])] == [True]
 
 
 # --- Paused by gold -------------------------------------------------------------------------
@@ -429,8 +430,8 @@ def test_who_trains(
         )
         for one in found
     ] == [
-        (ben, [False], "0 %", "0 of 1", 1, 0, [], True),
-        (anna, [True, True, False, False], "50 %", "2 of 3", 1, 1, [gated], True),
+        (ben, [False], "0.0 %", "0 of 1", 1, 0, [], True),
+        (anna, [True, True, False, False], "50.0 %", "2 of 3", 1, 1, [gated], True),
         (cleo, [], "–", "–", 0, 0, [], False),
     ]
     assert [one.annotator for one in trainees(training.benchmark, only=ben.pk)] == [ben]

@@ -18,7 +18,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.enums import Priority
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
@@ -755,10 +755,10 @@ def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
         if (phase, done) == ("looking back", 0):
             bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
 
-    before = labels_moment(benchmark)
+    before = labels_fingerprint(benchmark).as_list()
     found = analyse(question=question, progress=judge_meanwhile)
     assert found.result["agreement"][-1]["labels"] == 12
-    assert found.inputs["moment"] == before != labels_moment(benchmark)
+    assert found.inputs["moment"] == before != labels_fingerprint(benchmark).as_list()
 
 
 def test_labels_from_captions(benchmark: Benchmark) -> None:

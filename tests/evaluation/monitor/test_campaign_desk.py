@@ -25,12 +25,12 @@ from annotation.services import (
     annotator_for,
     change_policy,
     escalate_task,
+    exclude_task,
     join_campaign,
-    leave_out_task,
     pause_member,
     release_assignments,
-    reopen_judgments,
     retire_gold,
+    withdraw_judgments,
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -217,7 +217,7 @@ def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lea
     label(campaign, "ben", {"v2": 0})
     submit(held, 0)
     submit(held, 1)
-    reopen_judgments(campaign=campaign, annotator=person("ben"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     after = measure_campaign(campaign)
     assert (before["answers"], before["labels"]) == (6, 6)
     # Dora's corrected answer counts once, and Ben's answers are withdrawn.
@@ -469,7 +469,7 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
     user.save()
     membership = Membership.objects.get(annotator=person("ben"))
     pause_member(membership=membership, reason="+1, say", by=lead)
-    reopen_judgments(campaign=campaign, annotator=person("cara"), by=lead)
+    withdraw_judgments(campaign=campaign, annotator=person("cara"), by=lead)
     answer = desk.get(f"/campaigns/{campaign.pk}/people/csv/")
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
     assert set(rows) == {"anna", "'=HYPERLINK(1)", "cara"}
@@ -627,7 +627,7 @@ def test_escalated_and_excluded_pairs_are_shown(
     assert "Cannot play 1" in page
     assert "Escalated 1 a lead rules on them at the desk" in page
     cache.clear()
-    leave_out_task(task=campaign.tasks.get(state="unplayable"), by=lead)
+    exclude_task(task=campaign.tasks.get(state="unplayable"), by=lead)
     page = text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     assert "Cannot play 0" in page
     assert "Excluded 1 the video cannot play" in page

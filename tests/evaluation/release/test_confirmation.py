@@ -14,7 +14,7 @@ from annotation.enums import CampaignState, TaskState
 from annotation.models import Assignment, Campaign
 from annotation.selectors.judgments import judgment_arrays
 from annotation.selectors.progress import campaign_progress
-from annotation.services import open_confirmation, reopen_judgments, set_campaign_state
+from annotation.services import open_confirmation, set_campaign_state, withdraw_judgments
 from annotation.tasks import open_confirmation_job
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -178,7 +178,7 @@ def test_withdrawing_the_first_label_leaves_the_second(judged: Campaign, lead: U
     (held,) = claim(campaign, make_annotator("ben"))
     submit(held, 0)
     first = Assignment.objects.get(task__campaign=judged, task__pair=held.task.pair)
-    reopen_judgments(campaign=judged, annotator=first.annotator, by=lead)
+    withdraw_judgments(campaign=judged, annotator=first.annotator, by=lead)
     assert state_of(campaign) == [(TaskState.RESOLVED, 0, 1, 0)]
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=1)
 

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from annotation.enums import EscalationKind, JudgmentState
 from annotation.models import Adjudication, Annotator, Campaign, Judgment, JudgmentTask, Withdrawal
-from annotation.selectors.labels import labels_moment
+from annotation.selectors.labels import labels_fingerprint
 from annotation.services import escalate_task
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
@@ -129,7 +129,7 @@ def test_judgments_of_other_benchmarks_are_not_read(benchmark: Benchmark, tmp_pa
     (tmp_path / "other").mkdir()
     other = make_benchmark(tmp_path / "other", key="other")
     with CaptureQueriesContext(connection) as question:
-        assert labels_moment(other) == [0, 0, 0, 0, 0, 0]
+        assert labels_fingerprint(other).as_list() == [0, 0, 0, 0, 0, 0]
     assert not [one for one in question if 'FROM "annotation_judgment"' in one["sql"]]
 
 
@@ -146,11 +146,11 @@ def test_an_escalation_of_an_own_label_changes_the_fingerprint(tmp_path: Path) -
     for assignment in held:
         submit(assignment, 1)
     before, made = (
-        labels_moment(campaign.benchmark),
+        labels_fingerprint(campaign.benchmark).as_list(),
         make_draft(benchmark=campaign.benchmark, by=OPERATOR),
     )
     escalate_task(assignment_id=held[0].pk, annotator=anna, kind=EscalationKind.UNSURE)
-    assert labels_moment(campaign.benchmark) != before
+    assert labels_fingerprint(campaign.benchmark).as_list() != before
     assert make_draft(benchmark=campaign.benchmark, by=OPERATOR).n_pairs == made.n_pairs - 1
 
 
@@ -158,15 +158,15 @@ def test_every_change_of_labels_changes_the_fingerprint(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     campaign, lead = Campaign.objects.get(), make_user("lea", Role.LEAD)
-    fingerprints = [labels_moment(benchmark)]
+    fingerprints = [labels_fingerprint(benchmark).as_list()]
     label_more(tmp_path, benchmark)
-    fingerprints.append(labels_moment(benchmark))
+    fingerprints.append(labels_fingerprint(benchmark).as_list())
     Adjudication.objects.create(task=JudgmentTask.objects.first(), lead=lead, label=1)
-    fingerprints.append(labels_moment(benchmark))
+    fingerprints.append(labels_fingerprint(benchmark).as_list())
     annotator = Annotator.objects.first()
     assert annotator is not None
     Withdrawal.objects.create(campaign=campaign, annotator=annotator, lead=lead, judgments=3)
-    fingerprints.append(labels_moment(benchmark))
+    fingerprints.append(labels_fingerprint(benchmark).as_list())
     assert len({tuple(moment) for moment in fingerprints}) == 4
 
 

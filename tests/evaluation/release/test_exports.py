@@ -304,7 +304,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     path = tmp_path / "judgments.csv"
     write_export(label_set, "judgments", path)
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
-    done = import_judgments(benchmark=copy, path=path)
+    done = import_judgments(benchmark=copy, by=OPERATOR, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
     again = publish_label_set(benchmark=copy, allow_pending=True, by=OPERATOR)
     assert again.sha256 == label_set.sha256

@@ -22,11 +22,11 @@ from annotation.services import (
     Policy,
     adjudicate_task,
     escalate_task,
-    leave_out_task,
+    exclude_task,
     open_campaign,
     release_assignments,
     set_campaign_state,
-    settle_lately_closed,
+    update_recently_closed,
 )
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
@@ -117,7 +117,7 @@ def test_all_states_are_counted_alike(tmp_path: Path, lead: User) -> None:
 
     tasks = {task.video.key: task for task in campaign.tasks.select_related("pair__video")}
     adjudicate_task(task=tasks["v3"], label=1, by=lead)
-    leave_out_task(task=tasks["v4"], by=lead)
+    exclude_task(task=tasks["v4"], by=lead)
     # An excluded pair gets no second label, so its only label settles it.
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=2, pending=2, adjudicated=1)
     label_set = publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
@@ -204,9 +204,9 @@ def test_an_answer_sent_while_a_campaign_closes_is_settled(tmp_path: Path, lead:
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
     # The state of the task after an answer that was accepted before closing.
     campaign.tasks.update(state=TaskState.OPEN, label=None, seats_open=1)
-    assert settle_lately_closed() == 1
+    assert update_recently_closed() == 1
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
-    assert settle_lately_closed() == 0
+    assert update_recently_closed() == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -231,7 +231,7 @@ def test_counts_agree_after_an_answer_that_came_while_the_campaign_closed(tmp_pa
     late.join()
     campaign.refresh_from_db()
     counts_everywhere(campaign)
-    settle_lately_closed()
+    update_recently_closed()
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=1)
 
 
@@ -242,7 +242,7 @@ def test_closing_and_excluding_make_the_draft_outdated(tmp_path: Path, lead: Use
     held = hold(campaign, "ben", "v0")
     escalate_task(assignment_id=held.pk, annotator=held.annotator, kind=EscalationKind.CANNOT_PLAY)
     for change in (
-        lambda: leave_out_task(task=held.task, by=lead),
+        lambda: exclude_task(task=held.task, by=lead),
         lambda: set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead),
     ):
         make_draft(benchmark=campaign.benchmark, by=OPERATOR)
@@ -342,7 +342,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
     pool = build_pool(benchmark=equal, depth=2).pool
     # c0 and c2 with v0 are one task.
     assert (pool.n_pairs, pool.n_tasks) == (5, 4)
-    campaign = open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert campaign.n_tasks == 4
     shown = campaign.tasks.values_list("pair__query__key", "pair__video__key", "n_pairs")
     assert sorted(shown) == [("c0", "v0", 3), ("c0", "v1", 3), ("c1", "v1", 1), ("c2", "v2", 3)]
@@ -366,7 +366,7 @@ def test_equal_captions_share_a_task_and_its_label(equal: Benchmark, tmp_path: P
 
 def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     build_pool(benchmark=equal, depth=2)
-    campaign = open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     held = claim(campaign, make_annotator("anna"))
     for one in held:
         submit(one, int(one.task.video.key in ("v0", "v2")))
@@ -395,13 +395,13 @@ def test_a_later_pool_needs_no_judgment_of_what_an_equal_caption_has(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     make_run(tmp_path, equal, {"c3": ["v0", "v1", "v2"], "c1": ["v2"]}, system="B")
     pool = build_pool(benchmark=equal, depth=3).pool
     assert pool.n_new_pairs == 4
     # The dog has been shown with all three videos; the cat has not with v2.
     assert count_new_tasks(equal).tasks == 1
-    second = open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    second = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert list(second.tasks.values_list("pair__query__key", "pair__video__key")) == [("c1", "v2")]
 
 
@@ -411,14 +411,14 @@ def test_other_rules_share_less(equal: Benchmark, lead: User, rule: EqualTexts, 
     set_equal_texts(benchmark=equal, rule=rule, by=lead)
     pool.refresh_from_db()
     assert pool.n_tasks == tasks
-    campaign = open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert campaign.n_tasks == tasks
     assert campaign.tasks.filter(unit=None).exists() == (rule == EqualTexts.OFF)
 
 
 def test_the_rule_stays_once_tasks_are_shared(equal: Benchmark, lead: User) -> None:
     build_pool(benchmark=equal, depth=2)
-    open_campaign(benchmark=equal)
+    open_campaign(benchmark=equal, by=OPERATOR)
     with pytest.raises(Conflict, match="The rule cannot change any more"):
         set_equal_texts(benchmark=equal, rule=EqualTexts.OFF, by=lead)
     equal.refresh_from_db()
@@ -427,7 +427,7 @@ def test_the_rule_stays_once_tasks_are_shared(equal: Benchmark, lead: User) -> N
 
 def test_the_database_refuses_a_second_task_of_a_text_and_video(equal: Benchmark) -> None:
     build_pool(benchmark=equal, depth=2)
-    task = open_campaign(benchmark=equal).tasks.first()
+    task = open_campaign(benchmark=equal, by=OPERATOR).tasks.first()
     assert task is not None
     other = JudgmentTask(campaign=task.campaign, unit=task.unit, position=9)
     other.pair = JudgmentTask.objects.exclude(pk=task.pk)[0].pair
@@ -440,7 +440,7 @@ def test_a_shared_task_that_is_left_out_settles_all_its_captions(
     equal: Benchmark, lead: User
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    campaign = open_campaign(benchmark=equal, policy=Policy(double_share=1))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=1))
     (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task.n_pairs == 3][:1]
     submit(held, 1)
     assert counts_everywhere(campaign) == OutcomeCounts(pending=3)
@@ -449,7 +449,7 @@ def test_a_shared_task_that_is_left_out_settles_all_its_captions(
     )
     kind = EscalationKind.CANNOT_PLAY
     escalate_task(assignment_id=other.pk, annotator=other.annotator, kind=kind)
-    leave_out_task(task=other.task, by=lead)
+    exclude_task(task=other.task, by=lead)
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=3)
 
 
@@ -460,7 +460,7 @@ def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
     # c3 reads like c0, whose task the campaign has; the cat has no task with v0 and v2.
     rows = [("c3", "v0", 1, ""), ("c1", "v0", 0, ""), ("c1", "v2", 0, "")]
     bring_gold(tmp_path, equal, rows, use=GoldUse.CONTROL)
-    campaign = open_campaign(benchmark=equal, policy=Policy(gold_share=0.2))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(gold_share=0.2))
     gold = campaign.tasks.filter(gold__isnull=False)
     shown = gold.values_list("gold__query__key", "gold__video__key")
     assert sorted(shown) == [("c1", "v0"), ("c1", "v2")]
@@ -501,7 +501,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
 def test_a_pair_with_a_task_of_its_own_keeps_its_label(equal: Benchmark, tmp_path: Path) -> None:
     bring_judgments(tmp_path, equal, [("c0", "v0", "a", 0)])
     build_pool(benchmark=equal, depth=2)
-    campaign = open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     task = campaign.tasks.get(pair__video__key="v0")
     # c0 has been judged alone; the task holds for c2 and c3.
     assert (task.pair.query.key, task.n_pairs) == ("c2", 2)
@@ -536,12 +536,12 @@ def test_a_rule_that_cannot_change_is_refused_on_its_page(
     equal: Benchmark, client: Client, lead: User
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    open_campaign(benchmark=equal, policy=Policy(double_share=0))
+    open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     client.force_login(lead)
     refused = client.post("/benchmarks/equal/equal-captions/", {"rule": "off"})
     assert refused.status_code == 409
     assert refused.context["form"].non_field_errors() == [
-        "The rule cannot change any more, because equal captions share tasks of a campaign."
+        "The rule can no longer change, because equal captions share tasks of a campaign."
     ]
     equal.refresh_from_db()
     assert equal.equal_texts == EqualTexts.FOLDED
