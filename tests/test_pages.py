@@ -725,7 +725,7 @@ def test_queries_do_not_grow_with_the_rows(
     add_rows(2)
     # Three of these are for the session, the person and the groups.
     assert with_one == {
-        "home": 23,
+        "home": 22,
         "benchmark": 16,
         "captions": 10,
         "runs": 8,

@@ -1,5 +1,5 @@
-"""The demo benchmark: moving shapes, captions about them, systems and simulated people.
+"""The demo benchmark: moving shapes, captions about them, systems and simulated annotators.
 
-Pure building blocks, all but `people`; the `demo` command ties them together.
+All modules except `people` and `guideline` are pure. The `demo` command combines them.
 Bottom up: shapes < wording < captions < benchmark < render, systems, annotators < files.
 """

@@ -1,7 +1,7 @@
-"""Simulated annotators: who they are, how often they err and how long they take.
+"""Simulated annotators, with their error rates and speeds.
 
-An answer depends on the seed, the person, the caption and the video, and on nothing
-else: whoever asks twice, or in another order, gets the same answer.
+An answer depends only on the seed, the annotator, the caption and the video. The order of the
+pairs does not change it.
 """
 
 from __future__ import annotations
@@ -18,57 +18,61 @@ from evaluation.demo.shapes import Motion, Relation, Size
 
 NAMES = ("Amina", "Bruno", "Chiara", "Dmitri", "Esra", "Felix", "Grace", "Hiro")
 
-_CAREFUL, _HASTY = 0.01, 0.055  # share of wrong answers on a pair of hardness 1, at both ends
-_QUICK, _SLOW = 2.3, 3.9  # median seconds per pair, at both ends
+_CAREFUL, _HASTY = 0.01, 0.055  # lowest and highest error rate on pairs of hardness 1
+_QUICK, _SLOW = 2.3, 3.9  # lowest and highest median of seconds per pair
 _SPREAD = 0.45  # standard deviation of the logarithm of the seconds
 _SHORTEST, _LONGEST = 0.8, 60.0
 _MOST_WRONG = 0.4
-_PLAIN_MISS = 0.08  # a video that misses a caption by more than one thing is seldom taken for it
+_PLAIN_MISS = 0.08  # hardness factor if more than one demand of the caption is unmet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedAnnotator:
-    """One person. `error_rate` is the share of wrong answers on pairs of hardness 1.
+    """A simulated annotator.
 
-    `truth` (bool) and `hardness` (float64) are [captions, videos] and shared by all;
-    `pace` is the median of the seconds per pair.
+    error_rate: share of wrong answers on pairs of hardness 1. seconds_per_answer: the median.
+    truth: bool, and hardness: float64, both [captions, videos], are shared by all annotators.
     """
 
     name: str
     number: int
     seed: int
     error_rate: float
-    pace: float
+    seconds_per_answer: float
     truth: NDArray[np.bool_]
     hardness: NDArray[np.float64]
 
     def judge(self, caption: int, video: int) -> tuple[int, float]:
-        """The label (1 relevant, 0 not) for one pair, and the seconds taken."""
+        """Return the label of one pair (1 relevant, 0 not relevant) and the seconds it took."""
         labels, seconds = self.judge_many([caption], [video])
         return int(labels[0]), float(seconds[0])
 
     def judge_many(
         self, captions: ArrayLike, videos: ArrayLike
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Labels and seconds, both [pairs], for pairs given by their numbers, both [pairs]."""
+        """Return labels and seconds, [n_pairs] each.
+
+        captions, videos: the numbers of the pairs, [n_pairs] each.
+        """
         rows, columns = np.asarray(captions, dtype=np.intp), np.asarray(videos, dtype=np.intp)
         hardness = self.hardness[rows, columns]
         wrong = self._chance(0, rows, columns) < np.minimum(self.error_rate * hardness, _MOST_WRONG)
-        seconds = self.pace * np.exp(_SPREAD * self._normal(rows, columns) + 0.1 * (hardness - 1))
+        spread = np.exp(_SPREAD * self._normal(rows, columns) + 0.1 * (hardness - 1))
+        seconds = self.seconds_per_answer * spread
         labels = (self.truth[rows, columns] ^ wrong).astype(np.int8)
         return labels, np.clip(seconds, _SHORTEST, _LONGEST).round(2)
 
     def _chance(
         self, purpose: int, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """A number in 0..1 for each pair, evenly spread; `purpose` tells several apart."""
+        """Return a uniform number in [0, 1) for each pair; another one for each `purpose`."""
         key = _mixed(np.array([self.seed], dtype=np.uint64))
         for part in (np.array([self.number * 8 + purpose]), rows, columns):
             key = _mixed(key ^ _mixed(part.astype(np.uint64)))
         return (key >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def _normal(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Standard normal numbers from two even ones (Box and Muller, 1958)."""
+        """Return standard normal numbers from two uniform ones (Box and Muller, 1958)."""
         length = np.sqrt(-2 * np.log1p(-self._chance(1, rows, columns)))
         normal: NDArray[np.float64] = length * np.cos(2 * np.pi * self._chance(2, rows, columns))
         return normal
@@ -77,18 +81,18 @@ class SimulatedAnnotator:
 def make_annotators(
     demo: DemoBenchmark, names: Sequence[str] = NAMES, *, seed: int | None = None
 ) -> tuple[SimulatedAnnotator, ...]:
-    """One annotator per name, from careful to hasty; the seed is the benchmark's by default."""
+    """Return one annotator per name, from careful to hasty. The default seed is the benchmark's."""
     hardness = _hardness(demo)
     rates = np.geomspace(_CAREFUL, _HASTY, len(names))
-    # A step that shares no factor with 8 keeps the hasty from being the quick ones, all too neatly.
-    paces = np.linspace(_QUICK, _SLOW, len(names))[np.arange(len(names)) * 5 % len(names)]
+    # The step shares no factor with 8, so that speed and error rate are not in the same order.
+    medians = np.linspace(_QUICK, _SLOW, len(names))[np.arange(len(names)) * 5 % len(names)]
     return tuple(
         SimulatedAnnotator(
             name=name,
             number=number,
             seed=demo.seed if seed is None else seed,
             error_rate=float(rates[number]),
-            pace=float(paces[number]),
+            seconds_per_answer=float(medians[number]),
             truth=demo.truth,
             hardness=hardness,
         )
@@ -97,7 +101,7 @@ def make_annotators(
 
 
 def _hardness(demo: DemoBenchmark) -> NDArray[np.float64]:
-    """How hard each pair is to judge, [captions, videos]; about 1 for a plain caption."""
+    """Return the hardness of each pair, [captions, videos]; about 1 for a plain caption."""
     meanings = [caption.meaning for caption in demo.captions]
     demands = np.array([meaning.demands() for meaning in meanings])
     unmet = np.rint((1 - demo.met) * demands[:, np.newaxis])
@@ -109,12 +113,12 @@ _HARD_TO_SEE = frozenset({*Size, *Relation, Motion.GROWS, Motion.STILL})
 
 
 def _caption_hardness(meaning: Meaning) -> float:
-    hard = sum(value in _HARD_TO_SEE for value in meaning.told())
+    hard = sum(value in _HARD_TO_SEE for value in meaning.described())
     return 0.4 + 0.2 * meaning.demands() + 0.4 * hard + 0.4 * (meaning.count is not None)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): spreads nearby integers."""
+    """Hash integers with the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

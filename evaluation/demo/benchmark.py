@@ -1,4 +1,4 @@
-"""The demo benchmark: scenes, captions about them, and what is true of what."""
+"""The demo benchmark: scenes, captions about them, and the truth of each pair."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from evaluation.demo.shapes import Motion, Scene, draw_scene
 from evaluation.demo.wording import Author
 
 DEFAULT_SEED = 2
-"""Chosen among the first eight, of which three do: here the best system by the original positives
-alone is not the best by complete labels, which is what the demo is to show."""
+"""With this seed, the best system by the original positives is not the best by complete labels,
+which the demo demonstrates. Three of the first eight seeds have this property."""
 
 _LEVEL_WEIGHTS = (6, 19, 30, 20, 14, 11)
 _TRIES_PER_LEVEL = 20
@@ -27,7 +27,7 @@ _MOTION_TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """One query: written about the video numbered `source`, its only original positive."""
+    """A caption written about the video with the number `source`, its only original positive."""
 
     key: str
     text: str
@@ -39,8 +39,8 @@ class Caption:
 class DemoBenchmark:
     """Captions and videos in the order of their numbers.
 
-    `met` [captions, videos] is the share of what a caption says that is so in a video,
-    float32 in 0..1; `truth` [captions, videos], bool, is where all of it is so.
+    met: the share of a caption's demands that a video meets, float32 [captions, videos] in [0, 1].
+    truth: whether all demands are met, bool [captions, videos].
     """
 
     seed: int
@@ -51,14 +51,14 @@ class DemoBenchmark:
     truth: NDArray[np.bool_]
 
     def sources(self) -> NDArray[np.intp]:
-        """The original positive of each caption, [captions]."""
+        """Return the number of each caption's original positive, [captions]."""
         return np.array([caption.source for caption in self.captions], dtype=np.intp)
 
 
 def make_benchmark(
     seed: int = DEFAULT_SEED, *, n_videos: int = 72, n_captions: int = 360
 ) -> DemoBenchmark:
-    """The benchmark of this seed; captions are spread evenly over the videos.
+    """Return the benchmark of this seed. All videos have about the same number of captions.
 
     No two captions have the same text.
     """
@@ -69,10 +69,10 @@ def make_benchmark(
     captions: list[Caption] = []
     texts: set[str] = set()
     for number, scene in enumerate(scenes):
-        said = _say(rng, scene, share[number], texts)
+        written = _write_captions(rng, scene, share[number], texts)
         captions += [
             Caption(f"{keys[number]}-c{position}", text, number, meaning)
-            for position, (meaning, text) in enumerate(said, start=1)
+            for position, (meaning, text) in enumerate(written, start=1)
         ]
     met = _met_table(captions, scenes)
     return DemoBenchmark(seed, scenes, keys, tuple(captions), met, met == 1)
@@ -81,53 +81,55 @@ def make_benchmark(
 def make_train_captions(
     demo: DemoBenchmark, *, n_videos: int = 120, n_captions: int = 600
 ) -> tuple[str, ...]:
-    """Captions about other scenes, as a system may have been trained on: none comes twice, but
-    some are captions of the benchmark, too."""
+    """Return captions about other scenes, as training data of a system.
+
+    No text occurs twice, but some are also captions of the benchmark.
+    """
     rng = random.Random(f"train captions beside {demo.seed}")
     texts: set[str] = set()
-    said = [
+    written = [
         text
         for _ in range(n_videos)
-        for _, text in _say(rng, draw_scene(rng), n_captions // n_videos, texts)
+        for _, text in _write_captions(rng, draw_scene(rng), n_captions // n_videos, texts)
     ]
-    return tuple(said)
+    return tuple(written)
 
 
 def tags_of_scene(scene: Scene) -> tuple[str, ...]:
-    """How many shapes there are, and what a single frame does not show of them."""
+    """Return tags for the number of shapes and for motions that a single frame does not show."""
     shapes = ("one shape", "two shapes", "three shapes")[len(scene.figures) - 1]
     motions = {figure.motion for figure in scene.figures}
     return (shapes, *(tag for motion, tag in _MOTION_TAGS.items() if motion in motions))
 
 
-def _say(
-    rng: random.Random, scene: Scene, how_many: int, texts: set[str]
+def _write_captions(
+    rng: random.Random, scene: Scene, count: int, texts: set[str]
 ) -> list[tuple[Meaning, str]]:
-    """Different meanings with texts not yet in `texts`, which grows."""
+    """Return different meanings with texts that are not in `texts`, and add these texts to it."""
     author = Author(rng)
-    said: dict[Meaning, str] = {}
-    while len(said) < how_many:
+    written: dict[Meaning, str] = {}
+    while len(written) < count:
         level = rng.choices(range(MAX_LEVEL + 1), weights=_LEVEL_WEIGHTS)[0]
-        meaning, text = _say_one(rng, scene, level, author, said, texts)
-        said[meaning] = text
+        meaning, text = _write_caption(rng, scene, level, author, written, texts)
+        written[meaning] = text
         texts.add(text)
-    return list(said.items())
+    return list(written.items())
 
 
-def _say_one(
+def _write_caption(
     rng: random.Random,
     scene: Scene,
     level: int,
     author: Author,
-    said: dict[Meaning, str],
+    written: dict[Meaning, str],
     texts: set[str],
 ) -> tuple[Meaning, str]:
-    # The general captions run out first, so more is told after some tries.
+    # General captions run out first, so the level of detail rises after some tries.
     tries = 0
     while True:
         meaning = mean_something(rng, scene, min(level + tries // _TRIES_PER_LEVEL, MAX_LEVEL))
         text = write(meaning, author)
-        if meaning not in said and text not in texts:
+        if meaning not in written and text not in texts:
             return meaning, text
         tries += 1
 

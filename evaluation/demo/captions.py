@@ -1,8 +1,8 @@
-"""What a caption says of a video, whether it is true, and how it is written.
+"""Meanings of captions, their truth in a scene, and their wording.
 
-A caption is true of a scene if the scene has a figure of its own for each phrase, the
-first two of them stand in the told relation, and background and number of figures are
-as told. A relation must hold from the first frame to the last.
+A caption is true of a scene if each phrase describes a different figure, the first two figures are
+in the described relation, and background and number of figures match. A relation must hold from
+the first frame to the last.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from evaluation.demo.wording import (
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One figure as far as a caption tells of it; None is "not told"."""
+    """The description of one figure in a caption. None: the attribute is not described."""
 
     form: Form | None = None
     colour: Colour | None = None
     size: Size | None = None
     motion: Motion | None = None
 
-    def told(self) -> tuple[StrEnum, ...]:
-        """The attributes that are told."""
+    def described(self) -> tuple[StrEnum, ...]:
+        """Return the described attributes."""
         every = (self.form, self.colour, self.size, self.motion)
         return tuple(value for value in every if value is not None)
 
     def agreeing(self, figure: Figure) -> int:
-        """How many of the told attributes the figure has."""
+        """Return the number of described attributes that the figure has."""
         return (
             (self.form is figure.form)
             + (self.colour is figure.colour)
@@ -59,36 +59,36 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Everything a caption says. `relation` is between its first two phrases."""
+    """The meaning of a caption. `relation` is between its first two phrases."""
 
     phrases: tuple[Phrase, ...] = ()
     relation: Relation | None = None
     background: Background | None = None
     count: int | None = None
 
-    def told(self) -> Iterator[StrEnum]:
-        """Every attribute, relation and background that is told."""
+    def described(self) -> Iterator[StrEnum]:
+        """Yield all described attributes, the relation and the background."""
         for phrase in self.phrases:
-            yield from phrase.told()
+            yield from phrase.described()
         yield from (value for value in (self.relation, self.background) if value is not None)
 
     def demands(self) -> int:
-        """How many things must be so: what is told, that each figure is there, their number."""
-        return len(self.phrases) + sum(1 for _ in self.told()) + (self.count is not None)
+        """Return the number of demands: descriptions, figures, and the number of figures."""
+        return len(self.phrases) + sum(1 for _ in self.described()) + (self.count is not None)
 
 
 Roles = tuple[Figure | None, ...]
-"""The figure for each phrase; None where the scene has too few."""
+"""The figure for each phrase; None if the scene has too few figures."""
 
 
 def demands_met(meaning: Meaning, scene: Scene) -> int:
-    """How many demands of the meaning the scene meets at best, 0 to `meaning.demands()`."""
+    """Return the largest number of demands that the scene meets, 0 to `meaning.demands()`."""
     whole = (meaning.background is scene.background) + (meaning.count == len(scene.figures))
     return whole + max(_met(meaning, roles) for roles in _castings(meaning, scene))
 
 
 def best_roles(meaning: Meaning, scene: Scene) -> Roles:
-    """The roles in which most demands are met, the first of several."""
+    """Return the roles that meet most demands; the first of several."""
     return max(_castings(meaning, scene), key=lambda roles: _met(meaning, roles))
 
 
@@ -110,12 +110,12 @@ def _met(meaning: Meaning, roles: Sequence[Figure | None]) -> int:
 
 
 def is_true(meaning: Meaning, scene: Scene) -> bool:
-    """Whether everything the caption says is so in the scene."""
+    """Return whether the scene meets all demands of the caption."""
     return demands_met(meaning, scene) == meaning.demands()
 
 
-# How many attributes are told of one figure or of each of several, by level of detail from
-# the most general to the most specific. Below level 0 is the number of shapes alone.
+# The numbers of attributes described for each figure, by level of detail from the most general to
+# the most specific. Some captions of level 0 describe only the number of shapes.
 _LEVELS: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((1,),),
     ((2,),),
@@ -131,43 +131,43 @@ _JUST_COUNTED = 0.06
 
 
 def mean_something(rng: random.Random, scene: Scene, level: int) -> Meaning:
-    """Something true of the scene, from 0 (very general) to `MAX_LEVEL` (as exact as can be)."""
+    """Return a true meaning, from level 0 (most general) to `MAX_LEVEL` (most specific)."""
     if level == 0 and rng.random() < _JUST_COUNTED:
         return Meaning(background=scene.background, count=len(scene.figures))
     plans = [plan for plan in _LEVELS[level] if len(plan) <= len(scene.figures)]
     plan = rng.choice(plans)
     figures = rng.sample(scene.figures, len(plan))
     return Meaning(
-        phrases=tuple(_tell(rng, figure, n) for figure, n in zip(figures, plan, strict=True)),
+        phrases=tuple(_describe(rng, figure, n) for figure, n in zip(figures, plan, strict=True)),
         relation=_relate(rng, figures),
         background=scene.background if level and rng.random() < _WITH_BACKGROUND else None,
         count=len(scene.figures) if level > 1 and rng.random() < _COUNTED else None,
     )
 
 
-def _tell(rng: random.Random, figure: Figure, how_many: int) -> Phrase:
+def _describe(rng: random.Random, figure: Figure, count: int) -> Phrase:
     # Weighted choice without replacement: the attributes with the greatest u^(1/weight).
-    # Size alone is never told: it would be true of nearly every video.
-    weights = {name: w for name, w in _ATTRIBUTES.items() if how_many > 1 or name != "size"}
+    # Size alone is never described, because it would be true of nearly every video.
+    weights = {name: w for name, w in _ATTRIBUTES.items() if count > 1 or name != "size"}
     by_chance = {name: rng.random() ** (1 / weight) for name, weight in weights.items()}
-    told = set(sorted(by_chance, key=by_chance.__getitem__)[-how_many:])
+    described = set(sorted(by_chance, key=by_chance.__getitem__)[-count:])
     return Phrase(
-        form=figure.form if "form" in told else None,
-        colour=figure.colour if "colour" in told else None,
-        size=figure.size if "size" in told else None,
-        motion=figure.motion if "motion" in told else None,
+        form=figure.form if "form" in described else None,
+        colour=figure.colour if "colour" in described else None,
+        size=figure.size if "size" in described else None,
+        motion=figure.motion if "motion" in described else None,
     )
 
 
 def _relate(rng: random.Random, figures: Sequence[Figure]) -> Relation | None:
     if len(figures) < 2 or rng.random() > _RELATED:
         return None
-    so = [relation for relation in Relation if holds(relation, figures[0], figures[1])]
-    return rng.choice(so) if so else None
+    true = [relation for relation in Relation if holds(relation, figures[0], figures[1])]
+    return rng.choice(true) if true else None
 
 
 def write(meaning: Meaning, author: Author) -> str:
-    """The meaning as an English caption in lower case."""
+    """Return the meaning as an English caption in lower case."""
     parts = [_main_clause(meaning, author)]
     if meaning.background is not None:
         parts.append(author.word(meaning.background))

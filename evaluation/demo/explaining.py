@@ -1,4 +1,4 @@
-"""Why a caption is true of a video, or what of it is not so: in the plain words of each thing."""
+"""Explanations of why a caption is true of a video, or which parts are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMBERS = {1: "one shape", 2: "two shapes", 3: "three shapes"}
 
 
 class PlainAuthor(Author):
-    """Says each thing in its common words, whatever others like to call it."""
+    """An author who always uses the most common word."""
 
     def __init__(self) -> None:
         super().__init__(random.Random(0))
@@ -27,7 +27,7 @@ class PlainAuthor(Author):
 
 
 def explain(meaning: Meaning, scene: Scene) -> str:
-    """Ends with a full stop and tells everything that is not so, in the most favourable reading."""
+    """Return an explanation that names all unmet demands, for the roles that meet most of them."""
     if is_true(meaning, scene):
         return f"All of it is there: {write(meaning, PlainAuthor())}."
     wrong = "; ".join(_faults(meaning, scene, best_roles(meaning, scene)))
@@ -57,7 +57,7 @@ def _misplaced(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
 
 
 def _differences(phrase: Phrase, figure: Figure, others: Sequence[Figure]) -> Iterator[str]:
-    """What is told of the figure and is another way."""
+    """Yield the described attributes that the figure does not have."""
     name = _name(figure, others)
     if phrase.form not in (None, figure.form):
         form = with_article(figure.form)
@@ -73,7 +73,7 @@ def _differences(phrase: Phrase, figure: Figure, others: Sequence[Figure]) -> It
 
 
 def _name(figure: Figure, others: Sequence[Figure]) -> str:
-    """The form, and the colour where there are several of it: no two figures agree in both."""
+    """Return the form, with the colour if several figures have this form."""
     alike = [other for other in others if other.form is figure.form]
     return str(figure.form) if len(alike) == 1 else f"{figure.colour} {figure.form}"
 

@@ -1,4 +1,4 @@
-"""The demo benchmark as the files that a visitor would bring: captions, videos, tags, runs."""
+"""The demo benchmark as files for import: captions, videos, tags and runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUN_DEPTH = 50
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFiles:
-    """Where everything was written; `runs` is by system key."""
+    """The paths of all files. `runs` is by system key."""
 
     captions: Path
     videos: Path
@@ -34,10 +34,10 @@ class BenchmarkFiles:
 def write_benchmark(
     demo: DemoBenchmark, folder: Path, progress: Callable[[int, int], None] | None = None
 ) -> BenchmarkFiles:
-    """Writes captions.csv, videos.csv, train.csv, tags.csv, media/*.mp4 and runs/* into `folder`,
-    made if missing.
+    """Write captions.csv, videos.csv, train.csv, tags.csv, media/*.mp4 and runs/* into `folder`.
 
-    `progress(done, total)` counts the videos, which take nearly all of the time.
+    The folder is created if it is missing. `progress(done, total)` counts the videos, which take
+    nearly all of the time.
     """
     files = BenchmarkFiles(
         captions=folder / "captions.csv",
@@ -78,7 +78,7 @@ def write_trec(
     tag: str,
     depth: int = RUN_DEPTH,
 ) -> None:
-    """TREC run format: caption, Q0, video, rank from 1, score, tag; best first."""
+    """Write a run in TREC format: caption, Q0, video, rank from 1, score, tag; best first."""
     lines = []
     for caption, ranking, row in zip(caption_keys, rank(scores, depth), scores, strict=True):
         for place, video in enumerate(ranking, start=1):
@@ -94,14 +94,14 @@ def write_json(
     *,
     depth: int = RUN_DEPTH,
 ) -> None:
-    """An object from caption key to video keys, best first."""
+    """Write a run as a JSON object from caption key to video keys, best first."""
     rankings = zip(caption_keys, rank(scores, depth), strict=True)
     content = {caption: [video_keys[video] for video in ranking] for caption, ranking in rankings}
     _write_text(target, json.dumps(content, indent=0) + "\n")
 
 
 def write_npy(target: Path, scores: Scores) -> None:
-    """The whole matrix, float32 [captions, videos], in the order of captions.csv and videos.csv."""
+    """Write the matrix, float32 [captions, videos], in the order of captions.csv and videos.csv."""
     part = target.with_name(f".{target.name}.part")
     with part.open("wb") as file:
         np.save(file, scores, allow_pickle=False)
@@ -109,7 +109,7 @@ def write_npy(target: Path, scores: Scores) -> None:
 
 
 def write_gold(target: Path, demo: DemoBenchmark, pairs: Iterable[GoldPair]) -> Path:
-    """Gold as `import_gold` reads it."""
+    """Write gold items in the format of `import_gold`, and return the path."""
     rows = (
         (
             demo.captions[pair.caption].key,
@@ -124,7 +124,7 @@ def write_gold(target: Path, demo: DemoBenchmark, pairs: Iterable[GoldPair]) -> 
 
 
 def rank(scores: Scores, depth: int) -> NDArray[np.intp]:
-    """Video numbers by falling score, [captions, min(depth, videos)]; ties by number."""
+    """Return video numbers by falling score, [captions, min(depth, videos)]; ties by number."""
     return np.argsort(-scores, axis=1, kind="stable")[:, :depth]
 
 

@@ -1,4 +1,4 @@
-"""Pairs of the demo of which annotators are told, or not told, that the truth is known."""
+"""Gold items of the demo, for training and as control pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.demo.explaining import explain
 
 @dataclass(frozen=True, slots=True)
 class GoldPair:
-    """Numbers of caption and video, the truth, and why."""
+    """A gold item: the numbers of caption and video, the correct answer and its explanation."""
 
     caption: int
     video: int
@@ -26,16 +26,16 @@ class GoldPair:
 def choose_gold(
     demo: DemoBenchmark, count: int, *, seed: int, without: Collection[tuple[int, int]] = ()
 ) -> list[GoldPair]:
-    """So many pairs in shuffled order, half of them true, of the others all but one thing.
+    """Return `count` pairs in shuffled order. Half are true, the others miss one demand.
 
-    Each has a caption of its own; none is in `without`, pairs of caption and video.
+    Each pair has a different caption. without: pairs of caption and video to avoid.
     """
     rng = random.Random(seed)
     near = _nearly_true(demo)
     wanted = {True: count // 2, False: count - count // 2}
     chosen: list[GoldPair] = []
     for caption in rng.sample(range(len(demo.captions)), len(demo.captions)):
-        # Each caption serves the kind of which more are missing.
+        # Each caption is used for the kind of which more are missing.
         is_relevant = wanted[True] >= wanted[False]
         fitting = (demo.truth if is_relevant else near)[caption]
         videos = [v for v in np.flatnonzero(fitting).tolist() if (caption, v) not in without]
@@ -46,12 +46,12 @@ def choose_gold(
 
 
 def _nearly_true(demo: DemoBenchmark) -> NDArray[np.bool_]:
-    """Where exactly one thing that a caption says is not so, [captions, videos]."""
+    """Return where exactly one demand of the caption is unmet, [captions, videos]."""
     demands = np.array([caption.meaning.demands() for caption in demo.captions])
     unmet: NDArray[np.bool_] = np.rint((1 - demo.met) * demands[:, np.newaxis]) == 1
     return unmet
 
 
 def _gold_pair(demo: DemoBenchmark, caption: int, video: int) -> GoldPair:
-    why = explain(demo.captions[caption].meaning, demo.scenes[video])
-    return GoldPair(caption, video, bool(demo.truth[caption, video]), why)
+    explanation = explain(demo.captions[caption].meaning, demo.scenes[video])
+    return GoldPair(caption, video, bool(demo.truth[caption, video]), explanation)

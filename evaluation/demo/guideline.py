@@ -1,4 +1,4 @@
-"""What the annotators of the demo are told, with two pictures."""
+"""The guidelines of the demo, with two example pictures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ If one thing is missing or different, or if you are in doubt, the pair is not re
 
 
 def make_examples(demo: DemoBenchmark, without: Collection[tuple[int, int]]) -> list[Example]:
-    """A pair that matches, and one that nearly does; none of `without`, caption and video."""
+    """Return a relevant example and a nearly relevant one.
+
+    without: pairs of caption and video to avoid.
+    """
     pairs = choose_gold(demo, 2, seed=demo.seed + 1, without=without)
     return [_example(demo, pair) for pair in sorted(pairs, key=lambda pair: not pair.is_relevant)]
 

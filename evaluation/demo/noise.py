@@ -1,4 +1,4 @@
-"""Raw and corrected scores of the demo beside the true ones, which are known."""
+"""Raw and corrected scores of the demo next to the true scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def true_scores(
     codes: IntArray,
     measures: Sequence[str],
 ) -> dict[str, dict[str, float]]:
-    """Return scores by run and measure as if the label of every judged pair were right.
+    """Return scores by run and measure as if the label of every judged pair were correct.
 
     runs: ranked lists by name. codes: int64 [n_pairs], ascending, the judged pairs and the original
     positives, `caption number * number of videos + video number`. Unjudged pairs count as not
@@ -43,11 +43,11 @@ def true_scores(
 def noise_lines(noise: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
     """Return the scores as a table for terminals, in %."""
     if noise["false_alarms"] is None:
-        return ["No error rates of the labels are known, so that no score is corrected."]
+        return ["The error rates of the labels are unknown, so scores are not corrected."]
     lines = [
         "Wrong labels: {:.1f} % false alarms and {:.1f} % misses, estimated. Scores in %: raw, "
         "corrected with its 95 %".format(100 * noise["false_alarms"], 100 * noise["misses"]),
-        "interval, and true, as they would be if every label were right.",
+        "interval, and true, as they would be if every label were correct.",
         f"{'':14}" + "".join(f"{name:>31}" for name in measures),
         f"{'':14}" + f"{'raw   corrected (to)     true':>31}" * len(measures),
     ]

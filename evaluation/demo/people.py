@@ -1,4 +1,4 @@
-"""The demo's accounts, and the simulated annotators at work: they train, and then they judge."""
+"""The accounts of the demo, and the training and judging of its simulated annotators."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ACCOUNTS = {
     "admin": Role.ADMIN,
 }
 CLAIM = 20
-# So many of the training items do the account of the annotator and the good ones answer.
+# The number of training items that the annotator account and the careful annotators answer.
 TRAINED = 16
-# Somebody who does not look closely: fails in training, is let in all the same, and is paused.
+# A careless annotator, who fails in training, is admitted by the lead and is paused later.
 CARELESS = "Igor"
 CARELESS_ERRORS = 0.5
 COMMENTS = (
@@ -41,7 +41,7 @@ COMMENTS = (
 
 
 def make_accounts() -> None:
-    """Those for visitors, with the demo's password."""
+    """Create the accounts for visitors, with the password of the demo."""
     for username, role in ACCOUNTS.items():
         person = User.objects.filter(username=username).first()
         if person is None:
@@ -52,13 +52,13 @@ def make_accounts() -> None:
             mark_demo_account(person=person, by=OPERATOR)
 
 
-def careless_one(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:
+def careless_annotator(people: Sequence[SimulatedAnnotator]) -> SimulatedAnnotator:
     number = max(person.number for person in people) + 1
     return replace(people[0], name=CARELESS, number=number, error_rate=CARELESS_ERRORS)
 
 
 def make_worker(person: SimulatedAnnotator) -> Annotator:
-    """The annotator for a simulated person, behind an account that nobody can log in to."""
+    """Return the annotator for a simulated person. No one can sign in to the account."""
     username = f"simulated-{person.name.lower()}"
     user = User.objects.filter(username=username).first() or create_user(
         username=username,
@@ -71,29 +71,32 @@ def make_worker(person: SimulatedAnnotator) -> Annotator:
     return services.annotator_for(user)
 
 
-def let_them_train(training: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
-    """The good ones answer what opens the gate to them, and so does the account of the annotator;
-    the careless one answers everything, is commented on by the lead, and let in at the end."""
+def train_annotators(training: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """Answer the training items for all simulated annotators and the annotator account.
+
+    The careful ones meet the entry requirement. The careless one answers all items, and the lead
+    comments on wrong answers.
+    """
     visitor = services.annotator_for(User.objects.get(username="annotator"))
     _train(training, people[0], visitor, TRAINED)
     for person in people:
         _train(training, person, make_worker(person), TRAINED)
-    careless = careless_one(people)
+    careless = careless_annotator(people)
     worker = make_worker(careless)
     _train(training, careless, worker, training.tasks.count())
     _comment(training, worker, User.objects.get(username="lead"))
 
 
-def let_careless_in(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
-    """Whatever training says of them: a demo of what a lead can do."""
-    worker, lead = make_worker(careless_one(people)), User.objects.get(username="lead")
+def admit_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """Admit the careless annotator, although the entry requirement is not met."""
+    worker, lead = make_worker(careless_annotator(people)), User.objects.get(username="lead")
     if not Membership.objects.filter(campaign=campaign, annotator=worker).exists():
         services.admit_annotator(campaign=campaign, annotator=worker, by=lead)
 
 
-def take_back_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
-    """Once gold has paused them, the lead has others judge again what they judged."""
-    worker, lead = make_worker(careless_one(people)), User.objects.get(username="lead")
+def withdraw_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator]) -> None:
+    """Withdraw the answers of the careless annotator when control pairs have paused them."""
+    worker, lead = make_worker(careless_annotator(people)), User.objects.get(username="lead")
     judged = Judgment.objects.filter(
         task__campaign=campaign, annotator=worker, state=JudgmentState.LIVE
     )
@@ -103,23 +106,23 @@ def take_back_careless(campaign: Campaign, people: Sequence[SimulatedAnnotator])
         )
 
 
-def let_them_judge(
+def judge_pairs(
     campaign: Campaign,
     people: Sequence[SimulatedAnnotator],
     *,
     up_to: int,
     progress: Progress,
 ) -> int:
-    """The people judge in turn, through the services of the judging room, until `up_to` labels.
+    """Let the annotators judge in turn, with the services of the judging room.
 
-    Returns how many there are: fewer where the campaign runs out of pairs.
+    Stops at `up_to` labels, or if no annotator gets another pair. Returns the number of labels.
     """
     workers = [make_worker(person) for person in people]
     labels, idle = _labels(campaign), 0
     while labels < up_to and idle < len(people):
         for person, worker in zip(people, workers, strict=True):
             wanted = min(CLAIM, up_to - labels)
-            done = _sitting(campaign, person, worker, wanted) if wanted else 0
+            done = _work_session(campaign, person, worker, wanted) if wanted else 0
             labels += done
             idle = 0 if done else idle + 1
             progress(labels, up_to, "judging")
@@ -129,15 +132,17 @@ def let_them_judge(
 
 
 def _labels(campaign: Campaign) -> int:
-    """Counted ones; an answer to gold is none."""
+    """Return the number of counted labels, without answers to gold items."""
     return Judgment.objects.filter(task__campaign=campaign, state=JudgmentState.LIVE).count()
 
 
-# One transaction a sitting: it is the commit to disk that takes the time, and of a simulated
-# answer nobody was told yet that it is safe.
+# One transaction per work session, because the commit to disk takes most of the time. No browser
+# waits for the confirmation of a simulated answer.
 @transaction.atomic
-def _sitting(campaign: Campaign, person: SimulatedAnnotator, worker: Annotator, count: int) -> int:
-    """The person answers what they are handed; returns how many labels that makes."""
+def _work_session(
+    campaign: Campaign, person: SimulatedAnnotator, worker: Annotator, count: int
+) -> int:
+    """Claim and answer up to `count` pairs. Returns the number of new labels."""
     try:
         claimed = services.claim_assignments(campaign=campaign, annotator=worker, count=count)
     except NotPermitted:
@@ -179,7 +184,7 @@ def _is_paused(campaign: Campaign, worker: Annotator) -> bool:
 
 
 def _comment(training: Campaign, worker: Annotator, lead: User) -> None:
-    """The lead has begun to look through the wrong answers."""
+    """Add the comments of the lead to the first wrong answers."""
     wrong = Judgment.objects.filter(
         task__campaign=training, annotator=worker, is_right=False, comments=None
     )

@@ -1,4 +1,4 @@
-"""How the demo systems understand a caption: by its text alone, with the words they know."""
+"""How the demo systems read a caption: from its text only, with a limited vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.demo.wording import SHAPE_WORDS, WORDINGS
 
 
 class Noun(StrEnum):
-    """What a noun means that tells of no form."""
+    """The meaning of a noun that does not name a form."""
 
     ANY = "shape"
 
@@ -23,7 +23,7 @@ Vocabulary = Mapping[str, StrEnum]
 
 
 def vocabulary(wordings_known: int) -> Vocabulary:
-    """The words of a reader who knows the first `wordings_known` wordings of each meaning."""
+    """Return a vocabulary with the first `wordings_known` wordings of each meaning."""
     known: dict[str, StrEnum] = dict.fromkeys(SHAPE_WORDS, Noun.ANY)
     for meaning, wordings in WORDINGS.items():
         known.update(dict.fromkeys(wordings[:wordings_known], meaning))
@@ -31,10 +31,10 @@ def vocabulary(wordings_known: int) -> Vocabulary:
 
 
 def read(text: str, known: Vocabulary) -> Meaning:
-    """What a reader with this vocabulary takes the caption to say.
+    """Return the meaning that a reader with this vocabulary finds in a caption.
 
-    Adjectives go with the next noun and verbs with the last one. Unknown words are passed
-    over, so that two figures may melt into one. Numbers are not understood.
+    Adjectives belong to the next noun and verbs to the last one. Unknown words are ignored, so two
+    figures can become one. Numbers are not understood.
     """
     phrases: list[Phrase] = []
     coming = Phrase()

@@ -1,7 +1,7 @@
 """Scenes as frames and as H.264 MP4 files that any browser plays.
 
-Shapes are drawn from signed distances (negative inside), which gives smooth edges at
-any resolution without drawing more pixels than are shown.
+Shapes are drawn from signed distances (negative inside). This makes edges smooth without drawing
+more pixels than the frame has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluation.demo.shapes import (
     HEIGHT,
-    MOMENTS,
+    TIMES,
     WIDTH,
     Background,
     Colour,
@@ -31,8 +31,8 @@ FRAME_RATE = 15
 SCALE = 1.6
 """Pixels per point; frames are 512 x 384.
 
-Both sides are multiples of 16: of other sizes x264 weighs in what happens to be in memory
-beyond the edge, and the same scene comes out with other bytes now and then.
+Both sides are multiples of 16. For other sizes, x264 reads memory beyond the edge, so the same
+scene does not always become the same bytes.
 """
 
 _RGB: dict[Colour | Background, tuple[int, int, int]] = {
@@ -46,11 +46,11 @@ _RGB: dict[Colour | Background, tuple[int, int, int]] = {
     Background.BLACK: (18, 18, 22),
     Background.GREY: (136, 138, 142),
 }
-_RIM = 1.6  # points of darker edge, which sets yellow off from white
+_RIM = 1.6  # points of a darker edge, so that yellow is visible on white
 _RIM_SHADE = 0.62
 
-# Number of tips, distance of the corners between them from the centre, and turn in radians.
-# A flat side has its "corner" in the middle.
+# Number of tips, distance of the inner corners from the centre, and rotation in radians. On a flat
+# side, the inner corner is in the middle.
 _POLYGONS = {
     Form.SQUARE: (4, np.cos(np.pi / 4), np.pi / 4),
     Form.TRIANGLE: (3, np.cos(np.pi / 3), 0.0),
@@ -62,12 +62,12 @@ _Frame = NDArray[np.uint8]
 
 
 def frame_size() -> tuple[int, int]:
-    """Width and height of a frame in pixels."""
+    """Return width and height of a frame in pixels."""
     return round(WIDTH * SCALE), round(HEIGHT * SCALE)
 
 
 def render_frame(scene: Scene, time: float) -> _Frame:
-    """What is seen at `time` in 0..1: RGB, uint8 [height, width, 3]."""
+    """Return the frame at `time` in [0, 1]: RGB, uint8 [height, width, 3]."""
     width, height = frame_size()
     frame = np.empty((height, width, 3), dtype=np.uint8)
     frame[:] = _RGB[scene.background]
@@ -77,12 +77,12 @@ def render_frame(scene: Scene, time: float) -> _Frame:
 
 
 def render_frames(scene: Scene) -> Iterator[_Frame]:
-    """All frames in order, `FRAME_RATE` per second."""
-    return (render_frame(scene, time) for time in MOMENTS)
+    """Return all frames in order, `FRAME_RATE` per second."""
+    return (render_frame(scene, time) for time in TIMES)
 
 
 def write_video(scene: Scene, target: Path) -> None:
-    """Writes the scene as MP4 (H.264, yuv420p, index in front); three seconds without sound."""
+    """Write the scene as MP4 (H.264, yuv420p, index first), three seconds without sound."""
     part = target.with_name(f".{target.name}.part")
     try:
         _encode(scene, part)
@@ -98,9 +98,9 @@ def render_all(
     *,
     workers: int | None = None,
 ) -> None:
-    """Writes one video per scene; `progress(done, total)` is called in this thread.
+    """Write one video per scene. `progress(done, total)` is called in this thread.
 
-    Threads suffice: most of the time is spent in the encoder, outside the interpreter.
+    Threads are enough, because most of the time is spent in the encoder, outside the interpreter.
     """
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         jobs = [pool.submit(write_video, *pair) for pair in zip(scenes, targets, strict=True)]
@@ -116,7 +116,7 @@ def render_all(
 
 def _encode(scene: Scene, path: Path) -> None:
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-        # One thread per encoder: the bytes do not depend on the number of processors.
+        # With one thread per encoder, the bytes do not depend on the number of processors.
         options = {"preset": "veryfast", "crf": "24", "threads": "1", "tune": "animation"}
         stream = container.add_stream("libx264", rate=FRAME_RATE, options=options)
         stream.width, stream.height = frame_size()
@@ -128,7 +128,7 @@ def _encode(scene: Scene, path: Path) -> None:
 
 
 def _draw(frame: _Frame, figure: Figure, place: Placement) -> None:
-    """Draws the figure in place, touching only the pixels around it."""
+    """Draw the figure into the frame. Only pixels near it change."""
     reach = place.radius + 2
     rows = _span(place.y, reach, frame.shape[0])
     columns = _span(place.x, reach, frame.shape[1])
@@ -148,22 +148,22 @@ def _span(centre: float, reach: float, limit: int) -> slice:
 
 
 def _centres(pixels: slice) -> _Floats:
-    """Where the pixels have their centres, in points."""
+    """Return the centres of the pixels in points."""
     centres = np.arange(pixels.start, pixels.stop, dtype=np.float32) + np.float32(0.5)
     return centres / np.float32(SCALE)
 
 
 def _coverage(distance: _Floats) -> _Floats:
-    """Share of each pixel that is inside, from its signed distance in points."""
+    """Return the share of each pixel that is inside, from its signed distance in points."""
     covered: _Floats = np.clip(0.5 - distance * np.float32(SCALE), 0, 1)
     return covered
 
 
 def _distance(form: Form, place: Placement, x: _Floats, y: _Floats) -> _Floats:
-    """Signed distance in points from the outline; x [1, w] and y [h, 1] from its centre.
+    """Return the signed distance from the outline in points, [h, w].
 
-    A form of n equal points is folded onto half of one point, where its outline is one
-    straight side from the tip to the inner corner.
+    x: [1, w], y: [h, 1], both from the centre of the form. A form with n equal tips is folded onto
+    half of one tip, where its outline is a straight line from the tip to the inner corner.
     """
     radius = np.float32(place.radius)
     from_centre = np.sqrt(x * x + y * y)

@@ -1,9 +1,8 @@
 """The world of the demo videos: up to three coloured shapes that move for three seconds.
 
-Positions are in points of a frame 320 wide and 240 high, y downwards; time runs
-from 0 to 1 over the video. Scenes are drawn so that whatever a caption can say of
-them is clearly so or clearly not: nobody has to guess whether one shape is above
-another, and no shape hides another.
+Positions are in points of a frame that is 320 wide and 240 high, y downwards. Time runs from 0 to 1
+over the video. In each scene, all that a caption can describe is clearly true or clearly false: the
+order of two shapes is never doubtful, and no shape hides another.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from functools import lru_cache
 WIDTH, HEIGHT = 320.0, 240.0
 MARGIN = 4.0
 COLUMNS, ROWS = (60.0, 160.0, 260.0), (46.0, 120.0, 194.0)
-MOMENTS = tuple(step / 44 for step in range(45))
-"""The times at which scenes are examined: one for each frame of 3 s at 15 per second."""
+TIMES = tuple(step / 44 for step in range(45))
+"""The times at which scenes are examined: one per frame of 3 s at 15 frames per second."""
 
-_CLEAR_GAP = 4.0  # points between two shapes, from which on their order is plain to see
-_SAME_LINE = 6.0  # centres this close are on one line for the eye
+_CLEAR_GAP = 4.0  # points between two shapes that make their order clear
+_SAME_LINE = 6.0  # points between centres that look as if on one line
 _BOUNCE = 12.0  # half the height of a bounce
-_REST = 0.08  # share of the video before and after a move, so that a loop shows where it starts
+_REST = 0.08  # share of the video without motion at both ends, so that loops have a visible start
 
 
 class Form(StrEnum):
@@ -77,7 +76,7 @@ RADIUS = {Size.SMALL: 15.0, Size.LARGE: 34.0}
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a figure is at one moment: centre and radius in points, angle in radians."""
+    """The place of a figure at one time: centre and radius in points, angle in radians."""
 
     x: float
     y: float
@@ -87,10 +86,10 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One shape of a scene; (`column`, `row`) is its cell in the 3 x 3 grid.
+    """One shape of a scene. (`column`, `row`) is its cell in the 3 x 3 grid.
 
-    A figure that crosses the frame keeps its row (or column) and ignores the other.
-    The size of one that grows is its size in the end.
+    A figure that crosses the frame stays in its row or column and ignores the other. The size of a
+    growing figure is its size at the end.
     """
 
     form: Form
@@ -101,7 +100,7 @@ class Figure:
     row: int
 
     def at(self, time: float) -> Placement:
-        """Its placement at `time` in 0..1."""
+        """Return its placement at `time` in [0, 1]."""
         share = min(max((time - _REST) / (1 - 2 * _REST), 0.0), 1.0)
         still = Placement(COLUMNS[self.column], ROWS[self.row], RADIUS[self.size], 0.0)
         move = _MOVES.get(self.motion)
@@ -110,7 +109,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What one video shows: one to three figures on a plain background."""
+    """The content of one video: one to three figures on a plain background."""
 
     figures: tuple[Figure, ...]
     background: Background
@@ -136,20 +135,20 @@ _MOVES: dict[Motion, Callable[[Placement, float], Placement]] = {
 
 @lru_cache(maxsize=8192)
 def holds(relation: Relation, first: Figure, second: Figure) -> bool:
-    """Whether `first` is clearly above (below, ...) `second` in every moment of the video."""
+    """Return whether `first` is clearly above (below, …) `second` during the whole video."""
     return all(
         _lead(relation, first.at(time), second.at(time)) >= _reach(first, second) + _CLEAR_GAP
-        for time in MOMENTS
+        for time in TIMES
     )
 
 
 def holds_at(relation: Relation, first: Placement, second: Placement) -> bool:
-    """Whether the relation is to be seen in one single frame."""
+    """Return whether the relation is visible in a single frame."""
     return _lead(relation, first, second) >= first.radius + second.radius
 
 
 def _lead(relation: Relation, first: Placement, second: Placement) -> float:
-    """How far, in points, the centre of `first` lies to the named side of `second`."""
+    """Return how far the centre of `first` is to the named side of `second`, in points."""
     match relation:
         case Relation.ABOVE:
             return second.y - first.y
@@ -166,31 +165,31 @@ def _reach(first: Figure, second: Figure) -> float:
 
 
 def _is_plain(first: Figure, second: Figure) -> bool:
-    """Whether the two never touch and each relation between them is clearly so or clearly not."""
-    places = [(first.at(time), second.at(time)) for time in MOMENTS]
-    apart = _reach(first, second) + _CLEAR_GAP
-    if any(math.hypot(a.x - b.x, a.y - b.y) < apart for a, b in places):
+    """Return whether the two never touch and each relation is clearly true or clearly false."""
+    places = [(first.at(time), second.at(time)) for time in TIMES]
+    min_distance = _reach(first, second) + _CLEAR_GAP
+    if any(math.hypot(a.x - b.x, a.y - b.y) < min_distance for a, b in places):
         return False
     leads = [min(_lead(relation, a, b) for a, b in places) for relation in Relation]
-    return all(lead <= _SAME_LINE or lead >= apart for lead in leads)
+    return all(lead <= _SAME_LINE or lead >= min_distance for lead in leads)
 
 
 def draw_scene(rng: random.Random) -> Scene:
-    """A scene by chance; two of its figures never agree in both form and colour."""
+    """Return a random scene. No two figures have the same form and colour."""
     background = rng.choice(list(Background))
-    wanted = rng.choices((1, 2, 3), weights=(20, 50, 30))[0]
+    count = rng.choices((1, 2, 3), weights=(20, 50, 30))[0]
     while True:
-        figures = _draw_figures(rng, wanted)
-        if len(figures) == wanted:
+        figures = _draw_figures(rng, count)
+        if len(figures) == count:
             return Scene(figures, background)
 
 
-def _draw_figures(rng: random.Random, wanted: int) -> tuple[Figure, ...]:
-    """Up to `wanted` figures; fewer where those drawn first leave no room for another."""
+def _draw_figures(rng: random.Random, count: int) -> tuple[Figure, ...]:
+    """Return up to `count` figures; fewer if the first ones leave no room."""
     figures: list[Figure] = []
     for _ in range(100):
         figure = _draw_figure(rng)
-        if len(figures) < wanted and all(_can_join(figure, other) for other in figures):
+        if len(figures) < count and all(_can_join(figure, other) for other in figures):
             figures.append(figure)
     return tuple(figures)
 
@@ -201,7 +200,7 @@ def _can_join(figure: Figure, other: Figure) -> bool:
 
 def _draw_figure(rng: random.Random) -> Figure:
     form = rng.choice(list(Form))
-    # A circle that spins looks like one that stands still.
+    # A spinning circle looks like one that stands still.
     motions = [motion for motion in Motion if (form, motion) != (Form.CIRCLE, Motion.SPINS)]
     return Figure(
         form=form,

@@ -1,13 +1,13 @@
 """Three small retrieval systems, each with a weakness of its own.
 
-- `bag-of-words` compares the query's words with the other captions of a video. It does
-  not know that a ball is a disc, and it does well where one author wrote both.
-- `colour-blind` sees forms, sizes and motions in shades of grey, and not who stands where.
-- `still-frame` sees one frame from the middle of the video: no motion at all, sizes and
-  relations only as they are in that moment.
+- `bag-of-words` compares the words of the caption with the other captions of a video. It has no
+  synonyms, so "ball" and "disc" differ. It is good if one author wrote both captions.
+- `colour-blind` sees forms, sizes and motions, but neither colours nor relations.
+- `still-frame` sees one frame from the middle of the video: no motion, and only the sizes and
+  relations of that time.
 
-None is told what is true. All matrices are float32 [captions, videos], higher is more
-relevant, and depend on nothing but the benchmark and the seed.
+No system uses the truth. All matrices are float32 [captions, videos], higher is more relevant, and
+depend only on the benchmark and the seed.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from evaluation.demo.shapes import (
 
 Scores = NDArray[np.float32]
 
-_DECIMALS = 5  # beyond these, sums may differ between machines
+_DECIMALS = 5  # further decimals of sums can differ between machines
 _MIDDLE = 0.5
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 def score_systems(demo: DemoBenchmark) -> Mapping[str, Scores]:
-    """The similarity matrix of each system by its key."""
+    """Return the similarity matrix of each system by its key."""
     texts = [caption.text for caption in demo.captions]
     return {
         "bag-of-words": bag_of_words(demo.captions, len(demo.scenes)),
@@ -56,7 +56,7 @@ def score_systems(demo: DemoBenchmark) -> Mapping[str, Scores]:
 
 
 def bag_of_words(captions: Sequence[Caption], n_videos: int) -> Scores:
-    """Cosine of tf-idf vectors: the query against all captions of the video but itself."""
+    """Return the cosine of tf-idf vectors of the caption and of all other captions of the video."""
     counts = _term_counts([caption.text for caption in captions])
     weights = counts * np.log(len(captions) / np.count_nonzero(counts, axis=0))
     sources = np.array([caption.source for caption in captions])
@@ -73,7 +73,7 @@ def bag_of_words(captions: Sequence[Caption], n_videos: int) -> Scores:
 
 
 def _term_counts(texts: Sequence[str]) -> NDArray[np.float64]:
-    """How often each word or pair of neighbouring words occurs, [texts, terms]."""
+    """Count each word and pair of neighbouring words, [texts, terms]."""
     terms: dict[str, int] = {}
     found: list[list[int]] = []
     for text in texts:
@@ -87,7 +87,7 @@ def _term_counts(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def colour_blind(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Scores:
-    """Forms, sizes and motions over the whole video, now and then mistaken."""
+    """Return scores from forms, sizes and motions in the whole video, with mistakes."""
     rng = random.Random(f"colour-blind {seed}")
     known = vocabulary(wordings_known=3)
     queries = [_without_colours(read(text, known)) for text in texts]
@@ -96,7 +96,7 @@ def colour_blind(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sc
 
 
 def still_frame(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Scores:
-    """Colours, forms, sizes and places in the middle frame, now and then mistaken."""
+    """Return scores from colours, forms, sizes and places in the middle frame, with mistakes."""
     rng = random.Random(f"still-frame {seed}")
     known = vocabulary(wordings_known=3)
     queries = [_without_motions(read(text, known)) for text in texts]
@@ -106,7 +106,7 @@ def still_frame(texts: Sequence[str], scenes: Sequence[Scene], seed: int) -> Sco
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What a system believes of a video: figures, and where they are if it knows."""
+    """A video as a system sees it. `places` is None if the system does not see places."""
 
     figures: tuple[Figure, ...]
     places: tuple[Placement, ...] | None
@@ -166,7 +166,7 @@ def _match(
 
 
 def _likeness(query: Meaning, view: _View) -> int:
-    """How many demands of the query are met for all that is seen."""
+    """Return the largest number of demands that the view meets."""
     missing = max(len(query.phrases) - len(view.figures), 0)
     cast = [*range(len(view.figures)), *(None,) * missing]
     best = max(_fit(query, view, roles) for roles in permutations(cast, len(query.phrases)))

@@ -1,7 +1,7 @@
-"""The words of the demo captions: for each thing that can be said, ways to say it.
+"""The words of the demo captions: several wordings for each meaning.
 
-The first wording is the common one. Every wording means exactly the same, so that
-what a caption says can be decided, while matching words alone is not enough.
+The first wording is the most common one. All wordings of a meaning are exact synonyms. The truth of
+a caption is therefore decidable, although matching words is not enough.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 from evaluation.demo.shapes import Background, Colour, Form, Motion, Relation, Size
 
 SHAPE_WORDS = ("shape", "object", "thing")
-"""Nouns for a figure whose form is not told."""
+"""Nouns for a figure whose form is not described."""
 
 WORDINGS: Mapping[StrEnum, tuple[str, ...]] = {
     Form.CIRCLE: ("circle", "disc", "ball"),

@@ -35,12 +35,12 @@ from evaluation.demo.noise import noise_lines, true_scores
 from evaluation.demo.people import (
     ACCOUNTS,
     PASSWORD,
-    careless_one,
-    let_careless_in,
-    let_them_judge,
-    let_them_train,
+    admit_careless,
+    careless_annotator,
+    judge_pairs,
     make_accounts,
-    take_back_careless,
+    train_annotators,
+    withdraw_careless,
 )
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -63,9 +63,9 @@ from pooling.services import (
 KEY = "moving-shapes"
 DEPTH = 10
 DOUBLE_SHARE = 0.10
-# The visitor finds some pairs left to judge.
+# The share of labels that is left for visitors to judge.
 LEFT_FOR_VISITOR = 0.05
-# Of each kind: for training, and mixed into the campaign.
+# The number of training items, and of control pairs.
 GOLD = 24
 POLICY = Policy(
     double_share=DOUBLE_SHARE,
@@ -97,7 +97,7 @@ class Command(HearthCommand):
             check_free(options["port"])
         raise_on_signals()
         call_command("migrate", verbosity=0)
-        # What an earlier call has built is kept.
+        # An earlier call may have built the demo already.
         is_built = LabelSet.objects.filter(benchmark__key=KEY).exists()
         make_accounts()
         if not is_built:
@@ -105,7 +105,7 @@ class Command(HearthCommand):
         with child(WORKER, log=settings.HEARTH_HOME / "logs" / "worker.log"):
             if not is_built:
                 wait_for_job("agreement", "Agreement of the demo", self.progress)
-                # The visitor's part of the pairs is pending on purpose.
+                # The pairs left for visitors are pending.
                 wait_for_job(
                     "publish_labels", "Labels of the demo", self.progress, allow_pending=True
                 )
@@ -139,9 +139,9 @@ class Command(HearthCommand):
 
 
 def build(progress: Progress) -> None:
-    """Everything up to the last simulated judgment, through the services that anybody uses.
+    """Build everything up to the last simulated judgment, with the ordinary services.
 
-    Each step finds what an interrupted call has left, and goes on from there.
+    Each step continues after an interrupted call.
     """
     demo = make_benchmark()
     folder = settings.HEARTH_HOME / "demo"
@@ -150,8 +150,8 @@ def build(progress: Progress) -> None:
         key=KEY,
         name="Moving shapes (demo)",
         licence="GPL-3.0-or-later",
-        description="Coloured shapes that move, drawn by Hearth. What is true of each video is "
-        "known, so the labels can be compared with the truth.",
+        description="Moving coloured shapes, drawn by Hearth. The correct label of each pair is "
+        "known, so labels can be compared with the truth.",
         captions=files.captions,
         videos=files.videos,
         media_dir=files.media,
@@ -167,7 +167,7 @@ def build(progress: Progress) -> None:
             benchmark=benchmark, path=path, system=system, by=OPERATOR, depth=20, progress=progress
         )
     build_pool(benchmark=benchmark, depth=DEPTH, by=OPERATOR, progress=progress)
-    bring_gold(demo, benchmark, folder)
+    import_gold_items(demo, benchmark, folder)
     train(demo, benchmark)
     campaign = campaigns_of(benchmark).first() or open_campaign(
         benchmark=benchmark,
@@ -180,9 +180,11 @@ def build(progress: Progress) -> None:
 
 
 @transaction.atomic
-def bring_gold(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
-    """Examples for the guideline, and gold: of pairs that no system found, for what is to be
-    judged is not told."""
+def import_gold_items(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -> None:
+    """Write the guidelines with examples, and import gold items.
+
+    All of them are pairs outside the pool, so that no correct answer of a pooled pair is shown.
+    """
     if latest_guideline(benchmark) is not None:
         return
     codes = pair_arrays(benchmark).codes.tolist()
@@ -200,22 +202,22 @@ def train(demo: DemoBenchmark, benchmark: Benchmark) -> None:
     training = find_training_queue(benchmark) or open_training(
         benchmark=benchmark, by=lead, name="Moving shapes, training"
     )
-    let_them_train(training, make_annotators(demo))
+    train_annotators(training, make_annotators(demo))
 
 
 def judge(demo: DemoBenchmark, campaign: Campaign, progress: Progress) -> None:
     people = make_annotators(demo)
     planned = round(campaign.n_tasks * (1 + DOUBLE_SHARE))
     goal = round(planned * (1 - LEFT_FOR_VISITOR))
-    let_careless_in(campaign, people)
-    everybody = [*people, careless_one(people)]
-    let_them_judge(campaign, everybody, up_to=goal // 2, progress=progress)
-    take_back_careless(campaign, people)
-    let_them_judge(campaign, people, up_to=goal, progress=progress)
+    admit_careless(campaign, people)
+    all_annotators = [*people, careless_annotator(people)]
+    judge_pairs(campaign, all_annotators, up_to=goal // 2, progress=progress)
+    withdraw_careless(campaign, people)
+    judge_pairs(campaign, people, up_to=goal, progress=progress)
 
 
 def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> None:
-    """Give a job to the worker and watch its row until it has ended."""
+    """Queue a job and wait until the worker has finished it."""
     job = enqueue_job(
         kind=kind,
         title=title,
@@ -226,7 +228,7 @@ def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> No
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:
         if time.monotonic() > deadline:
-            raise Conflict(f"{title}: the worker has not done it in {JOB_SECONDS} s")
+            raise Conflict(f"{title}: the worker has not finished it within {JOB_SECONDS} s")
         progress(job.done, job.total, f"{title.lower()} (worker)")
         time.sleep(0.2)
         job.refresh_from_db()
@@ -254,7 +256,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
                 for name in COLUMNS
             }
             for run in find_runs(benchmark)
-            # A visitor's run may wait to be scored.
+            # A run that a visitor has uploaded may be unscored.
             if run.pk in original and run.pk in labelled
         },
         "noise": noise_of(benchmark, label_set),
@@ -287,14 +289,14 @@ def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """Correct@K and AP as A (B + C): labelled (original positives only + what labels add)."""
+    """Return a table of Correct@K and AP as A (B + C): score by labels (originals + difference)."""
     head = "".join(f"{name:>26}" for name in COLUMNS)
     lines = [
         "",
         "{judgments:,} judgments of {pairs:,} pairs, {relevant:,} relevant; label set {labels}, "
         "sha256 {sha256:.12}".format(**result),
         "",
-        "A (B + C): score by the label set (by the original positives alone + the difference)",
+        "A (B + C): score by the label set (by the original positives only + the difference)",
         f"{'':14}{head}",
     ]
     for name, scores in result["runs"].items():
@@ -314,7 +316,7 @@ def addresses(root: str, campaign: Campaign) -> list[str]:
         f"Training, gold        {root}/benchmarks/{KEY}/training/   (as lead)",
         f"Results               {root}/benchmarks/{KEY}/results/   (as researcher)",
         f"Accounts              {', '.join(ACCOUNTS)}; password of all: {PASSWORD}",
-        "Ctrl-C ends it; the data stays.",
+        "Press Ctrl-C to stop. The data is kept.",
     ]
 
 

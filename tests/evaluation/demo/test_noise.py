@@ -128,5 +128,5 @@ def test_lines_for_terminals() -> None:
     undefined = {**noise, "runs": {"A": {"C@10": {**score, "interval": None}}}}
     assert noise_lines(undefined, ["C@10"])[-1].split() == ["A", "86.9", "84.3", "85.0"]
     assert noise_lines({"false_alarms": None}, []) == [
-        "No error rates of the labels are known, so that no score is corrected."
+        "The error rates of the labels are unknown, so scores are not corrected."
     ]

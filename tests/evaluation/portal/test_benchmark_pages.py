@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.enums import GoldUse, MembershipState
 from annotation.models import Campaign, Membership
 from annotation.services import Policy, open_campaign
+from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
@@ -219,9 +220,9 @@ def test_the_overview_leads_from_labels_to_the_results(
     assert "Next: publish labels Publish the labels as a numbered" in text_of(
         lead, "/benchmarks/tiny/"
     )
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     assert "Next: score runs 1 run has no scores" in text_of(lead, "/benchmarks/tiny/")
-    evaluate_runs(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     assert "All steps are done The results show the scores by label set 1 next" in text_of(
         lead, "/benchmarks/tiny/"
     )
@@ -239,7 +240,7 @@ def test_researchers_see_what_they_can_do(
     factories.make_run(tmp_path, benchmark, {"c0": ["v1", "v2"]})
     text = text_of(researcher, "/benchmarks/tiny/")
     assert "Next: score the runs 1 run has no scores by the newest labels yet." in text
-    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     text = text_of(researcher, "/benchmarks/tiny/")
     assert "Next: compare the systems Up to 100.0 % of the top 10 of a run is unjudged." in text
 

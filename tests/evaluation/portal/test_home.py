@@ -21,6 +21,7 @@ from annotation.services import (
     open_training,
     pause_member,
 )
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from evaluation.portal.selectors import newest_label_sets
@@ -82,7 +83,9 @@ def make_work(folder: Path, key: str) -> Benchmark:
     )
     factories.make_run(folder, benchmark, {"c0": ["v3"]}, system=f"second of {key}")
     build_pool(benchmark=benchmark, depth=1)
-    evaluate_runs(benchmark=benchmark, run_names=[f"first of {key}"], labels="original")
+    evaluate_runs(
+        benchmark=benchmark, by=OPERATOR, run_names=[f"first of {key}"], labels="original"
+    )
     return benchmark
 
 
@@ -148,7 +151,7 @@ def test_without_benchmarks_there_is_nothing_to_do() -> None:
 
 def test_settled_scored_and_closed_work_is_gone(tmp_path: Path) -> None:
     benchmark = make_work(tmp_path, "tiny")
-    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     open_campaign(benchmark=benchmark, name="second")
     Campaign.objects.filter(name="round of tiny").update(state=CampaignState.CLOSED)
     todos = find_todos([benchmark], newest_label_sets([benchmark]))
@@ -161,13 +164,13 @@ def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:
     for system in ("A", "B"):
         videos = ["v1", "v2"] if system == "A" else ["v2"]
         factories.make_run(tmp_path, benchmark, {"c0": videos}, system=system)
-    evaluate_runs(benchmark=benchmark, labels="original")
+    evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
-    publish_label_set(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
     (todo,) = find_todos([benchmark], newest_label_sets([benchmark]))
     assert (todo.total, todo.noun) == (2, "unscored runs")
-    evaluate_runs(benchmark=benchmark)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
 
 
@@ -192,8 +195,8 @@ def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> 
     assert "A not scored yet tiny" in home_of(rosa)
     assert "There is no label set yet." in home_of(rosa)
     factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
-    publish_label_set(benchmark=benchmark)
-    evaluate_runs(benchmark=benchmark)
+    publish_label_set(benchmark=benchmark, by=OPERATOR)
+    evaluate_runs(benchmark=benchmark, by=OPERATOR)
     text = home_of(rosa)
     assert "A 50.0 tiny" in text
     assert "Newest label sets tiny , label set 1 1 pair," in text
@@ -234,7 +237,7 @@ def test_queries_do_not_grow_with_the_work(tmp_path: Path) -> None:
     with_one = count()
     make_work(tmp_path, "b1")
     make_work(tmp_path, "b2")
-    assert with_one == 31
+    assert with_one == 30
     assert count() == with_one
 
 
@@ -259,5 +262,5 @@ def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path
     with_one = count()
     add_queue("b1")
     add_queue("b2")
-    assert with_one == 10
+    assert with_one == 9
     assert count() == with_one
