@@ -229,7 +229,7 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
         ({"high_0": "j"}, "J is used twice."),
         ({"high_0": "Enter"}, "Tab, Enter and Escape have a fixed meaning on every page."),
         ({"high_1": "5"}, "Digits mark elements of captions and answer on longer scales."),
-        ({"high_0": "abc"}, "abc is no key"),
+        ({"high_0": "abc"}, "abc is not a key"),
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],
 )
