@@ -251,7 +251,7 @@ OPENING = FORM | {
             {"relevant_from": "5"},
             {"relevant_from": ["The scale has 4 steps, so this must be 2 to 4."]},
         ),
-        ({"steps": " \n"}, {"steps": ["Name 2 to 9 steps, one a line."]}),
+        ({"steps": " \n"}, {"steps": ["Enter 2 to 9 steps, one per line."]}),
         ({"steps": " ", "scale": "binary"}, {}),
         ({"steps": "a\nA"}, {"steps": ["Two steps of the scale have the same name."]}),
         (

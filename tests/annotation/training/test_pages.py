@@ -93,7 +93,8 @@ def test_people_in_training(
     assert "The queue has 6 items." in page
     assert "To enter Round 1 , 2 of the last 3 answers must be correct." in page
     assert re.search(
-        r"ben 1 0 % 0 of 1 none yet now 1 of ben 0 anna 3 67 % 2 of 3 Round 1 now 1 of anna 0", page
+        r"ben 1 0.0 % 0 of 1 none yet now 1 of ben 0 anna 3 66.7 % 2 of 3 Round 1 now 1 of anna 0",
+        page,
     )
 
 
@@ -125,7 +126,7 @@ def test_the_answers_of_a_person(
         ("uncommented", 3),
     ]
     words = read(lead, person_page(anna))
-    assert "Answers in training 4 Correct 25 % Correct of the last 3 0 of 3" in words
+    assert "Answers in training 4 Correct 25.0 % Correct of the last 3 0 of 3" in words
     truth = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
     assert f"Answer {truth} correct Correct answer {truth} Time – Date now" in words
     wrong = lead.get(person_page(anna) + "?show=wrong")
