@@ -54,7 +54,7 @@ function connectButton(button) {
 listenToKeys({
   bindings: JSON.parse(desk.dataset.bindings),
   actions,
-  isDeaf: () => dialog.open || !desk.dataset.accepts,
+  isBlocked: () => dialog.open || !desk.dataset.accepts,
 });
 
 setTimeout(() => { desk.dataset.accepts = true; }, IGNORE_KEYS_MS);
