@@ -757,5 +757,5 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     factories.bring_train_captions(folder, benchmark, f"a caption of {number}")
     factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
-    open_campaign(benchmark=benchmark, name=f"round {number}")
+    open_campaign(benchmark=benchmark, by=OPERATOR, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

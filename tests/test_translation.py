@@ -16,6 +16,7 @@ from annotation.enums import CampaignState, GoldUse
 from annotation.models import Campaign, Membership
 from annotation.services import Gold, add_gold, annotator_for, open_training, pause_member
 from annotation.texts import ROOM_TEXTS, action_text, key_text, typed_key
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.catalogs import LOCALE, compile_messages, read_messages
@@ -118,7 +119,7 @@ def test_a_campaign_that_is_not_open_in_german(
 def test_training_in_german(client_of_anna: Client, campaign: Campaign) -> None:
     Campaign.objects.update(gate_share=0.5, gate_last=2)
     gold = [Gold(query=0, video=0, is_relevant=True, explanation="so")]
-    add_gold(benchmark=campaign.benchmark, use=GoldUse.TRAINING, gold=gold)
+    add_gold(benchmark=campaign.benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
     lead = make_user("lena", Role.LEAD)
     training = open_training(benchmark=campaign.benchmark, by=lead)
     for address in (f"/campaigns/{training.pk}/judge/", "/", "/me/"):

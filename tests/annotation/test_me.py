@@ -93,7 +93,9 @@ def test_home_and_my_work_count_the_same_pairs(
     """Training answers are counted separately, and withdrawn answers are not counted."""
     lead = factories.make_user("lea", Role.LEAD)
     training = factories.make_training(tmp_path)
-    campaign = open_campaign(benchmark=training.benchmark, policy=Policy(double_share=0))
+    campaign = open_campaign(
+        benchmark=training.benchmark, by=OPERATOR, policy=Policy(double_share=0)
+    )
     judge(campaign, anna, 10, 10, 10)
     factories.train(training, anna, "rw")
     Judgment.objects.update(seconds=10)

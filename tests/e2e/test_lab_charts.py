@@ -74,7 +74,7 @@ def make_full(folder: Path) -> Benchmark:
     for name, file in RUNS.items():
         import_run(benchmark=benchmark, path=INPUT / file, system=name)
     build_pool(benchmark=benchmark, depth=6)
-    import_judgments(benchmark=benchmark, path=INPUT / "judgments.csv")
+    import_judgments(benchmark=benchmark, by=OPERATOR, path=INPUT / "judgments.csv")
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     factories.bring_train_captions(folder, benchmark, "a red circle", "a blue square turns")
     tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]

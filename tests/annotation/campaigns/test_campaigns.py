@@ -157,7 +157,7 @@ def test_a_campaign_is_asked_for_in_order(
 
 def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
-        open_campaign(benchmark=make_benchmark(tmp_path))
+        open_campaign(benchmark=make_benchmark(tmp_path), by=OPERATOR)
     assert str(refused.value) == "tiny has no pool yet; build one with build_pool"
 
 

@@ -201,7 +201,7 @@ def test_the_overview_leads_from_the_first_run_to_the_results(
     build_pool(benchmark=benchmark, depth=1)
     assert heading() == "Next: open a campaign"
     campaign = open_campaign(
-        benchmark=benchmark, name="round", policy=Policy(double_share=1, labels_max=2)
+        benchmark=benchmark, by=OPERATOR, name="round", policy=Policy(double_share=1, labels_max=2)
     )
     assert heading() == "Next: publish labels"
     for name, label in (("anna", 1), ("bert", 0)):
@@ -313,7 +313,9 @@ def test_queries_do_not_grow_with_people_captions_and_pauses(tmp_path: Path, lea
     def add_person(number: int) -> None:
         benchmark.refresh_from_db()
         person = factories.make_annotator(f"person {number}")
-        campaign = Campaign.objects.first() or open_campaign(benchmark=benchmark, name="round")
+        campaign = Campaign.objects.first() or open_campaign(
+            benchmark=benchmark, by=OPERATOR, name="round"
+        )
         factories.judge(campaign, person, {f"v{number}": 1})
         Membership.objects.filter(annotator=person).update(state=MembershipState.PAUSED)
 

@@ -60,6 +60,7 @@ def make_work(folder: Path, key: str) -> Benchmark:
     build_pool(benchmark=benchmark, depth=2)
     campaign = open_campaign(
         benchmark=benchmark,
+        by=OPERATOR,
         name=f"round of {key}",
         policy=Policy(double_share=1, labels_max=2),
     )
@@ -152,7 +153,7 @@ def test_without_benchmarks_there_is_nothing_to_do() -> None:
 def test_settled_scored_and_closed_work_is_gone(tmp_path: Path) -> None:
     benchmark = make_work(tmp_path, "tiny")
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
-    open_campaign(benchmark=benchmark, name="second")
+    open_campaign(benchmark=benchmark, by=OPERATOR, name="second")
     Campaign.objects.filter(name="round of tiny").update(state=CampaignState.CLOSED)
     todos = find_todos([benchmark], newest_label_sets([benchmark]))
     # A conflict of a closed campaign still needs a ruling.
@@ -213,7 +214,7 @@ def test_sections_are_in_the_order_of_roles(tmp_path: Path) -> None:
 def test_training_is_the_main_button_before_admission(tmp_path: Path) -> None:
     training = factories.make_training(tmp_path)
     policy = Policy(gate_share=0.5, gate_last=4)
-    campaign = open_campaign(benchmark=training.benchmark, name="round", policy=policy)
+    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, name="round", policy=policy)
     page = client_of(factories.make_user("nora", Role.ANNOTATOR)).get("/").content.decode()
     main = re.findall(r'<a class="btn btn-primary" href="([^"]+)">', page)
     assert main == [f"/campaigns/{training.pk}/judge/"]
@@ -251,7 +252,12 @@ def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path
         rows = [("c0", "v2", 1, ""), ("c1", "v2", 0, "")]
         factories.bring_gold(tmp_path, benchmark, rows, use=GoldUse.TRAINING)
         open_training(benchmark=benchmark, by=factories.make_user(f"lead of {key}", Role.LEAD))
-        open_campaign(benchmark=benchmark, name="round", policy=Policy(gate_share=0.5, gate_last=2))
+        open_campaign(
+            benchmark=benchmark,
+            by=OPERATOR,
+            name="round",
+            policy=Policy(gate_share=0.5, gate_last=2),
+        )
 
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:

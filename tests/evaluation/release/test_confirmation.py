@@ -58,7 +58,7 @@ def judged(tmp_path: Path, db: None) -> Campaign:
 def confirm(campaign: Campaign, cutoff: int) -> Campaign:
     benchmark = campaign.benchmark
     _, codes = unconfirmed_sole_positives(Run.objects.get(), LabelSet.objects.latest("pk"), cutoff)
-    return open_confirmation(benchmark=benchmark, codes=codes)
+    return open_confirmation(benchmark=benchmark, by=OPERATOR, codes=codes)
 
 
 def state_of(campaign: Campaign) -> list[Any]:
