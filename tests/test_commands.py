@@ -225,7 +225,7 @@ def test_open_campaign_with_all_options_of_a_policy(
         ).columns()
     )
     for wrong in ("--gate 20/18", "--gate 18", "--gold-bar 1/0"):
-        assert "is not of the form 18/20" in fail("open_campaign", "tiny", *wrong.split())
+        assert "must have the form 18/20" in fail("open_campaign", "tiny", *wrong.split())
     for wrong in ("--threshold 2", "--ceiling 0", "--labels 4"):
         assert fail("open_campaign", "tiny", *wrong.split()).startswith("CommandError: ")
 
@@ -245,7 +245,7 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     gold = write_gold(folder / "gold.csv", [("c0", "v0", 1, "it is there"), ("c1", "v0", 0, "")])
     training = ("import_gold", "tiny", gold, "--use", "training")
     assert manage(*training) == {"gold": 2, "use": "training"}
-    message = f"CommandError: {gold}, line 2: the pair is gold already (training)\n"
+    message = f"CommandError: {gold}, line 2: the pair is a gold item already (training)\n"
     assert fail(*training) == message
     assert fail("import_gold", "tiny", gold, "--use", "control") == message
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")

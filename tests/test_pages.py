@@ -292,6 +292,15 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("desk", "GET", "/campaigns/{campaign}/desk/?kind=open", (OUT, NONE, NONE, 400, 400)),
     ("desk", "GET", "/campaigns/999999/desk/", (OUT, NONE, NONE, NONE, NONE)),
     ("desk", "POST", "/campaigns/{campaign}/desk/", (OUT, NONE, NONE, 400, 400)),
+    ("desk-pair", "GET", "/campaigns/{campaign}/desk/pairs/999999/", (OUT, NONE, NONE, NONE, NONE)),
+    ("desk-rulings", "GET", "/campaigns/{campaign}/desk/rulings/", (OUT, NONE, NONE, IN, IN)),
+    (
+        "desk-rulings-csv",
+        "GET",
+        "/campaigns/{campaign}/desk/rulings/csv/",
+        (OUT, NONE, NONE, IN, IN),
+    ),
+    ("desk-undo", "POST", "/campaigns/{campaign}/desk/rulings/undo/", (OUT, NONE, NONE, 400, 400)),
     ("jobs", "GET", "/jobs/", (OUT, NONE, IN, IN, IN)),
     ("jobs", "GET", "/jobs/?state=done&page=99999999999", (OUT, NONE, IN, IN, IN)),
     ("jobs", "GET", "/jobs/?state=other", (OUT, NONE, 400, 400, 400)),
@@ -342,6 +351,7 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("consent-write", "POST", "/people/consent/", (OUT, NONE, NONE, NONE, 422)),
     ("me", "GET", "/me/", (OUT, IN, NONE, IN, IN)),
     ("me", "POST", "/me/", (OUT, 405, NONE, 405, 405)),
+    ("me-language", "POST", "/me/language/", (OUT, 400, NONE, 400, 400)),
     ("me-keys", "POST", "/me/keys/", (OUT, 422, NONE, 422, 422)),
     ("me-keys", "GET", "/me/keys/", (OUT, 405, NONE, 405, 405)),
     ("me-habits", "POST", "/me/habits/", (OUT, 422, NONE, 422, 422)),
@@ -616,7 +626,8 @@ class Inline(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         names = {name: value or "" for name, value in attrs}
-        if tag == "style" or (tag == "script" and "src" not in names):
+        is_data = names.get("type") == "application/json"
+        if tag == "style" or (tag == "script" and "src" not in names and not is_data):
             self.found.append(f"<{tag}>")
         self.found += [f"{tag} {name}" for name in names if name == "style" or name[:2] == "on"]
         self.found += [
@@ -730,7 +741,7 @@ def test_queries_do_not_grow_with_the_rows(
         "captions": 10,
         "runs": 8,
         "campaigns": 13,
-        "labels": 16,
+        "labels": 17,
         "people": 7,
         "settings": 9,
         "results": 8,

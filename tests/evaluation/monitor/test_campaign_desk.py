@@ -637,7 +637,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     ben = person("ben")
     address = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/reopen/"
     page = text_of(desk.get(address).content)
-    assert "2 pairs are concerned if you name no moment." in page
+    assert "2 pairs are affected if you enter no time." in page
     later = desk.post(address, {"reason": "guesses", "since": "2099-01-01T10:00"})
     assert later.status_code == 422
     assert list(later.context["form"].errors) == ["since"]
@@ -645,7 +645,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     assert desk.post(address, {"reason": ""}).status_code == 422
     desk.post(address, {"reason": "guesses", "pause": "on"})
     job = Job.objects.get()
-    assert job.title == f"Take back answers of {ben.pseudonym} in First"
+    assert job.title == f"Withdraw judgments of {ben.pseudonym} in First"
     assert "guesses" not in str(job.params)
     # The pause is immediate. The job withdraws the answers.
     assert Membership.objects.get(annotator=ben).state == "paused"

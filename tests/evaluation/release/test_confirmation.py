@@ -205,7 +205,7 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
     assert (job.kind, job.params["codes"]) == ("open_confirmation", [4])
-    done = open_confirmation_job(job.params, no_progress)
+    done = open_confirmation_job({**job.params, "job": str(job.pk)}, no_progress)
     assert done["tasks"] == 1
     # Annotators see the name, so it contains neither the run nor the purpose.
     assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"

@@ -419,7 +419,7 @@ def test_other_rules_share_less(equal: Benchmark, lead: User, rule: EqualTexts, 
 def test_the_rule_stays_once_tasks_are_shared(equal: Benchmark, lead: User) -> None:
     build_pool(benchmark=equal, depth=2)
     open_campaign(benchmark=equal, by=OPERATOR)
-    with pytest.raises(Conflict, match="The rule cannot change any more"):
+    with pytest.raises(Conflict, match="The rule can no longer change"):
         set_equal_texts(benchmark=equal, rule=EqualTexts.OFF, by=lead)
     equal.refresh_from_db()
     assert equal.equal_texts == EqualTexts.FOLDED
@@ -494,7 +494,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         "c2,v0,1,majority,2,2",
         "c3,v0,1,majority,2,2",
     ]
-    with pytest.raises(Conflict, match="imported for equal captions together"):
+    with pytest.raises(Conflict, match="imported for captions with equal texts"):
         bring_judgments(tmp_path, equal, rows)
 
 
