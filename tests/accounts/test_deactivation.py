@@ -22,7 +22,7 @@ from tests.accounts.world import admin, make_member
 
 JUDGMENTS = "/api/v1/judgments/"
 KEPT = {
-    "detail": "You may not judge any more. This answer is kept, but it does not count.",
+    "detail": "You can no longer judge. This answer is stored, but it does not count.",
     "kept": True,
 }
 

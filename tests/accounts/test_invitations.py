@@ -184,7 +184,7 @@ def test_an_existing_account_gets_the_role() -> None:
     made = invited(Role.RESEARCHER, "tiny")
     rosa = factories.make_user("rosa", Role.ANNOTATOR)
     client = opened(made, rosa)
-    assert "This account gets the role" in client.get(PAGE).content.decode()
+    assert "this account gets the role" in client.get(PAGE).content.decode()
     assert client.post(PAGE, JOINING)["Location"] == "/"
     assert client.get(PAGE).status_code == 404
     assert list(rosa.grants.values_list("role", "scope")) == [("researcher", "tiny")]

@@ -52,7 +52,7 @@ WRITES: dict[str, Write] = {
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
     benchmark = factories.make_benchmark(tmp_path, captions=2, videos=2)
     factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 2))
-    build_pool(benchmark=benchmark, depth=2)
+    build_pool(benchmark=benchmark, depth=2, by=OPERATOR)
     return benchmark
 
 

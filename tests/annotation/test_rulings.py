@@ -121,11 +121,11 @@ def test_published_labels_stay_and_the_next_label_set_differs(
 ) -> None:
     benchmark = conflicted.campaign.benchmark
     ruling = adjudicate_task(task=conflicted, label=2, by=lead)
-    first = publish_label_set(benchmark=benchmark, allow_pending=True)
+    first = publish_label_set(benchmark=benchmark, allow_pending=True, by=lead)
     published, before = first.sha256, labels_fingerprint(benchmark)
     undo_ruling(ruling=ruling, by=lead)
     assert labels_fingerprint(benchmark) != before
-    second = publish_label_set(benchmark=benchmark, allow_pending=True)
+    second = publish_label_set(benchmark=benchmark, allow_pending=True, by=lead)
     first.refresh_from_db()
     assert first.sha256 == published != second.sha256
 

@@ -208,7 +208,7 @@ def test_an_erased_person_is_not_named(benchmark: Benchmark, lena: User, client:
     erased = erase_person(person=lena, by=admin()).username
     client.force_login(make_user("rosa", Role.RESEARCHER))
     run = Run.objects.get(name="New")
-    for address in ("/benchmarks/tiny/", f"/benchmarks/tiny/runs/{run.pk}/"):
+    for address in ("/benchmarks/tiny/campaigns/", f"/benchmarks/tiny/runs/{run.pk}/"):
         page = client.get(address).text
         assert f"<bdi>{erased}</bdi>" in page
         assert "lena" not in page

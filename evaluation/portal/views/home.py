@@ -33,11 +33,11 @@ RUNS_MAX = 5
 LABEL_SETS_MAX = 5
 
 
-def _only_annotates(request: HttpRequest) -> bool:
-    return annotates_somewhere(request.user) and not can_see_benchmarks(request.user)
+def _is_visitor_or_annotator(request: HttpRequest) -> bool:
+    return not can_see_benchmarks(request.user)
 
 
-@partial(translated, when=_only_annotates)
+@partial(translated, when=_is_visitor_or_annotator)
 @require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
     if request.user.is_authenticated:

@@ -187,9 +187,9 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
     desk.post(address, changed)
     assert CampaignChange.objects.count() == 1
     page = " ".join(desk.get(f"/campaigns/{campaign.pk}/").content.decode().split())
-    assert "at most by one person: 100 % → 12.5 %" in page
-    assert "gate, share right: 0 % → 66.67 %" in page
-    assert "<bdi>2 of the last 3 right</bdi>" in page
+    assert "maximum share per annotator: 100 % → 12.5 %" in page
+    assert "entry requirement, correct answers: 0 % → 66.67 %" in page
+    assert "<bdi>2 of the last 3 training answers correct</bdi>" in page
 
 
 def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Client) -> None:

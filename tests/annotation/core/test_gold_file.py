@@ -70,7 +70,7 @@ def test_what_editors_write_is_accepted(tmp_path: Path, content: bytes) -> None:
             "the caption key 'q 0' has a blank, which separates columns in a TREC file",
         ),
         ("q0,v0,1", "3 columns, but the header has 4"),
-        ("q0,v1,1,other words", "the pair is in line 2 already"),
+        ("q0,v1,1,other words", "the pair is already in line 2"),
         ("q0,v0,1,  ", "the explanation is empty"),
         (
             f"q0,v0,1,{'x' * (EXPLANATION_LENGTH + 1)}",

@@ -103,7 +103,7 @@ def test_an_item_is_explained_retired_and_handed_out_again(
     item.refresh_from_db()
     assert item.retired_at is not None
     assert "This item was retired on" in read(lead, address)
-    assert "The item is retired, and the answer does not count." in read(lead, person_page(anna))
+    assert "The item is retired. This answer does not count." in read(lead, person_page(anna))
     lead.post(address, {"action": "restore"})
     item.refresh_from_db()
     assert item.retired_at is None

@@ -667,7 +667,7 @@ def test_withdraw_from_the_page(campaign: Campaign, desk: Client, lead: User) ->
     assert "2 answers withdrawn" in page
     assert "Labels per hour no labels" in page
     assert "by lena : guesses" in page or "by lena: guesses" in page
-    assert "None of this annotator's judgments count here." in text_of(desk.get(address).content)
+    assert "This annotator has no counted judgments here." in text_of(desk.get(address).content)
     again = desk.post(address, {"reason": "again"})
     assert again.status_code == 409
 
