@@ -37,7 +37,7 @@ def test_the_answer_of_a_deactivated_annotator_is_stored(
         page.keyboard.press("k")
     assert (answer.value.status, answer.value.json()["kept"]) == (403, True)
     rooms.until_sent(page)
-    page.get_by_text("You may not judge any more.").wait_for()
+    page.get_by_text("You can no longer judge.").wait_for()
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "surplus")]
     task = campaign.tasks.get()
     assert (task.state, task.labels_live, task.seats_open) == ("open", 0, 2)

@@ -109,4 +109,4 @@ def test_deactivation_ends_a_session(campaign: Campaign, new_page: Callable[[], 
     admin.get_by_role("button", name="Deactivate now").click()
     admin.get_by_text("The account is deactivated and signed out everywhere.").wait_for()
     anna.goto("/")
-    anna.get_by_role("heading", name="Sign in").wait_for()
+    anna.get_by_role("heading", name="Which videos match this caption?").wait_for()

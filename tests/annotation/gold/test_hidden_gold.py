@@ -357,9 +357,8 @@ def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
     client.force_login(anna.user)
     for address in ("/", "/me/", f"/campaigns/{campaign.pk}/judge/"):
         page = client.get(address).content.decode().lower()
-        assert [
-            word for word in ("gold", "control pair", "explanation of a lead") if word in page
-        ] == []
+        words = ("gold", "control pair", "explanation of a lead")
+        assert [word for word in words if word in page] == []
     listed = client.get("/api/v1/campaigns/").json()
     assert [word for word in ("gold", "because") if word in json.dumps(listed)] == []
 
