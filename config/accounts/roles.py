@@ -29,6 +29,19 @@ class Role(models.TextChoices):
     RESEARCHER = "researcher", "Researcher"
     ADMIN = "admin", "Admin"
 
+    @property
+    def task(self) -> str:
+        """What a person with this role does, in one sentence for those who are invited."""
+        return TASKS[self]
+
+
+TASKS = {
+    Role.ANNOTATOR: "You watch videos and decide whether captions are relevant to them.",
+    Role.LEAD: "You import videos and runs, open campaigns and rule on conflicts.",
+    Role.RESEARCHER: "You add runs, read scores and agreement, and download label sets.",
+    Role.ADMIN: "You manage benchmarks, people and their roles.",
+}
+
 
 # Each role on the right includes the rights of the role on the left.
 HELD_BY = {

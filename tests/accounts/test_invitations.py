@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -366,3 +367,18 @@ def test_the_token_is_in_no_address_but_the_links(caplog: pytest.LogCaptureFixtu
     ]
     page = client.get(PAGE).content.decode()
     assert made.token not in page
+
+
+@pytest.mark.parametrize(
+    ("scope", "project"),
+    [("tiny", "of the benchmark tiny ."), ("", "of all benchmarks of this site.")],
+)
+def test_the_invitation_names_the_inviter_the_project_and_the_task(
+    scope: str, project: str
+) -> None:
+    page = opened(invited(Role.ANNOTATOR, scope)).get(PAGE).content.decode()
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert (
+        f"has invited you as annotator {project} "
+        "You watch videos and decide whether captions are relevant to them."
+    ) in words
