@@ -46,7 +46,7 @@ def choose_gold(
 
 
 def _nearly_true(demo: DemoBenchmark) -> NDArray[np.bool_]:
-    """Return where exactly one demand of the caption is unmet, [captions, videos]."""
+    """Return whether exactly one demand of the caption is unmet, bool [captions, videos]."""
     demands = np.array([caption.meaning.demands() for caption in demo.captions])
     unmet: NDArray[np.bool_] = np.rint((1 - demo.met) * demands[:, np.newaxis]) == 1
     return unmet

@@ -89,11 +89,11 @@ class Inputs:
 
     @cached_property
     def judged(self) -> Judged:
-        """The selected labels, with the original positives if these count."""
+        """The selected labels, with the original positives if they count."""
         return self.original if self.label_set is None else self.judged_by(self.label_set)
 
     def judged_by(self, source: LabelSource) -> Judged:
-        """Return these labels, with the original positives if these count."""
+        """Return the labels of `source`, with the original positives if they count."""
         labels = label_set_judged(source)
         if self.labels_only:
             return labels

@@ -138,7 +138,7 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
 
 
 def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
-    """Return one row per run, from the first rank by the selected labels."""
+    """Return one row per run, ordered by rank under the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options["measure"])
