@@ -122,12 +122,11 @@ class Extremes:
             _ratios(lowest, relevant + self.unlisted[:, None]).min(axis=1),
         )
 
-    def _precision_sums(self, cutoff: int | None) -> Sides:
+    def _precision_sums(self, cutoff: int | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the sums of precision at the positives, and the increase by each unjudged pair.
 
         The results are `base`, `from_top` and `from_bottom` of `_bound_by_positives`. An additional
-        positive adds the precision at its rank, and 1 / rank at each positive below
-        it.
+        positive adds the precision at its rank, and 1 / rank at each positive below it.
         """
         weight = self._within(cutoff) / self.rank
         hits, free = self.hit * weight, self.free * weight
@@ -219,8 +218,10 @@ class Extremes:
         return self._count_known(self.rel)
 
     def _count_known(self, gain: int) -> IntArray:
-        """Return the number of known pairs of each query with at least this gain, listed or not:
-        [B]."""
+        """Return the number of known pairs of each query with at least this gain, [B].
+
+        Pairs outside of the list are included.
+        """
         kept = self.query[self.known_gains >= gain]
         return np.bincount(kept, minlength=len(self.gains))
 
