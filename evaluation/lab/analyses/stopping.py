@@ -103,7 +103,7 @@ class StoppingSequences:
         }
 
     def path(self) -> list[Result]:
-        """Return points of each run's band, evenly spread over the units."""
+        """Return `PATH_POINTS` points of each run's band, evenly spread over the units."""
         places = np.unique(np.linspace(0, self._order.seen - 1, PATH_POINTS).astype(np.int64))
         return [
             {
