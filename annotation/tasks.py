@@ -12,9 +12,9 @@ from django.utils.html import format_html
 from annotation import services
 from annotation.enums import GoldUse, Scale
 from annotation.models import Withdrawal
-from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
+from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted
@@ -46,7 +46,7 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             source=params["source"],
-            by=_actor_of_job(params),
+            by=actor_of_job(params),
             scale=Scale(params.get("scale", Scale.BINARY)),
             pool_equal=params.get("pool_equal", False),
             progress=progress,
@@ -73,7 +73,7 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
             path=path,
             use=GoldUse(params["use"]),
             source=params["source"],
-            by=_actor_of_job(params),
+            by=actor_of_job(params),
             progress=progress,
         )
     return {"gold": count, "use": params["use"]}
@@ -94,7 +94,7 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
         seed=params["seed"],
         name=params["name"],
         policy=services.Policy(**params["policy"]),
-        by=_actor_of_job(params),
+        by=actor_of_job(params),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
@@ -107,7 +107,7 @@ def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[st
         codes=np.array(params["codes"], np.int64),
         seed=params["seed"],
         name=params["name"],
-        by=_actor_of_job(params),
+        by=actor_of_job(params),
     )
     return {"campaign": campaign.pk, "tasks": campaign.n_tasks}
 
@@ -128,7 +128,7 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")
     progress(0, None, "withdrawing judgments")
     done = services.carry_out_withdrawal(
-        withdrawal=withdrawals.get(pk=params["withdrawal"]), by=_actor_of_job(params)
+        withdrawal=withdrawals.get(pk=params["withdrawal"]), by=actor_of_job(params)
     )
     return {
         "campaign": done.campaign_id,
@@ -137,8 +137,3 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
         "tasks": done.tasks,
         "ruled": done.ruled,
     }
-
-
-def _actor_of_job(params: dict[str, Any]) -> Actor:
-    """Return who started the job. The services check the right again when the job runs."""
-    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

@@ -136,7 +136,7 @@ class AgreementReport(models.Model):
 class CampaignReport(models.Model):
     """Stored figures of one large campaign. Figures of small campaigns are computed on request.
 
-    answers: number of answers of its members at that time.
+    answers: number of answers of its members when the figures were computed.
     """
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="report")

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
-from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
+from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.words import counted, short_sha
 from evaluation.lab import services as lab
@@ -27,11 +27,6 @@ from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
 
 
-def _actor(params: dict[str, Any]) -> Actor:
-    """Return the actor who queued the job, for whom its policies are checked."""
-    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)
-
-
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
     url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#agreement"
     return Outcome(text="The agreement is computed.", url=url, link="To the agreement")
@@ -41,7 +36,7 @@ def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
 def agreement_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute agreement. params: benchmark (key)."""
     report = monitor.compute_agreement(
-        benchmark=get_benchmark(params["benchmark"]), by=_actor(params), progress=progress
+        benchmark=get_benchmark(params["benchmark"]), by=actor_of_job(params), progress=progress
     )
     return {"report": report.pk, "alpha": report.result["alpha"]}
 
@@ -63,7 +58,7 @@ def figures_computed(job: Job, made: dict[str, Any]) -> Outcome:
 def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compute the figures of a campaign. params: campaign (primary key)."""
     campaign = get_campaign(params["campaign"])
-    report = monitor.compute_figures(campaign=campaign, by=_actor(params), progress=progress)
+    report = monitor.compute_figures(campaign=campaign, by=actor_of_job(params), progress=progress)
     return {"campaign": campaign.pk, "answers": report.answers}
 
 
@@ -88,7 +83,7 @@ def publish_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, 
     params: benchmark (key), job, allow_pending.
     """
     benchmark = get_benchmark(params["benchmark"])
-    by = _actor(params)
+    by = actor_of_job(params)
     label_set = release.publish_label_set(
         benchmark=benchmark,
         by=by,
@@ -122,7 +117,7 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
     evaluated = scores.evaluate_runs(
         benchmark=get_benchmark(params["benchmark"]),
-        by=_actor(params),
+        by=actor_of_job(params),
         labels=params.get("labels", LATEST),
         run_names=params.get("runs", ()),
         labels_only=params.get("labels_only", False),
@@ -151,7 +146,7 @@ def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:
 def draft_labels_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft the labels and recompute the results of the previous draft. params: benchmark (key)."""
     benchmark = get_benchmark(params["benchmark"])
-    draft = release.make_draft(benchmark=benchmark, by=_actor(params), progress=progress)
+    draft = release.make_draft(benchmark=benchmark, by=actor_of_job(params), progress=progress)
     lab.compute_overview_analysis(benchmark=benchmark, progress=progress)
     return {
         "sha256": draft.sha256,

@@ -8,9 +8,9 @@ from urllib.parse import quote
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.accounts.actors import Actor, actor_of
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
+from config.jobs.selectors import actor_of_job
 from config.shared.progress import Progress
 from config.shared.uploads import uploaded_file
 from config.shared.words import counted, short_sha
@@ -54,7 +54,7 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
             name=params["name"],
             format=params["format"],
             depth=params["depth"],
-            by=_actor_of_job(params),
+            by=actor_of_job(params),
             progress=progress,
         )
     return {**done.report(), "pk": done.run.pk}
@@ -88,7 +88,7 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
             path=path,
             source=params["source"],
             name=params["name"],
-            by=_actor_of_job(params),
+            by=actor_of_job(params),
             progress=progress,
         )
     return {**done.report()}
@@ -115,7 +115,7 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
             benchmark=get_benchmark(params["benchmark"]),
             path=path,
             source=params["source"],
-            by=_actor_of_job(params),
+            by=actor_of_job(params),
             progress=progress,
         )
     return {**done.report()}
@@ -145,12 +145,7 @@ def build_pool_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
         run_names=params["runs"],
         sample=params["sample"],
         seed=params["seed"],
-        by=_actor_of_job(params),
+        by=actor_of_job(params),
         progress=progress,
     )
     return {**built.report()}
-
-
-def _actor_of_job(params: dict[str, Any]) -> Actor:
-    """Return the actor who started the job. The services check their permission again."""
-    return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

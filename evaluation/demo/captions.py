@@ -147,7 +147,7 @@ def mean_something(rng: random.Random, scene: Scene, level: int) -> Meaning:
 
 def _describe(rng: random.Random, figure: Figure, count: int) -> Phrase:
     # Weighted choice without replacement: the attributes with the greatest u^(1/weight).
-    # Size alone is never described, because it would be true of nearly every video.
+    # Size is never the only described attribute, because it would be true of nearly every video.
     weights = {name: w for name, w in _ATTRIBUTES.items() if count > 1 or name != "size"}
     by_chance = {name: rng.random() ** (1 / weight) for name, weight in weights.items()}
     described = set(sorted(by_chance, key=by_chance.__getitem__)[-count:])

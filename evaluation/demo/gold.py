@@ -26,7 +26,7 @@ class GoldPair:
 def choose_gold(
     demo: DemoBenchmark, count: int, *, seed: int, without: Collection[tuple[int, int]] = ()
 ) -> list[GoldPair]:
-    """Return `count` pairs in shuffled order. Half are true, the others miss one demand.
+    """Return `count` pairs in shuffled order. Half are relevant, the others miss one demand.
 
     Each pair has a different caption. without: pairs of caption and video to avoid.
     """
@@ -35,7 +35,7 @@ def choose_gold(
     wanted = {True: count // 2, False: count - count // 2}
     chosen: list[GoldPair] = []
     for caption in rng.sample(range(len(demo.captions)), len(demo.captions)):
-        # Each caption is used for the kind of which more are missing.
+        # Each caption is used for the answer that needs more items: relevant or not relevant.
         is_relevant = wanted[True] >= wanted[False]
         fitting = (demo.truth if is_relevant else near)[caption]
         videos = [v for v in np.flatnonzero(fitting).tolist() if (caption, v) not in without]
@@ -46,7 +46,7 @@ def choose_gold(
 
 
 def _nearly_true(demo: DemoBenchmark) -> NDArray[np.bool_]:
-    """Return where exactly one demand of the caption is unmet, [captions, videos]."""
+    """Return whether exactly one demand of the caption is unmet, bool [captions, videos]."""
     demands = np.array([caption.meaning.demands() for caption in demo.captions])
     unmet: NDArray[np.bool_] = np.rint((1 - demo.met) * demands[:, np.newaxis]) == 1
     return unmet

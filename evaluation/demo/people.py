@@ -19,7 +19,7 @@ from config.shared.errors import NotPermitted
 from config.shared.progress import Progress
 from evaluation.demo.annotators import SimulatedAnnotator
 
-PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves this machine alone
+PASSWORD = "moving-shapes"  # noqa: S105 - printed on purpose; the demo serves only this machine
 ACCOUNTS = {
     "annotator": Role.ANNOTATOR,
     "newcomer": Role.ANNOTATOR,

@@ -2,7 +2,7 @@
 
 Positions are in points of a frame that is 320 wide and 240 high, y downwards. Time runs from 0 to 1
 over the video. In each scene, all that a caption can describe is clearly true or clearly false: the
-order of two shapes is never doubtful, and no shape hides another.
+order of two shapes is always clear, and no shape hides another.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ COLUMNS, ROWS = (60.0, 160.0, 260.0), (46.0, 120.0, 194.0)
 TIMES = tuple(step / 44 for step in range(45))
 """The times at which scenes are examined: one per frame of 3 s at 15 frames per second."""
 
-_CLEAR_GAP = 4.0  # points between two shapes that make their order clear
-_SAME_LINE = 6.0  # points between centres that look as if on one line
+_CLEAR_GAP = 4.0  # minimum gap of two shapes in points, so that their order is clear
+_SAME_LINE = 6.0  # maximum distance in points of centres that look as if on one line
 _BOUNCE = 12.0  # half the height of a bounce
 _REST = 0.08  # share of the video without motion at both ends, so that loops have a visible start
 

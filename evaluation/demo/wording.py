@@ -57,23 +57,23 @@ COUNT_ENDINGS: Mapping[int, tuple[str, ...]] = {
     3: ("in a video of three shapes", "with two other shapes in the picture"),
 }
 
-_HABIT = 0.8  # how often an author takes the favourite wording
-_COMMON = 0.6  # how often the favourite is the common wording
+_HABIT = 0.8  # probability that an author uses the favourite wording
+_COMMON = 0.6  # probability that the favourite is set to the most common wording
 
 
 @dataclass(slots=True)
 class Author:
-    """Whoever wrote the captions of one video; keeps to favourite words, as people do.
+    """The author of the captions of one video, who prefers some words, as people do.
 
-    This is what gives captioning data sets away: the captions of one video resemble
-    each other more than captions by other authors of what is the same.
+    Captioning data sets have the same pattern: captions of one video by one author resemble each
+    other more than captions with the same meaning by other authors.
     """
 
     rng: random.Random
     favourites: dict[StrEnum, str] = field(default_factory=dict)
 
     def word(self, meaning: StrEnum) -> str:
-        """A wording of `meaning`, most often the author's favourite."""
+        """Return a wording of `meaning`, usually the author's favourite."""
         choices = WORDINGS[meaning]
         if meaning not in self.favourites:
             common = self.rng.random() < _COMMON
@@ -83,10 +83,10 @@ class Author:
         return self.rng.choice(choices)
 
     def pick(self, choices: tuple[str, ...]) -> str:
-        """Any of the choices, without habit."""
+        """Return one of the choices at random, without a favourite."""
         return self.rng.choice(choices)
 
 
 def with_article(noun: str) -> str:
-    """`noun` behind "a" or "an"."""
+    """Return the noun after "a" or "an"."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -26,8 +26,8 @@ from pooling.models import Benchmark, Run
 
 # The page of a benchmark shows the result of this analysis, so publishing computes it.
 OVERVIEW_ANALYSIS = "originals"
-# Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum:
-# there is a new one every few minutes, which must not delete the results of label sets.
+# Maximum number of stored results of one analysis in one benchmark. Drafts have their own maximum,
+# because a new draft every few minutes must not delete the results of label sets.
 RESULTS_MAX, DRAFT_RESULTS_MAX = 50, 10
 
 
@@ -46,7 +46,7 @@ def begin_analysis(*, question: Question, data: Mapping[str, Any], created_by: U
     """Return the unfinished job that computes the question. Begin one if there is none.
 
     data: the form data of the question, as for `build_question`. The job builds the question from
-    it again, and takes over the options that were filled in by default.
+    it again, and uses the default options that were filled in at the time of the request.
     """
     benchmark = question.inputs.benchmark
     return question.unfinished_job() or enqueue_job(
@@ -70,7 +70,7 @@ def check_same_code(requested_version: str) -> None:
     """Raise `Conflict` if the worker runs another code version than the one that began the job.
 
     The code version is part of a result's key, so the page would never find this worker's result.
-    An error ends the job. Begun again automatically, it would fail in the same way.
+    The error ends the job. The job is not begun again automatically, because it would fail again.
     """
     if requested_version != code_version():
         raise Conflict(
@@ -91,11 +91,12 @@ def compute_overview_analysis(
 
 
 def renew_analyses() -> int:
-    """Begin the jobs that bring stored results up to date; return the number of jobs.
+    """Begin the jobs that update outdated results, and return the number of jobs.
 
     These are the analysis on the benchmark's page, and each opened analysis with the default
     options that a new run, label set or code version has made out of date. A benchmark waits until
-    nothing has arrived for a while, because uploads come in rows. Failed jobs are not repeated.
+    nothing has arrived for a while, because several runs are often uploaded one after another.
+    Failed jobs are not repeated.
     """
     begun = 0
     used = Q(analysis_results__isnull=False) | Q(label_sets__isnull=False)

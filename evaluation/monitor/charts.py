@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from config.shared.numbers import short
 from evaluation.core.people.pace import DAY, HOUR, WEEK
 
-# The share of its place that a column fills.
+# The share of the width of its period that a column fills.
 FILLED = 0.8
 NAMES = {HOUR: "hour", DAY: "day", WEEK: "week", 4 * WEEK: "four weeks"}
 

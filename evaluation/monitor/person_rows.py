@@ -27,7 +27,7 @@ from evaluation.monitor.selectors import (
 NO_FIRST_SHARED = "no first label by another annotator on the same pairs"
 NO_GOLD = "no control pair answered"
 TOO_SHORT = "less than a minute at work"
-A_MINUTE = 1 / 60
+MIN_HOURS = 1 / 60
 NUMBERS = [
     Column("judged", "Judged", "count"),
     Column("rate", "Labels per hour", "count"),
@@ -149,9 +149,9 @@ def name_of(annotator: Annotator) -> str:
 def state_of(
     campaign: Campaign, annotator: Annotator, membership: Membership | None
 ) -> PersonState:
-    gone = _state_of_account(annotator)
-    if gone is not None:
-        return gone
+    account_state = _state_of_account(annotator)
+    if account_state is not None:
+        return account_state
     if membership is None:
         return PersonState("closed", "not a member")
     if membership.state == MembershipState.PAUSED:
@@ -176,7 +176,7 @@ def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict
     is_timed, too_fast = own["timed"] > 0, ratio(own["too_fast"], own["timed"])
     return {
         "judged": _count(judged, f"{withdrawn:,} withdrawn" if withdrawn else ""),
-        # Answers to control pairs are no labels. They remain if all others are withdrawn.
+        # Answers to control pairs are not labels. They remain if all other answers are withdrawn.
         "rate": _rate(own["answers"], own["hours"]) if judged else undefined(NO_LABELS),
         "seconds": Figure(own["seconds"], "seconds", reason=NOT_TIMED),
         "relevant": _share(own["relevant"], own["counted"], NO_LABELS),
@@ -221,7 +221,7 @@ def _agreement(own: PersonFigures) -> Figure:
 
 
 def _rate(answers: int, hours: float) -> Figure:
-    if hours < A_MINUTE:
+    if hours < MIN_HOURS:
         return undefined(TOO_SHORT)
     at_work = f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
     return Figure(answers / hours, "count", f"{at_work} at work")

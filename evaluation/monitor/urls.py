@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from annotation.views import campaigns as steering
+from annotation.views import campaigns as campaign_changes
 from annotation.views import desk, judging, judgments, members
 from evaluation.monitor.views import agreement, campaigns, people
 
@@ -16,8 +16,8 @@ campaign_urls = [
     path("people/", people.campaign_people, name="campaign-people"),
     path("people/csv/", people.campaign_people_csv, name="campaign-people-csv"),
     path("people/<str:pseudonym>/", people.campaign_person, name="campaign-person"),
-    path("state/", steering.campaign_state, name="campaign-state"),
-    path("policy/", steering.campaign_policy, name="campaign-policy"),
+    path("state/", campaign_changes.campaign_state, name="campaign-state"),
+    path("policy/", campaign_changes.campaign_policy, name="campaign-policy"),
     path("members/", members.campaign_members, name="campaign-members"),
     path(
         "people/<str:pseudonym>/reopen/",

@@ -1,4 +1,4 @@
-"""The figures of benchmarks at a glance."""
+"""The cards of benchmarks on the home page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JOBS_MAX = 8
 
 @dataclass(slots=True)
 class BenchmarkCard:
-    """The figures of a benchmark at a glance."""
+    """The key figures of a benchmark, for its card."""
 
     benchmark: Benchmark
     runs: int

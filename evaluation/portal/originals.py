@@ -24,9 +24,10 @@ class RunScores:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The stored result as the page shows it.
+    """The stored result, as the page shows it.
 
-    result: None if it is not computed yet. is_old: whether it is of older labels than the newest.
+    result: None if it is not computed yet. labels: a noun phrase for the labels of the result.
+    is_old: whether these labels are older than the newest ones.
     """
 
     result: dict[str, Any] | None

@@ -14,10 +14,10 @@ from pooling.models import Benchmark
 class Progress:
     """Counts of one benchmark that decide which step is next.
 
-    new_pairs: pooled pairs that no campaign holds. at_desk: tasks that wait for a lead, and
-    desk_url the desk with most of them. settled, unsettled: pairs with labels. version: number of
-    the newest label set, or None. newly_settled: pairs that have been settled since. unscored: runs
-    without scores by the newest labels.
+    new_pairs: pooled pairs that no campaign contains. at_desk: tasks that wait for a lead, and
+    desk_url the desk with most of them. settled, unsettled: labelled pairs by outcome. version:
+    number of the newest label set, or None. newly_settled: pairs settled since that label set.
+    unscored: runs without scores by the newest labels.
     """
 
     runs: int
@@ -35,9 +35,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step with its state. `url` is the page where it is done, `action` the text of its button.
+    """A step with its state.
 
-    advice: what to do, if this step is next.
+    url: the page on which a lead does the step. action: the text of its button. advice: the text
+    that is shown if this step is next.
     """
 
     title: str

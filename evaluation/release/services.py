@@ -45,8 +45,8 @@ from pooling.models import Benchmark
 from pooling.selectors import query_keys, video_keys
 
 DRAFT_JOB = "draft_labels"
-# Reading all labels of a large benchmark takes some seconds, and all results that use the draft
-# are recomputed after it.
+# A draft is not made for every new label. Reading all labels of a large benchmark takes some
+# seconds, and each draft recomputes all results that use the previous one.
 SETTLED_FOR = datetime.timedelta(minutes=2)
 MAX_DRAFT_AGE = datetime.timedelta(minutes=10)
 
@@ -248,7 +248,7 @@ def _summary(
 
 def _judgments_text(judgments: JudgmentArrays, queries: list[str], videos: list[str]) -> bytes:
     people, person_of = np.unique(judgments.annotators, return_inverse=True)
-    # The secret is not stored, so that nobody can link the annotators of two releases.
+    # The secret is not stored, so that no one can link the annotators of two releases.
     names = pseudonyms_of(people.tolist(), secrets.token_bytes(32))
     pseudonyms = [names[person] for person in people.tolist()]
     _, queues = np.unique(judgments.campaigns, return_inverse=True)

@@ -48,15 +48,15 @@ class Scores(OfBenchmark):
         runs = {}
         for run in find_runs(benchmark):
             by_original, by_labels = original.get(run.pk), labelled.get(run.pk)
-            best = by_labels if label_set else by_original
+            current = by_labels if label_set else by_original
             runs[run.name] = {
                 "sha256": run.sha256,
                 "original": by_original.scores if by_original else None,
                 "labelled": by_labels.scores if by_labels else None,
-                "judged": best.judged if best else None,
+                "judged": current.judged if current else None,
                 "reads": {str(one): one.reads(run.depth) for one in DEFAULT_MEASURES},
-                "unjudged": best.unjudged if best else None,
-                "bounds": best.bounds if best else None,
+                "unjudged": current.unjudged if current else None,
+                "bounds": current.bounds if current else None,
             }
         return Response(
             {

@@ -58,8 +58,9 @@ def cover_ranks(ranked: npt.NDArray[Any], judged: Judged) -> RankCoverage:
 
 
 def judged_shares(ranked: npt.NDArray[Any], judged: Judged) -> FloatArray:
-    """Return Judged@k for each k from 1 to the depth, float64 [depth]; ranked: as for
-    `cover_ranks`.
+    """Return Judged@k for each k from 1 to the depth, float64 [depth].
+
+    ranked: as for `cover_ranks`.
 
     Judged@k is the judged share of the top k, as a mean over all queries. An empty list counts as
     0, and a list shorter than k is divided by its length. All are 0 for a benchmark without

@@ -36,18 +36,18 @@ class Extremes:
     y is therefore 0 in the upper bound, and the number of all of them in the lower bound.
 
     nDCG. Write N / D, in the values v = v(grade) of the unjudged pairs. N is linear in them. D, the
-    best order's sum, is the maximum over all orders of a linear function, so it is convex. Hence
-    N - c D is concave for each c >= 0, and N / D, being quasi-concave, is lowest in a corner of the
-    box: each pair has grade 0 or the highest one. With x of them relevant N is lowest for the x
-    lowest ranks, and pairs outside of the list only raise D.
+    best order's sum, is the maximum over all orders of a linear function, so it is convex. N - c D
+    is therefore concave for each c >= 0, and N / D is quasi-concave. N / D is lowest in a corner of
+    the box, where each pair has grade 0 or the highest one. If x of the pairs are relevant, N is
+    lowest if these are at the x lowest ranks. Pairs outside of the list only raise D.
 
     The highest nDCG can need grades between 0 and the highest one. Let x_t of the pairs have grade
     t or more; for given x_t N is highest with the higher grades on top. With w_t = v(t) - v(t - 1),
     K_t known pairs of grade t or more, S(m) the sum of the first m discounts and T(x) that of the x
     topmost unjudged ranks, N = sum of w_t (known_t + T(x_t)) and D = sum of w_t S(K_t + x_t).
     Dinkelbach (On nonlinear fractional programming, 1967) raises c = N / D by maximising N - c D
-    until it stays, and this sum is maximised term by term: the first best x_t grows with K_t,
-    because the discounts fall, so that x_1 >= x_2 >= ... holds by itself.
+    until c stays the same. This sum is maximised term by term: the first best x_t grows with K_t,
+    because the discounts fall, so that x_1 >= x_2 >= ... is always true.
 
     A column j of an array [B, depth + 1] is the outcome in which the unjudged pairs of the first j
     ranks (from the top) or of the last j ranks (from the bottom) are relevant.
@@ -109,8 +109,8 @@ class Extremes:
     ) -> Sides:
         """Return the bounds of sums divided by the number of all positives.
 
-        base: the sum of the known positives, [B]. from_top, from_bottom: what each unjudged pair
-        adds once those above it, or below it, are relevant, [B, depth].
+        base: the sum of the known positives, [B]. from_top, from_bottom: the amount that each
+        unjudged pair adds if all those above it, or below it, are relevant, [B, depth].
         """
         positives = self.positives
         lowest = _from_bottom(base, from_bottom)
@@ -122,12 +122,11 @@ class Extremes:
             _ratios(lowest, relevant + self.unlisted[:, None]).min(axis=1),
         )
 
-    def _precision_sums(self, cutoff: int | None) -> Sides:
+    def _precision_sums(self, cutoff: int | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the sums of precision at the positives, and the increase by each unjudged pair.
 
         The results are `base`, `from_top` and `from_bottom` of `_bound_by_positives`. An additional
-        positive adds the precision at its rank, and 1 / rank at each positive below
-        it.
+        positive adds the precision at its rank, and 1 / rank at each positive below it.
         """
         weight = self._within(cutoff) / self.rank
         hits, free = self.hit * weight, self.free * weight
@@ -219,8 +218,10 @@ class Extremes:
         return self._count_known(self.rel)
 
     def _count_known(self, gain: int) -> IntArray:
-        """Return the number of known pairs of each query with at least this gain, listed or not:
-        [B]."""
+        """Return the number of known pairs of each query with at least this gain, [B].
+
+        Pairs outside of the list are included.
+        """
         kept = self.query[self.known_gains >= gain]
         return np.bincount(kept, minlength=len(self.gains))
 

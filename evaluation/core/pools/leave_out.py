@@ -5,8 +5,8 @@ was not pooled contain unjudged pairs. These count as not relevant, so the syste
 it would if it had been pooled. To measure this bias, each pooled system is left out in turn (Zobel,
 How reliable are the results of large-scale information retrieval experiments?, SIGIR 1998).
 
-Original positives always count (`relevance.with_positives`), whichever system is left out. Judged
-pairs that are in no system's top k also stay judged.
+Original positives always count (`relevance.judged.with_positives`), whichever system is left out.
+Judged pairs that are in no system's top k also stay judged.
 """
 
 from __future__ import annotations
@@ -217,8 +217,8 @@ def _select(labels: Judged, kept: BoolArray) -> Judged:
 def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
     """Return flags [J] of the labels whose pairs are in these lists.
 
-    As in `relevance.look_up_gains`, ranked cells are marked in a small dense table, one block of
-    queries at a time. The flags of the labels are read from this table.
+    As in `relevance.judged.look_up_gains`, ranked cells are marked in a small dense table, one
+    block of queries at a time. The flags of the labels are read from this table.
     """
     flags = np.zeros(len(labels.codes), dtype=np.bool_)
     space = labels.space

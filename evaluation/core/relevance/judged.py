@@ -183,15 +183,15 @@ def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> No
 
 def _in_neighbours(
     ranked: npt.NDArray[Any],
-    holds: Callable[[npt.NDArray[Any], npt.NDArray[Any]], BoolArray],
+    condition: Callable[[npt.NDArray[Any], npt.NDArray[Any]], BoolArray],
 ) -> BoolArray:
-    """Return flags of the cells for which `holds(cell, next cell of the row)` is true.
+    """Return flags of the cells for which `condition(cell, next cell of the row)` is true.
 
     The array is compared as one long row, and the flags at the row ends are then cleared. This is
     faster than a comparison of each row, because numpy has a cost per row and rows are short.
     """
     flat = ranked.reshape(-1)
-    flags = holds(flat[:-1], flat[1:])
+    flags = condition(flat[:-1], flat[1:])
     flags[ranked.shape[1] - 1 :: ranked.shape[1]] = False
     return flags
 

@@ -55,9 +55,10 @@ class Analysis:
     notes: tuple[str, ...] = ()
     runs_needed: int = 1
     needs_labels: bool = False
-    # It starts from the original positives, so the labels cannot be used without them.
+    # Whether the analysis starts from the original positives, so that the labels cannot be used
+    # without them.
     needs_originals: bool = False
-    # It reads single judgments in addition to the selected labels.
+    # Whether the analysis reads single judgments in addition to the selected labels.
     reads_judgments: bool = False
 
     def check(self, inputs: Inputs) -> None:

@@ -146,7 +146,7 @@ def _expect(
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
-    """Return None if no system is the only one with any judged pair."""
+    """Return `pool_chances`, or None if two or more systems contributed each judged pair."""
     try:
         return pool_chances(pool)
     except ValueError:
@@ -156,8 +156,8 @@ def _chances(pool: PooledLabels) -> FloatArray | None:
 def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
     """Return the error of the estimate for systems whose score is known, each left out of the pool.
 
-    A system is left out of the table if the pool loses nothing without it, as if it was never
-    pooled.
+    A system without pairs that only it contributed is not in the table, because the pool loses
+    nothing without it.
     """
     wanted = [one for one in measures if one.name in EXPECTED]
     try:

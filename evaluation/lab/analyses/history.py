@@ -1,4 +1,4 @@
-"""Scores and agreement while labels arrived, by hindsight and with a stopping rule."""
+"""Scores and agreement while labels arrived, in hindsight and with a stopping rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import history as layout
 from evaluation.lab.analyses.layouts.history import DRAWN, IMPORTED, JUDGED, PRIORITISED, SHARED
 from evaluation.lab.analyses.results import Result, ends
-from evaluation.lab.analyses.stopping import _Lines
+from evaluation.lab.analyses.stopping import StoppingSequences
 from pooling.selectors import first_equal_captions
 
 # Distance of scores from their last values.
@@ -75,14 +75,14 @@ class HistoryForm(AnalysisForm):
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     judgments, labels = inputs.judgments, _arrived(inputs)
     total = len(judgments.ids)
-    moments = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
+    checkpoints = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
     rows, agreement = [], []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
     for_captions = replay_labels(
         labels.codes,
         labels.pair_of,
         labels.relevant,
-        np.searchsorted(labels.answer_of, moments),
+        np.searchsorted(labels.answer_of, checkpoints),
         is_first=np.zeros(len(labels.pair_of), np.bool_),
         **size,
     )
@@ -91,17 +91,17 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         judgments.codes,
         judgments.pair_of[arrived],
         (judgments.labels[arrived] >= 1).astype(np.int64),
-        moments,
+        checkpoints,
         is_first=judgments.is_first[arrived],
         **size,
     )
     for number, (known, answers) in enumerate(zip(for_captions, answered, strict=True)):
-        progress(number, len(moments), "looking back")
+        progress(number, len(checkpoints), "looking back")
         rng = np.random.default_rng(options["seed"])
-        moment = replace(answers, judged=known.judged)
-        values = inputs.values(_counted(moment, inputs), options["measure"])
-        rows += _scores(moment, values, inputs, options, rng)
-        agreement.append(_agreement(moment, options, rng))
+        checkpoint = replace(answers, judged=known.judged)
+        values = inputs.values(_judged_at(checkpoint, inputs), options["measure"])
+        rows += _scores(checkpoint, values, inputs, options, rng)
+        agreement.append(_agreement(checkpoint, options, rng))
     return {
         "stopping": _stopping(inputs, options, values, labels),
         "measure": options["measure"],
@@ -109,7 +109,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         **resampled_by(inputs, options["unit"]),
         "scores": rows,
         "agreement": agreement,
-        "settled": _settled(moments, rows, len(inputs.runs)),
+        "settled": _settled(checkpoints, rows, len(inputs.runs)),
     }
 
 
@@ -142,28 +142,28 @@ def _arrived(inputs: Inputs) -> _Arrived:
     )
 
 
-def _settled(moments: IntArray, rows: list[Result], n_runs: int) -> list[Result]:
+def _settled(checkpoints: IntArray, rows: list[Result], n_runs: int) -> list[Result]:
     """Return the number of labels from which scores and order no longer changed.
 
     The number is null if there is no score.
     """
     if not rows or rows[0]["score"] is None:
         return []
-    scores = np.array([row["score"] for row in rows]).reshape(len(moments), n_runs)
-    found = [(what, settled_from(moments, scores, near)) for what, near in NEAR.items()]
+    scores = np.array([row["score"] for row in rows]).reshape(len(checkpoints), n_runs)
+    found = [(what, settled_from(checkpoints, scores, near)) for what, near in NEAR.items()]
     if n_runs > 1:
-        found.append(("same order", order_settled_from(moments, scores)))
-    total = max(1, int(moments[-1]))
+        found.append(("same order", order_settled_from(checkpoints, scores)))
+    total = max(1, int(checkpoints[-1]))
     return [{"what": what, "labels": at, "share": at / total} for what, at in found]
 
 
-def _counted(moment: Checkpoint, inputs: Inputs) -> Judged:
-    judged = moment.judged
+def _judged_at(checkpoint: Checkpoint, inputs: Inputs) -> Judged:
+    judged = checkpoint.judged
     return judged if inputs.labels_only else with_positives(judged, inputs.original)
 
 
 def _scores(
-    moment: Checkpoint,
+    checkpoint: Checkpoint,
     values: dict[str, FloatArray],
     inputs: Inputs,
     options: dict[str, Any],
@@ -180,7 +180,7 @@ def _scores(
         )
         score = float(own.mean()) if len(own) else None
         rows.append(
-            {"labels": moment.labels, "run": run, "score": score, "interval": ends(interval)}
+            {"labels": checkpoint.labels, "run": run, "score": score, "interval": ends(interval)}
         )
     return rows
 
@@ -197,34 +197,34 @@ def _stopping(
     unit_of_query = (
         np.arange(n_queries) if clusters is None else dense_clusters(clusters, n_queries)
     )
-    doubts = _order_warnings(inputs)
-    order = options["order"] or (DRAWN if doubts else JUDGED)
+    reasons = _order_warnings(inputs)
+    order = options["order"] or (DRAWN if reasons else JUDGED)
     found = _ordered(inputs, options, order, unit_of_query, labels)
-    lines = _Lines(values, unit_of_query, found, options)
+    sequences = StoppingSequences(values, unit_of_query, found, options)
     return {
         "unit": CAPTIONS if clusters is None else VIDEOS,
         "order": order,
-        "doubts": doubts,
+        "doubts": reasons,
         "width": options["width"],
         "units": len(found.groups),
         "seen": found.seen,
         "labels": labels.answers,
-        "rows": lines.rows(labels.answers),
-        "path": lines.path(),
+        "rows": sequences.rows(labels.answers),
+        "path": sequences.path(),
     }
 
 
 def _order_warnings(inputs: Inputs) -> list[str]:
     """Return the reasons why captions may not have been judged in random order."""
     campaigns = Campaign.objects.filter(pk__in=np.unique(inputs.judgments.campaigns).tolist())
-    doubts = []
+    reasons = []
     if any(campaign.is_imported for campaign in campaigns):
-        doubts.append(IMPORTED)
+        reasons.append(IMPORTED)
     if any(campaign.priority != Priority.NONE for campaign in campaigns):
-        doubts.append(PRIORITISED)
+        reasons.append(PRIORITISED)
     if len(inputs.judgments_by_caption.ids) > len(inputs.judgments.ids):
-        doubts.append(SHARED)
-    return doubts
+        reasons.append(SHARED)
+    return reasons
 
 
 def _ordered(
@@ -264,15 +264,15 @@ def _waiting_queries(inputs: Inputs) -> IntArray:
     return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
-def _agreement(moment: Checkpoint, options: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(checkpoint: Checkpoint, options: dict[str, Any], rng: np.random.Generator) -> Result:
     interval = alpha_interval(
-        moment.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
+        checkpoint.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
     )
     return {
-        "labels": moment.labels,
-        "pairs": moment.opinions.n_pairs,
-        "several": moment.opinions.n_multiply_labelled,
-        "alpha": krippendorff_alpha(moment.opinions).value,
+        "labels": checkpoint.labels,
+        "pairs": checkpoint.opinions.n_pairs,
+        "several": checkpoint.opinions.n_multiply_labelled,
+        "alpha": krippendorff_alpha(checkpoint.opinions).value,
         "interval": ends(interval),
     }
 

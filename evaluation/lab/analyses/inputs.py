@@ -46,7 +46,7 @@ class Inputs:
     def fingerprint(self) -> list[int]:
         """Fingerprint of the labels at the time the judgments were read.
 
-        If they have not been read yet, at the time this attribute was first used.
+        If they have not been read yet, it is the fingerprint at the time of its first use.
         """
         return labels_fingerprint(self.benchmark).as_list()
 
@@ -89,11 +89,11 @@ class Inputs:
 
     @cached_property
     def judged(self) -> Judged:
-        """The selected labels, with the original positives if these count."""
+        """The selected labels, with the original positives if they count."""
         return self.original if self.label_set is None else self.judged_by(self.label_set)
 
     def judged_by(self, source: LabelSource) -> Judged:
-        """Return these labels, with the original positives if these count."""
+        """Return the labels of `source`, with the original positives if they count."""
         labels = label_set_judged(source)
         if self.labels_only:
             return labels
@@ -140,8 +140,8 @@ class Inputs:
         """
         if choice != AUTO:
             return choice
-        several = len(np.unique(self.first_videos)) < self.benchmark.n_queries
-        return VIDEOS if several else CAPTIONS
+        share_videos = len(np.unique(self.first_videos)) < self.benchmark.n_queries
+        return VIDEOS if share_videos else CAPTIONS
 
     def clusters(self, unit: str) -> IntArray | None:
         """Return the cluster of each query, int64 [n_queries], or None for single captions.
@@ -156,8 +156,8 @@ class Inputs:
         Raises `InvalidInput` if there are fewer than two clusters or queries to resample.
         """
         clusters = self.clusters(unit)
-        if unable := undefined_reason(self.benchmark.n_queries, clusters):
-            raise InvalidInput(unable)
+        if reason := undefined_reason(self.benchmark.n_queries, clusters):
+            raise InvalidInput(reason)
         return clusters
 
     @cached_property

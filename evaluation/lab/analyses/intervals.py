@@ -63,7 +63,7 @@ def few_units_warnings(result: Result) -> list[str]:
 
 
 def few_measured_warnings(result: Result, what: str) -> list[str]:
-    """Return the same warning for a figure without a corrected interval. what: its noun."""
+    """Return a warning for a figure without a corrected interval. what: the name of the figure."""
     units = result.get("units", FEW_CLUSTERS)
     if units >= FEW_CLUSTERS:
         return []
@@ -72,7 +72,7 @@ def few_measured_warnings(result: Result, what: str) -> list[str]:
 
 
 def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) -> list[str]:
-    """Return the same warning for rows of groups with their own `units`.
+    """Return a warning if some groups have few videos or captions. groups: rows with `units`.
 
     what: the noun for a group.
     """

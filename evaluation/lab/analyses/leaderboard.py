@@ -138,7 +138,7 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
 
 
 def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
-    """Return one row per run, from the first rank by the selected labels."""
+    """Return one row per run, ordered by rank under the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options["measure"])
@@ -150,14 +150,16 @@ def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> lis
             "original_rank": rank.original,
             "score": float(after.mean()),
             "original": float(before.mean()),
-            **_left_open(inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]),
+            **_bounds_and_judged(
+                inputs.ranked[run.name], inputs.judged, measure, options["highest_grade"]
+            ),
         }
         for run, rank, before, after in zip(inputs.runs, ranks, original, labelled, strict=True)
     ]
     return sorted(rows, key=lambda row: (row["rank"], row["run"]))
 
 
-def _left_open(ranked: Any, judged: Judged, measure: Measure, grade: int) -> Result:
+def _bounds_and_judged(ranked: Any, judged: Judged, measure: Measure, grade: int) -> Result:
     """Return the bounds over the listed pairs and the judged share of the ranks that are read."""
     depth = measure.reads(ranked.shape[1])
     share = Measure("Judged", max(1, depth))
@@ -227,7 +229,7 @@ def title(reference: str | int) -> str:
 def _charts(result: Result) -> list[Chart]:
     rows = [{**row, "labels": title(row["labels"])} for row in result["releases"]]
     releases = list(dict.fromkeys(row["labels"] for row in rows))
-    open_rows = [{**row, **low_high(row["bounds"])} for row in result["board"]]
+    bounded_rows = [{**row, **low_high(row["bounds"])} for row in result["board"]]
     score = quantity("score", result["measure"], axis={"format": PERCENT}, scale={"zero": False})
     return [
         Chart(
@@ -253,11 +255,11 @@ def _charts(result: Result) -> list[Chart]:
             "For each run, from the first rank, a dot at its score. The line goes from the "
             "lowest to the highest score that the unjudged pairs allow.",
             {
-                "data": {"values": open_rows},
+                "data": {"values": bounded_rows},
                 "height": {"step": 26},
-                "encoding": {"y": name_of("run", order=[row["run"] for row in open_rows])},
+                "encoding": {"y": name_of("run", order=[row["run"] for row in bounded_rows])},
                 "layer": [
-                    *spans(open_rows, {"x": {**score, "field": "low"}, "x2": {"field": "high"}}),
+                    *spans(bounded_rows, {"x": {**score, "field": "low"}, "x2": {"field": "high"}}),
                     {"mark": DOTS, "encoding": {"x": score}},
                 ],
             },

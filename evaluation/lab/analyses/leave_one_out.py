@@ -34,7 +34,7 @@ class LeaveOneOutForm(AnalysisForm):
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     depth = options["depth"]
-    # Below the pooled ranks no system was judged.
+    # Ranks below the pooled ones are not judged completely for any system.
     runs = {name: ranked[:, :depth] for name, ranked in inputs.ranked.items()}
     measures = [parse_measure(name) for name in options["measures"]]
     pool = gather_pool(runs, depth, inputs.judged, inputs.counted_originals)

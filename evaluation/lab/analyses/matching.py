@@ -50,7 +50,7 @@ class MatchingForm(AnalysisForm):
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    # Importing sparse matrices takes a tenth of a second, so only this analysis does.
+    # Importing sparse matrices takes a tenth of a second, so they are imported only here.
     from evaluation.core.texts.similarity import match_captions
 
     codes = np.setdiff1d(inputs.judged.codes, inputs.original.codes, assume_unique=True)
@@ -155,7 +155,7 @@ def _scores(
     captions: BoolArray,
     options: dict[str, Any],
 ) -> list[Result]:
-    """Return means over these captions [n_queries]; the lists hold the videos of both halves."""
+    """Return means over these captions [n_queries]; the lists contain the videos of both halves."""
     measures = [parse_measure(name) for name in options["measures"]]
     matched = _labels(codes, matches, inputs)
     by = {"original": inputs.original, "matched": matched, "labelled": inputs.judged}
@@ -244,7 +244,7 @@ def _of_half(result: Result) -> str:
 
 
 def _curve(result: Result) -> list[Result]:
-    """Return the curve without the precision of 0 that is stored if no pair is called relevant."""
+    """Return the curve without the thresholds that label no pair relevant (precision 0)."""
     return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
 
 

@@ -64,7 +64,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         **_share(found, judged, inputs, options),
         "confidence": options["confidence"],
         **resampled_by(inputs, options["unit"]),
-        "without": _without(dropped) - _without(inputs.judged),
+        "without": _count_without_positive(dropped) - _count_without_positive(inputs.judged),
         "rows": _rows(inputs, dropped, options),
         "examples": _examples(found, judged, inputs, options["examples"]),
     }
@@ -83,25 +83,25 @@ def _counts(labels: IntArray) -> dict[str, int]:
 def _share(found: Labels, judged: IntArray, inputs: Inputs, options: dict[str, Any]) -> Result:
     """Return the share of rejected pairs among those that are settled, with its interval."""
     settled = judged[found.labels[judged] != NO_LABEL]
-    hits = found.labels[settled] == 0
+    is_rejected = found.labels[settled] == 0
     captions = inputs.benchmark.pair_space.queries(found.codes[settled])
     by_caption = inputs.clusters(options["unit"])
     clusters = captions if by_caption is None else by_caption[captions]
     interval = mean_interval(
-        hits,
+        is_rejected,
         options["resamples"],
         rng=np.random.default_rng(options["seed"]),
         confidence=options["confidence"],
         clusters=clusters,
     )
     return {
-        "share": float(hits.mean()) if len(hits) else None,
+        "share": float(is_rejected.mean()) if len(is_rejected) else None,
         "interval": ends(interval),
         "share_units": len(np.unique(clusters)),
     }
 
 
-def _without(judged: Judged) -> int:
+def _count_without_positive(judged: Judged) -> int:
     """Return the number of captions without a positive."""
     codes, _ = judged.positives()
     return judged.n_queries - len(np.unique(judged.space.queries(codes)))
@@ -109,12 +109,12 @@ def _without(judged: Judged) -> int:
 
 def _rows(inputs: Inputs, dropped: Judged, options: dict[str, Any]) -> list[Result]:
     kept = inputs.values_of(inputs.judged, options["measures"])
-    less = inputs.values_of(dropped, options["measures"])
+    without_rejected = inputs.values_of(dropped, options["measures"])
     rng = np.random.default_rng(options["seed"])
     rows = []
     for measure in options["measures"]:
         for run, values in kept[measure].items():
-            others = less[measure][run]
+            others = without_rejected[measure][run]
             interval = difference_interval(
                 others,
                 values,

@@ -38,8 +38,8 @@ from evaluation.lab.analyses.layouts.plan import ASSUMED, DESIGNS, MEASURED, SPE
 from evaluation.lab.analyses.results import Result
 from evaluation.lab.selectors import measured_rates
 
-# Usual rates, for benchmarks without measured ones. Seconds as in the study: at least 1.2, plus
-# time to think.
+# Usual rates, for benchmarks without measured rates. The seconds are those of the study: at least
+# 1.2, plus time to think.
 USUAL = {"pairs": 20.0, "disagreement": 0.05, "seconds": 4.0}
 # Multiples of the entered difference that the plan includes.
 STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)

@@ -82,7 +82,7 @@ class Question:
         return _hash(_without_changing_keys(self.provenance))
 
     def job(self, *states: JobState) -> Job | None:
-        """Return the newest job for this key, in one of the states if any are named."""
+        """Return the newest job for this key in one of these states, or in any state by default."""
         jobs = self._jobs(params__key=self.key)
         return (jobs.filter(state__in=states) if states else jobs).first()
 

@@ -66,17 +66,17 @@ def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
 
 def _no_judgments() -> JudgmentArrays:
     """Return no single judgments, because a label set contains their counts."""
-    none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
+    no_numbers, no_flags = np.empty(0, np.int64), np.empty(0, np.bool_)
     return JudgmentArrays(
-        codes=none,
-        pair_of=none,
-        annotators=none,
-        labels=none,
-        ids=none,
-        campaigns=none,
-        is_first=no,
-        waits=no,
-        units=none,
+        codes=no_numbers,
+        pair_of=no_numbers,
+        annotators=no_numbers,
+        labels=no_numbers,
+        ids=no_numbers,
+        campaigns=no_numbers,
+        is_first=no_flags,
+        waits=no_flags,
+        units=no_numbers,
         n_grades=2,
     )
 
@@ -85,8 +85,8 @@ def disagreement_of(inputs: Inputs) -> float | None:
     """Return the share of multiply labelled pairs whose labels differ; None without such pairs."""
     if inputs.label_set is None:
         return None
-    counted = label_set_labels(inputs.label_set)
-    agreed = percent_agreement(count_opinions(counted.judgments, counted.relevant)).value
+    labels = label_set_labels(inputs.label_set)
+    agreed = percent_agreement(count_opinions(labels.judgments, labels.relevant)).value
     return None if agreed is None else 1 - agreed
 
 

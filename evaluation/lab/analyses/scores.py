@@ -99,8 +99,8 @@ def _row(
 ) -> Result:
     """Return means with their intervals.
 
-    The interval of the difference is paired, because both scores are of the same captions. By the
-    original positives alone there is no difference to estimate.
+    The interval of the difference is paired, because both scores are of the same captions. With
+    the original positives only, there is no difference to estimate.
     """
     drawn = {
         "confidence": options["confidence"],

@@ -81,7 +81,7 @@ class Slicing:
     As in `Tagged`, a caption can be in several slices, or in none.
     """
 
-    places: Tagged
+    tagged: Tagged
     attribute: IntArray | None = None
 
 
@@ -101,7 +101,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
     slicing = _slicing(inputs, options)
-    places, attribute = slicing.places, slicing.attribute
+    tagged, attribute = slicing.tagged, slicing.attribute
     clusters = inputs.clusters(options["unit"])
     rng = np.random.default_rng(options["seed"])
     rows, correlations = [], []
@@ -109,20 +109,20 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     for number, (name, values) in enumerate(values_by_run.items()):
         progress(number, len(inputs.runs), "slicing")
         found = slice_means(
-            values[places.queries],
-            places.groups,
-            places.names,
+            values[tagged.queries],
+            tagged.groups,
+            tagged.names,
             options["resamples"],
             rng=rng,
             confidence=options["confidence"],
-            clusters=None if clusters is None else clusters[places.queries],
+            clusters=None if clusters is None else clusters[tagged.queries],
         )
         rows += [
             {
                 "run": name,
                 "slice": one.name,
                 "captions": one.n,
-                "units": count_units(clusters, places.queries[places.groups == number]),
+                "units": count_units(clusters, tagged.queries[tagged.groups == number]),
                 "mean": one.mean.value,
                 "interval": ends(one.interval),
                 "method": method_of(one.interval),
@@ -141,18 +141,18 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         "measure": options["measure"],
         "by": options["by"],
         "confidence": options["confidence"],
-        "slices": list(places.names),
-        "left_out": places.left_out,
+        "slices": list(tagged.names),
+        "left_out": tagged.left_out,
         **resampled_by(inputs, options["unit"]),
         "rows": rows,
         "correlations": correlations,
-        "differences": _differences(values_by_run, places, clusters, options, rng),
+        "differences": _differences(values_by_run, tagged, clusters, options, rng),
     }
 
 
 def _differences(
     values_by_run: dict[str, FloatArray],
-    places: Tagged,
+    tagged: Tagged,
     clusters: IntArray | None,
     options: dict[str, Any],
     rng: np.random.Generator,
@@ -162,8 +162,8 @@ def _differences(
     values = np.stack([values_by_run[name] for name in names])
     found: list[Comparison] = []
     slices: list[str] = []
-    for number, title in enumerate(places.names):
-        queries = places.queries[places.groups == number]
+    for number, title in enumerate(tagged.names):
+        queries = tagged.queries[tagged.groups == number]
         own = None if clusters is None else clusters[queries]
         if undefined_reason(len(queries), own) is not None:
             continue
@@ -209,12 +209,12 @@ def _slicing(inputs: Inputs, options: dict[str, Any]) -> Slicing:
 
 
 def _agreement(inputs: Inputs) -> IntArray:
-    assert inputs.label_set is not None  # noqa: S101 - checked before
-    counted = label_set_labels(inputs.label_set)
+    assert inputs.label_set is not None  # noqa: S101 - checked by `_fill_defaults`
+    labels = label_set_labels(inputs.label_set)
     return annotator_agreement(
-        inputs.benchmark.pair_space.queries(counted.codes),
-        counted.judgments,
-        counted.relevant,
+        inputs.benchmark.pair_space.queries(labels.codes),
+        labels.judgments,
+        labels.relevant,
         inputs.benchmark.n_queries,
     )
 

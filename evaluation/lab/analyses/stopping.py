@@ -1,4 +1,4 @@
-"""Confidence sequences of scores and differences, and where they allow to stop."""
+"""Confidence sequences of scores and differences, and when they allow judging to stop."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.pools.history import (
-    GroupOrder,
-)
+from evaluation.core.pools.history import GroupOrder
 from evaluation.core.statistics.sequential import (
     ConfidenceSequence,
     confidence_sequence,
@@ -23,10 +21,11 @@ from evaluation.lab.analyses.results import Result
 PATH_POINTS = 60
 
 
-class _Lines:
+class StoppingSequences:
     """The confidence sequences of all scores and of all differences.
 
-    Each sequence may fail with the same small probability, and any of them with the error rate.
+    The error rate is divided equally among the sequences. It is therefore the largest probability
+    that any of them fails.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class _Lines:
         }
 
     def path(self) -> list[Result]:
-        """Return points of each run's band, evenly spread over the units."""
+        """Return `PATH_POINTS` points of each run's band, evenly spread over the units."""
         places = np.unique(np.linspace(0, self._order.seen - 1, PATH_POINTS).astype(np.int64))
         return [
             {

@@ -224,10 +224,10 @@ def comparison_from_form(benchmark: Benchmark, form: AnalysisForm) -> Comparison
 
 
 def _select_runs(
-    known: Mapping[str, Run], ticked: list[str], options: Mapping[str, Any]
+    known: Mapping[str, Run], selected: list[str], options: Mapping[str, Any]
 ) -> list[Run]:
     """Return A and B and the selected runs, or all if none is selected, up to the maximum."""
-    names = dict.fromkeys([options["first"], options["second"], *(ticked or known)])
+    names = dict.fromkeys([options["first"], options["second"], *(selected or known)])
     return [known[name] for name in names if name][:RUNS_MAX]
 
 
@@ -256,8 +256,8 @@ def _places(inputs: Inputs, run: Run) -> Places:
     """Return the ranks of positives, cached by the hashes of their inputs."""
     label_set, benchmark = inputs.label_set, inputs.benchmark
     labels = f"{label_set.sha256}-{inputs.labels_only:d}" if label_set else ORIGINAL
-    of = f"{benchmark.pk}-{benchmark.captions_sha256[:16]}-{run.pk}-{run.sha256}"
-    key = f"places-{of}-{labels}"
+    identity = f"{benchmark.pk}-{benchmark.captions_sha256[:16]}-{run.pk}-{run.sha256}"
+    key = f"places-{identity}-{labels}"
     found: Places | None = cache.get(key)
     if found is None:
         found = find_places(ranked_matrix(run), inputs.judged, inputs.original)

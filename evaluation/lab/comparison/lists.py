@@ -33,14 +33,14 @@ class RankedVideo:
     """A video at a rank of a list.
 
     kind: a key of DESCRIPTIONS. label: None if there is no label. counts: whether it is a positive,
-    which depends on the labels alone if the original positives are left out. also: its rank in the
+    which depends only on the labels if the original positives are left out. also: its rank in the
     other lists, by the names of their runs.
     """
 
     rank: int
     video: Video
     kind: str
-    label: int | None  # NO_LABEL in a conflict
+    label: int | None  # NO_LABEL if the pair is in conflict
     counts: bool
     also: Mapping[str, int]
 
@@ -50,7 +50,7 @@ class RankedVideo:
 
     @property
     def description(self) -> str:
-        """The kind of the video. For an original positive also its label, which scores ignore."""
+        """The kind of the video; for an original positive with its label, which scores ignore."""
         parts = [DESCRIPTIONS[self.kind]]
         if self.kind == POSITIVE and self.label == 0:
             parts.append(DESCRIPTIONS[IRRELEVANT])

@@ -28,13 +28,14 @@ def noisy_labels(
     confirming: Sequence[int] = (),
     everywhere: JudgmentArrays | None = None,
 ) -> NoisyLabels:
-    """Return the pairs of a label set as evidence; original positives that count are `known`.
+    """Return the pairs of a label set as evidence on how often labels are wrong.
 
-    confirming: primary keys of campaigns whose pairs were selected because of their earlier labels,
-    such as positives to be confirmed. Their labels are left out: the correction needs pairs that
-    have further labels whatever the first one was. Single labels are those of live judgments, of
-    pairs that still have as many as in the label set. everywhere: the judgments repeated for each
-    caption for which they hold; error rates are estimated from each judgment once.
+    known: the original positives that count. confirming: primary keys of campaigns whose pairs were
+    selected because of their earlier labels, such as positives to be confirmed. Their labels are
+    left out: the correction needs pairs whose further labels do not depend on the first one. Single
+    labels are those of `judgments`, for pairs that have the same number of labels as in the label
+    set. everywhere: the judgments, repeated for each caption to which they apply; error rates are
+    estimated from each judgment once.
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])
@@ -73,7 +74,10 @@ def _kept_labels(
     given: npt.NDArray[np.int64],
     confirming: Sequence[int],
 ) -> tuple[Flags, npt.NDArray[np.int64]]:
-    """Return which judgments count, [n_judgments], and their positions in `codes`."""
+    """Return which judgments are used, [n_judgments], and the positions of their pairs in `codes`.
+
+    given: the number of labels of each pair in the label set.
+    """
     if not len(codes):
         return np.zeros(len(judgments.labels), np.bool_), np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(codes, judgments.codes), len(codes) - 1)

@@ -16,13 +16,11 @@ from pooling.models import Benchmark, Pair, Pool, Query
 
 # The newest answers show the present speed. Finding all answers that have a time takes long.
 NEWEST = 10_000
-
-
-RATES_FOR_SECONDS = 300
+CACHE_SECONDS = 300
 
 
 def measured_rates(benchmark: Benchmark) -> dict[str, float]:
-    """Return the measured effort of judging this benchmark, without what has not been measured.
+    """Return the measured effort of judging this benchmark. Unmeasured values are left out.
 
     `pairs`: pooled pairs per caption. `disagreement`: the share of pairs with several labels whose
     labels differ. `seconds`: the median time of an answer.
@@ -38,9 +36,9 @@ def measured_rates(benchmark: Benchmark) -> dict[str, float]:
         agreed = report.result.get("first_two_agreement", report.result["agreement"])
         found |= {} if agreed is None else {"disagreement": 1 - agreed}
     seconds = cache.get_or_set(
-        f"seconds-{benchmark.pk}", partial(_median_seconds, benchmark), RATES_FOR_SECONDS
+        f"seconds-{benchmark.pk}", partial(_median_seconds, benchmark), CACHE_SECONDS
     )
-    # Rounded, so that the questions that use it do not change with every answer.
+    # The median is rounded, so that the questions that use it do not change with every answer.
     return found | ({"seconds": max(0.1, round(seconds, 1))} if seconds else {})
 
 

@@ -21,7 +21,7 @@ COUNTS = (
     "relevant",
     "multiply_labelled",
 )
-# Quote the figures of the first labels.
+# Publish the figures of the first labels, because those of all labels are biased.
 PARTS = {
     "first_labels": "First labels of each pair, as planned",
     "all_labels": "All labels, including those requested because two differed",

@@ -44,8 +44,8 @@ class Command(HearthCommand):
         parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
         for name, owners in own_options().items():
             help_text = "; ".join(f"{analysis}: {field.label}" for analysis, field in owners)
-            # argparse reads % in help texts as a format.
             flag = f"--{name.replace('_', '-')}"
+            # argparse reads % in help texts as a format.
             parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def table_lines(table: Table) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    left = len(table.rows) - ROWS_MAX
-    return lines + ([f"... {left:,} more rows; --json has all"] if left > 0 else [])
+    n_hidden = len(table.rows) - ROWS_MAX
+    return lines + ([f"... {n_hidden:,} more rows; --json has all"] if n_hidden > 0 else [])
 
 
 def _placed(cell: str, width: int, column: Column) -> str:

@@ -73,8 +73,8 @@ def list_lines(result: dict[str, Any]) -> list[str]:
     for row in shown:
         ranks = "  ".join(f"{name} {change(run)}" for name, run in row["runs"].items())
         lines.append(f"{row['caption_id']}  {ranks}  {row['caption'][:TEXT_MAX]}")
-    left = result["count"] - len(shown)
-    return lines + ([f"... {left:,} more; --json has all"] if left > 0 else [])
+    n_hidden = result["count"] - len(shown)
+    return lines + ([f"... {n_hidden:,} more; --json has all"] if n_hidden > 0 else [])
 
 
 def caption_lines(result: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The demo benchmark, from videos to corrected scores, and then served."""
+"""Build the demo benchmark, from videos to corrected scores, and serve it."""
 
 from __future__ import annotations
 

@@ -154,11 +154,10 @@ def _as_json(figures: DataclassInstance) -> Any:
 
 
 def current_answers(campaign: Campaign, annotator: int | None = None) -> tuple[Answers, IntArray]:
-    """Return the answers that are neither corrected nor withdrawn, and the primary keys of their
-    annotators, [n_people].
+    """Return the current answers, and the primary keys of their annotators, [n_people].
 
-    annotator: a primary key, to return the answers of one annotator. Planned answers are marked
-    only for all annotators.
+    Current answers are neither corrected nor withdrawn. annotator: a primary key, to return only
+    the answers of this annotator. `is_planned` is then False for all answers.
     """
     rows = _current_answers(campaign)
     if annotator is not None:

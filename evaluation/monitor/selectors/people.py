@@ -28,7 +28,7 @@ from evaluation.monitor.selectors.campaigns import (
 from evaluation.monitor.selectors.results import OwnFigures
 
 OUTVOTED, WRONG, FAST = "outvoted", "wrong", "fast"
-# Names in addresses, and the answers that each lists.
+# The filters of answers, by their names in addresses.
 ANSWER_FILTERS = {
     OUTVOTED: Q(state=JudgmentState.LIVE, task__label__isnull=False) & ~Q(task__label=F("label")),
     WRONG: Q(state=JudgmentState.GOLD, is_right=False),
@@ -53,7 +53,8 @@ class CampaignPerson:
 def members_of(campaign: Campaign) -> QuerySet[Membership]:
     """Return the members of a campaign.
 
-    Leads and admins who only opened the room, without being assigned a task, are left out.
+    If annotators can join without a lead, leads and admins who only opened the judging room are
+    left out.
     """
     members = Membership.objects.filter(campaign=campaign)
     if campaign.joining == Joining.ADDED:

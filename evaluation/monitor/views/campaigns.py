@@ -60,7 +60,8 @@ PROGRESS_CACHE_SECONDS = {
     CampaignState.PAUSED: 3,
     CampaignState.CLOSED: 60,
 }
-# A count is cached for this multiple of the time it took, so that counting takes at most 5 %.
+# A count is cached for this multiple of the time it took, so counting takes at most 5 % of the
+# time.
 CACHE_COST_FACTOR = 20
 CHANGES_MAX = 20
 

@@ -1,4 +1,4 @@
-"""The tabs of a benchmark, except for the analyses: a page each."""
+"""The pages of a benchmark's tabs, except for the analyses."""
 
 from __future__ import annotations
 
@@ -236,7 +236,10 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
-    """Return the table of agreement; nothing for a report of older code without first labels."""
+    """Return the table of agreement. It is empty without a report that has first labels.
+
+    Reports of older code versions have only the figures of all labels.
+    """
     if report is None or "first_labels" not in report.result:
         return {"agreement_rows": []}
     return {
@@ -248,7 +251,7 @@ def _agreement_context(report: AgreementReport | None) -> dict[str, Any]:
 @only_for(can_see_people)
 @require_safe
 def people(request: HttpRequest, key: str) -> HttpResponse:
-    """Show leads who holds a role here, what they have judged, and where they are paused."""
+    """Show leads the people with a role here, their judged pairs, and where they are paused."""
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     here = Scopes(keys=frozenset({benchmark.key}))
     found = people_of(people_seen_by(request.user), benchmark)

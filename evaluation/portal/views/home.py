@@ -1,4 +1,4 @@
-"""Home: what waits for a person, by role. Visitors see what Hearth is."""
+"""The home page: the work that waits for a person, by role. Visitors see the welcome page."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _own_home(request: HttpRequest) -> HttpResponse:
 
 
 def _research(user: Any) -> dict[str, Any]:
-    """Return the benchmarks of a researcher or lead, with what waits for leads."""
+    """Return the benchmarks of a researcher or lead, with the work that waits for leads."""
     benchmarks = list(benchmarks_seen_by(user))
     newest = newest_label_sets(benchmarks)
     jobs = jobs_seen_by(user).filter(state__in=UNFINISHED).select_related("created_by")

@@ -28,7 +28,7 @@ CACHE_KEY = "outcomes-{}"
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOutcomes:
-    """Numbers of labelled pairs by outcome. `pairs`: all pairs in pools, or equal to one."""
+    """Numbers of labelled pairs by outcome. `pairs`: pairs in pools, and equal pairs."""
 
     counts: OutcomeCounts
     pairs: int
@@ -54,8 +54,8 @@ def benchmark_outcomes(benchmark: Benchmark) -> BenchmarkOutcomes:
 def recent_outcomes(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:
     """Return counts by the primary key of the benchmark.
 
-    They are at most half a minute old, or twenty times as old as the time that counting takes. The
-    first labels of a benchmark are counted immediately.
+    They are at most half a minute old. If counting takes long, they are at most 20 times this long
+    old. The first labels of a benchmark are counted immediately.
     """
     keys = {one: CACHE_KEY.format(one.pk) for one in benchmarks}
     cached: dict[str, BenchmarkOutcomes] = cache.get_many(keys.values())
@@ -97,7 +97,8 @@ def _benchmarks_with_shared_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
     return {
         pk
         for pk, kinds in several.items()
-        if len(kinds) > 1 and (any(free for free, _ in kinds) or len({s for _, s in kinds}) > 1)
+        if len(kinds) > 1
+        and (any(repeats for repeats, _ in kinds) or len({s for _, s in kinds}) > 1)
     }
 
 

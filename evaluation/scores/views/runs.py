@@ -40,7 +40,7 @@ class Line:
 @only_for(can_see_scores)
 @require_safe
 def run(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    """Show a run, by the newest label set or, without one, by the original positives."""
+    """Show a run with its scores by the newest label set, or else by the original positives."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     found = get_object_or_404(_runs(benchmark), pk=pk)
     label_set = LabelSet.objects.filter(benchmark=benchmark).first()

@@ -137,7 +137,7 @@ def _order_note(result: Result) -> str:
 
 def warnings(result: Result) -> list[str]:
     stopping, few = result["stopping"], few_units_warnings(result)
-    warnings = [ORDER_WARNINGS[doubt] for doubt in stopping["doubts"]]
+    warnings = [ORDER_WARNINGS[reason] for reason in stopping["doubts"]]
     if warnings:
         warnings.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
     return warnings + few

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.core.statistics.pilot import (
-    Design,
-    Formula,
-)
+from evaluation.core.statistics.pilot import Design, Formula
 from evaluation.lab.analyses.charts import Chart, dashed_lines, name_of, quantity
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import few_measured_warnings
@@ -51,20 +48,20 @@ EFFORT = (
 
 def tables(result: Result) -> list[Table]:
     by_video = result["unit"] == VIDEOS
-    wish = f"To detect a difference of {_points(result['difference'])} in {result['measure']}"
+    goal = f"To detect a difference of {_points(result['difference'])} in {result['measure']}"
     requested = [row for row in result["rows"] if row["difference"] == result["difference"]]
     captions = Column("captions", "Captions", "count")
     videos = [VIDEO_COUNT] if by_video else []
     plan = Table(
         "plan",
-        f"{wish}, with all captions of each video" if by_video else wish,
+        f"{goal}, with all captions of each video" if by_video else goal,
         [*RUN_COLUMNS, captions, *videos, *EFFORT],
         _named(requested),
-        note=_unknown(result) or _taken(result["rates"], result["sources"]),
+        note=_no_plan_note(result) or _rates_note(result["rates"], result["sources"]),
     )
     single = Table(
         "single",
-        f"{wish}, with one caption of each video",
+        f"{goal}, with one caption of each video",
         [*RUN_COLUMNS, captions, *videos, *EFFORT],
         _named(result["single"]),
     )
@@ -99,7 +96,7 @@ def _pilot_table(result: Result) -> Table:
 
 
 def _differences(result: Result, captions: Column) -> Table:
-    alone = Column("single_captions", "Captions, one per video", "count")
+    single_captions = Column("single_captions", "Captions, one per video", "count")
     raised = _is_raised(result)
     return Table(
         "differences",
@@ -109,7 +106,7 @@ def _differences(result: Result, captions: Column) -> Table:
             Column("difference", "Difference, points", "exact percent"),
             *(_discordant(result) if raised else []),
             captions,
-            *([VIDEO_COUNT, alone] if result["unit"] == VIDEOS else []),
+            *([VIDEO_COUNT, single_captions] if result["unit"] == VIDEOS else []),
             *EFFORT,
         ],
         _named(result["rows"]),
@@ -145,7 +142,7 @@ def _mean_square(result: Result) -> list[Column]:
     return [Column("mean_square", "Mean square", "number")] if used else []
 
 
-def _taken(rates: dict[str, float], sources: dict[str, str]) -> str:
+def _rates_note(rates: dict[str, float], sources: dict[str, str]) -> str:
     effect = (
         "Design effect: measured, see below."
         if sources["design_effect"] == MEASURED
@@ -166,7 +163,7 @@ def _points(difference: float) -> str:
     return f"{points} point" if points == "1" else f"{points} points"
 
 
-def _unknown(result: Result) -> str:
+def _no_plan_note(result: Result) -> str:
     if result["rows"]:
         return ""
     return "No plan: the scores do not vary, or all captions belong to one video."
@@ -186,7 +183,7 @@ def charts(result: Result) -> list[Chart]:
         for row in _named(result["rows"])
         if (row["first"], row["second"]) in drawn
     ]
-    left = (
+    left_out_note = (
         f"Only the first {PAIRS_DRAWN} pairs of runs are included."
         if len(pairs) > len(drawn)
         else ""
@@ -196,9 +193,9 @@ def charts(result: Result) -> list[Chart]:
     return [
         Chart(
             "captions",
-            "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left else ""),
+            "Captions needed" + (f", first {PAIRS_DRAWN} pairs of runs" if left_out_note else ""),
             "Falling lines on two logarithmic scales: the captions needed over the difference to "
-            f"detect, for every two runs{annotated}.{left}",
+            f"detect, for every two runs{annotated}.{left_out_note}",
             dashed_lines(
                 rows,
                 name_of("design", "Scored on", order=list(DESIGNS.values())),

@@ -162,8 +162,8 @@ def charts(result: Result) -> list[Chart]:
                 "data": {"values": rows},
                 "height": {"step": 26},
                 "layer": [
-                    # Without a position on the other axis, because the rule would have no length
-                    # with one.
+                    # The rule has no position on the other axis. With a position it would have no
+                    # length.
                     {"mark": {"type": "rule", "aria": False}, "encoding": {"x": {"datum": 0}}},
                     {
                         "mark": RULES,
