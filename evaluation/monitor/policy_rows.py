@@ -50,7 +50,7 @@ def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
         ("Who may judge", Joining(campaign.joining).label),
     ]
     if campaign.priority != Priority.NONE:
-        rows.append(("First", Priority(campaign.priority).label))
+        rows.append(("Judged first", Priority(campaign.priority).label))
     if campaign.ceiling < 1:
         rows.append(("Maximum share per annotator", percent(campaign.ceiling)))
     if campaign.has_entry_requirement:

@@ -184,7 +184,7 @@ def charts(result: Result) -> list[Chart]:
         if (row["first"], row["second"]) in drawn
     ]
     left_out_note = (
-        f"Only the first {PAIRS_DRAWN} pairs of runs are included."
+        f" Only the first {PAIRS_DRAWN} pairs of runs are included."
         if len(pairs) > len(drawn)
         else ""
     )
