@@ -140,5 +140,5 @@ def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 
 def _actor_of_job(params: dict[str, Any]) -> Actor:
-    """Return who started the job. The services check the right again when the job runs."""
+    """Return the person who started the job. The services check their roles again."""
     return actor_of(Job.objects.select_related("created_by").get(pk=params["job"]).created_by)

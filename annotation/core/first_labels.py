@@ -40,7 +40,7 @@ def first_answers(
     if not len(corrected[0]):
         return first
     width = int(max(live[2].max(initial=0), corrected[2].max())) + 1
-    codes, old = (who[1] * width + who[2] for who in (live, corrected))
+    codes, old = (columns[1] * width + columns[2] for columns in (live, corrected))
     order = np.lexsort((corrected[0], old))
     earliest, at = np.unique(old[order], return_index=True)
     keys = corrected[0][order][at]

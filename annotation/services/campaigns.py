@@ -49,7 +49,7 @@ def open_campaign(
     Pairs that had no label when their campaign was closed are included.
 
     Captions with equal texts share one task for each video, and its label applies to all of them.
-    The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if
+    A campaign for a later run contains only the new pairs of that run. Raises `InvalidInput` if
     there is no pool, no pair is left, or the policy is invalid.
     """
     check_can_lead(by, benchmark)
@@ -105,9 +105,9 @@ def open_campaign(
 
 
 def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
-    """Return the tier of each task by the best rank of one of its pairs in a run of the pool.
+    """Return the tier of each task, int64 [n_tasks].
 
-    Returns int64 [n_tasks].
+    It depends on the best rank that any pair of the task has in any run of the pool.
     """
     codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)

@@ -18,7 +18,7 @@ from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 
-# All other fields are the plan: labels, shares, scale, order and seed determine the labels.
+# All other fields are the plan of the campaign. They determine the tasks and the labels.
 CHANGEABLE = (
     "name",
     "joining",
