@@ -118,5 +118,5 @@ def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}
     if any(access.needs_training for access in accesses_for(annotator, [campaign])):
-        return {"gate": find_training_queue(campaign.benchmark), **unread}
+        return {"training_queue": find_training_queue(campaign.benchmark), **unread}
     return unread
