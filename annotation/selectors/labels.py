@@ -58,11 +58,11 @@ def are_first_labels(
     # Most tasks have one label, which needs no sorting.
     _, of_task, sizes = np.unique(tasks, return_inverse=True, return_counts=True)
     several = np.flatnonzero(sizes[of_task.reshape(-1)] > 1)
-    came = ids[several]
+    arrivals = ids[several]
     here = [one.pk for one in campaigns if not one.is_imported]
     if here and len(several):
-        came = first_answers((came, tasks[several], annotators[several]), _corrected(here))
-    is_first[several] = label_places(tasks[several], came) < planned[several]
+        arrivals = first_answers((arrivals, tasks[several], annotators[several]), _corrected(here))
+    is_first[several] = label_places(tasks[several], arrivals) < planned[several]
     return is_first
 
 

@@ -52,7 +52,7 @@ class CampaignAccess:
         return self.campaign.entry_requirement.count_right(self.answers)
 
     @property
-    def looked_at(self) -> int:
+    def n_answers(self) -> int:
         """The number of last answers that the entry requirement uses."""
         return min(len(self.answers), self.campaign.gate_last)
 

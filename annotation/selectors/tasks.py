@@ -87,8 +87,8 @@ def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
-    alone = taken_pairs(benchmark).filter(unit=None)
-    queries, videos = read_columns(alone, "pair__query_id", "pair__video_id")
+    single = taken_pairs(benchmark).filter(unit=None)
+    queries, videos = read_columns(single, "pair__query_id", "pair__video_id")
     codes = union_codes([codes_of(benchmark, queries, videos)])
     held = np.sort(text_pair_codes(codes, first_equal, space))
     n_held = np.searchsorted(held, units, "right") - np.searchsorted(held, units)

@@ -28,7 +28,7 @@ from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
 from pooling.selectors import get_latest_pool, ranked_matrix
 
-# Longer than a lease, and longer than any answer takes to arrive.
+# This is longer than a lease, and longer than an answer takes to arrive.
 RECENTLY = datetime.timedelta(hours=2)
 # Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
 TIER_ENDS = (1, 3, 10)
@@ -170,7 +170,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
 
 
 def update_recently_closed() -> int:
-    """Settle tasks whose last answer arrived while their campaign was closed."""
+    """Settle tasks whose last answer arrived while their campaign was being closed."""
     since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""

@@ -208,8 +208,8 @@ def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
 def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
     """Stop showing an item. Its answers stay in the log and no longer count.
 
-    Annotators who were admitted or paused because of them stay so. If the item is retired already,
-    the time stays the same.
+    Annotators who were admitted or paused because of them stay admitted or paused. If the item is
+    retired already, the time stays the same.
     """
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())

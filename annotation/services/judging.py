@@ -59,8 +59,8 @@ _end_lease = Prepared(
 class Answer:
     """An annotator's label for a pair, and how it was made.
 
-    `viewing` contains what the browser measured, and `missing` the elements of the caption that are
-    marked as missing in the video. A second answer to a pair counts only if it `corrects`.
+    `viewing` contains the measurements of the browser, and `missing` the elements of the caption
+    that are marked as missing in the video. A second answer to a pair counts only if it `corrects`.
     `guideline` is the version on the screen, 0 for the default text. If it is None, the campaign's
     version at the time of storing counts.
     """

@@ -189,7 +189,9 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
         "campaigns": campaigns,
         "judged": sum(one.judged for one in campaigns),
         "consents": found.consents.select_related("text"),
-        "came_by": Invitation.objects.filter(accepted_by=found).select_related("made_by"),
+        "accepted_invitations": Invitation.objects.filter(accepted_by=found).select_related(
+            "made_by"
+        ),
         "can_deactivate": can_deactivate(request.user, found),
         "can_erase": can_administer(request.user) and found.pk != request.user.pk,
     }

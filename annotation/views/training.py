@@ -57,7 +57,9 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
-        "with_requirement": [one for one in running_campaigns(benchmark) if one.has_entry_requirement],
+        "with_requirement": [
+            one for one in running_campaigns(benchmark) if one.has_entry_requirement
+        ],
         "escalations": training_escalations(benchmark)[:ESCALATIONS_MAX],
     }
     return render(request, "annotation/training/training.html", context)
