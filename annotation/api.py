@@ -44,7 +44,7 @@ from config.shared.errors import NotPermitted
 from config.shared.language import translated
 
 HISTORY = 10
-# The response contains `kept` too, so that the browser deletes the answer from its unsent answers.
+# The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
 NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but it does not count.")
 
 # Request header: the primary key of the person who opened the room.

@@ -16,8 +16,8 @@ def label_places(tasks: Int64Array, arrivals: Int64Array) -> Int64Array:
 
     tasks: int64 [n], equal for labels of the same task. arrivals: int64 [n], ascending by the
     time of the annotator's first answer to the task. A correction keeps the position of the answer
-    that it corrects. Slot numbers would be wrong here, because another annotator fills the slot of a
-    withdrawn label.
+    that it corrects. Slot numbers would be wrong here, because another annotator fills the slot of
+    a withdrawn label.
     """
     order = np.lexsort((arrivals, tasks))
     starts = np.flatnonzero(np.diff(tasks[order], prepend=-1))
