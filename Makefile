@@ -21,7 +21,8 @@ help:  ## Show this list
 
 # --- Environment ----------------------------------------------------------------------------
 
-# Created again if the folder was moved or the version of python3 has changed.
+# Create the virtual environment. It is created again if the folder was moved or the version of python3
+# has changed.
 define make_venv
 	@command -v "$(PYTHON)" >/dev/null || { \
 		echo "Hearth needs Python 3.11 or newer, and there is no $(PYTHON)." >&2; exit 1; }; \
@@ -43,7 +44,7 @@ define make_venv
 	fi
 endef
 
-# $(1): the requirements file. It is installed only if it has changed. pip checks the hashes in it.
+# Install the requirements file $(1), but only if it has changed. pip checks the hashes in it.
 define install_requirements
 	@wanted="$$(cksum < $(1))"; stamp="$(VENV)/installed-$(1)"; \
 	if [ "$$wanted" != "$$(cat "$$stamp" 2>/dev/null)" ]; then \
@@ -72,7 +73,7 @@ UV_LOCK = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 -
 lock: install-tools  ## Write requirements*.txt, with hashes, from requirements*.in
 	@for name in $(LOCKED); do $(UV_LOCK) --output-file $$name.txt $$name.in || exit 1; done
 
-# Not part of `make check`: it needs the advisory service of the package registry.
+# This is not part of `make check`, because it needs the advisory service of the package registry.
 audit: install-tools  ## Look up known vulnerabilities of all packages (needs a network)
 	@for name in $(LOCKED); do \
 		$(PY) -m pip_audit --strict --disable-pip --progress-spinner off --requirement $$name.txt || exit 1; \
@@ -93,12 +94,13 @@ worker: install  ## Run a Celery worker with periodic tasks, in addition to `mak
 
 # --- Tests ----------------------------------------------------------------------------------
 
-# Finds, starts or installs PostgreSQL, Redis and Chromium. Then runs all parts, even if one fails.
+# tests.services finds, starts or installs PostgreSQL, Redis and Chromium. All parts run, even if one
+# fails.
 test: install-dev  ## Run the checks, then all tests on SQLite and on PostgreSQL
 	@$(PY) -m tests.services run -- \
 		$(MAKE) --no-print-directory --keep-going check test-javascript test-sqlite test-postgresql
 
-# Playwright's package contains a Node, so none has to be installed.
+# Playwright's package contains Node, so it need not be installed separately.
 NODE = $(firstword $(wildcard $(VENV)/lib/python*/site-packages/playwright/driver/node))
 
 test-javascript: install-dev
@@ -116,7 +118,7 @@ test-postgresql: install-dev
 	@$(PY) -m tests.services run -- $(PYTEST) --ignore-glob="*/core" \
 		--ignore=tests/benchmarks --ignore=tests/e2e/test_lab_charts.py
 
-# Not part of `make test`, because tracing each line makes the tests slower.
+# This is not part of `make test`, because tracing each line makes the tests slower.
 coverage: install-dev  ## Run all tests on SQLite and show the lines that no test runs
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 

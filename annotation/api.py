@@ -44,13 +44,13 @@ from config.shared.errors import NotPermitted
 from config.shared.language import translated
 
 HISTORY = 10
-# With `kept`, a browser deletes the answer from its unsent answers.
+# The response also contains `kept`, so that the browser deletes the answer from the unsent ones.
 NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but it does not count.")
 
-# The person who opened the room.
+# Request header: the primary key of the person who opened the room.
 OWNER = "X-Hearth-Person"
-# The current version of the campaign's guidelines. If a room shows another version, it shows
-# the new one before it accepts further answers.
+# Response header: the current version of the campaign's guidelines. If a room shows another version,
+# it shows the new one before it accepts further answers.
 GUIDELINE = "X-Hearth-Guideline"
 GUIDELINE_HEADER = OpenApiParameter(
     GUIDELINE,
@@ -70,7 +70,7 @@ CLAIMED = inline_serializer(
 
 
 class IsOwner(BasePermission):
-    """The request comes from the person who opened the room.
+    """Permission for requests from the person who opened the room.
 
     If another person has signed in on the same computer since, the unsent answers stay in the
     browser until the first person signs in again.

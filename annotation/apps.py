@@ -7,5 +7,5 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        # Whoever asks for a job must know its kind, not only the worker that does it.
+        # Both the process that starts a job and the worker that does it need the kinds of jobs.
         from annotation import receivers, tasks  # noqa: F401

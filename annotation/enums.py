@@ -38,7 +38,7 @@ class MembershipState(models.TextChoices):
 
 
 class PauseCause(models.TextChoices):
-    """Why an annotator is paused in a campaign. `Membership` holds the words or numbers."""
+    """Why an annotator is paused in a campaign. `Membership` stores the reason or the numbers."""
 
     LEAD = "lead", "A lead's own words"
     WITHDRAWAL = "withdrawal", "A lead withdrew their answers"

@@ -30,7 +30,7 @@ NOT_OPEN = {
 
 
 def scopes_known(user: Person) -> Scopes:
-    """Return where the person judges or reads. To the person, other campaigns do not exist."""
+    """Return the scopes in which the person judges or reads. Other campaigns are hidden."""
     return scopes_of(user, Role.ANNOTATOR) | scopes_of(user, Role.RESEARCHER)
 
 

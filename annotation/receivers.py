@@ -1,4 +1,4 @@
-"""Changes to judging when a person's rights end or a benchmark changes."""
+"""Changes to tasks and texts when a person's rights end or a benchmark changes."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from pooling.selectors import get_benchmark
 
 @shared_task
 def expire_leases_task() -> None:
+    """Free the slots of expired leases, and settle late answers to closed campaigns."""
     services.expire_leases()
     services.update_recently_closed()
 
@@ -40,7 +41,10 @@ def judgments_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("import_judgments", outcome=judgments_imported, retry="judgments-upload")
 def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), upload and source (see `uploaded_file`)."""
+    """Import judgments.
+
+    params: benchmark (key), upload and source (see `uploaded_file`), scale, pool_equal.
+    """
     with uploaded_file(params["upload"]) as path:
         done = services.import_judgments(
             benchmark=get_benchmark(params["benchmark"]),
@@ -66,7 +70,10 @@ def gold_imported(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("import_gold", outcome=gold_imported, retry="gold-upload")
 def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), use, upload and source (see `uploaded_file`)."""
+    """Import gold items.
+
+    params: benchmark (key), use, upload and source (see `uploaded_file`).
+    """
     with uploaded_file(params["upload"]) as path:
         count = services.import_gold(
             benchmark=get_benchmark(params["benchmark"]),
@@ -88,7 +95,7 @@ def campaign_opened(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("open_campaign", outcome=campaign_opened, retry="campaign-open")
 def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), seed, name, policy (fields of `Policy`)."""
+    """Open a campaign. params: benchmark (key), seed, name, policy (fields of `Policy`)."""
     campaign = services.open_campaign(
         benchmark=get_benchmark(params["benchmark"]),
         seed=params["seed"],
@@ -101,7 +108,7 @@ def open_campaign_job(params: dict[str, Any], progress: Progress) -> dict[str, A
 
 @job_kind("open_confirmation", outcome=campaign_opened)
 def open_confirmation_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: benchmark (key), codes (of pairs), seed, name."""
+    """Open a confirmation. params: benchmark (key), codes (of pairs), seed, name."""
     campaign = services.open_confirmation(
         benchmark=get_benchmark(params["benchmark"]),
         codes=np.array(params["codes"], np.int64),
@@ -124,7 +131,7 @@ def judgments_reopened(job: Job, made: dict[str, Any]) -> Outcome:
 
 @job_kind("reopen_judgments", outcome=judgments_reopened)
 def reopen_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """params: withdrawal (a key)."""
+    """Withdraw judgments. params: withdrawal (its primary key)."""
     withdrawals = Withdrawal.objects.select_related("campaign__benchmark", "annotator")
     progress(0, None, "withdrawing judgments")
     done = services.carry_out_withdrawal(

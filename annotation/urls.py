@@ -18,7 +18,7 @@ urlpatterns = [
     path(
         "benchmarks/<str:key>/judgments/new/", judgments.judgments_upload, name="judgments-upload"
     ),
-    # What annotators are told
+    # Guidelines
     path("benchmarks/<str:key>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(
         "benchmarks/<str:key>/guidelines/new/",
@@ -56,13 +56,13 @@ urlpatterns = [
         training.training_comment,
         name="training-comment",
     ),
-    # One's own work
+    # My work
     path("me/", me.me, name="me"),
     path("me/language/", me.language, name="me-language"),
     path("me/keys/", me.keys, name="me-keys"),
     path("me/habits/", me.habits, name="me-habits"),
     path("me/comments/", me.comments, name="me-comments"),
-    # The people
+    # People
     path("people/", people.people, name="people"),
     path("people/invitations/", invitations.invitations, name="invitations"),
     path("people/invitations/new/", invitations.invite, name="invite"),

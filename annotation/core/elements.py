@@ -12,8 +12,8 @@ Span: TypeAlias = tuple[int, int]
 KEYS: Final = 9
 """Each of the keys 1 to 9 marks one element."""
 
-# Punctuation, also of other scripts, and invisible direction marks. Zero-width joiners are missing,
-# because they join emoji and Persian words. % and $ are missing, because "50%" is one element.
+# Punctuation, also of other scripts, and invisible direction marks. Zero-width joiners are not
+# here, because they join emoji and Persian words, and % and $, because "50%" is one element.
 _BREAKS = (
     r'!"#()*,./:;<=>?@\[\\\]^`{|}~¡§«¶·»¿־،؛؟۔।॥'
     r"\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f・"
@@ -49,7 +49,7 @@ _FUNCTION_WORDS = frozenset(
 _FIRST_PERSONS = frozenset("he she they he's she's they're".split())
 # These negate the next word: "without a shirt" is one element.
 _NEGATIONS = frozenset("no not never without cannot".split())
-# These belong to the previous word: "falls down". "on" is missing because of "puts on make-up".
+# These belong to the previous word: "falls down". "on" is not here because of "puts on make-up".
 _PARTICLES = frozenset("up down off out away back apart together".split())
 # A word in -ing directly before these is not an action: "swimming pool".
 _NAMED_BY_USE = frozenset(
@@ -61,11 +61,11 @@ def split_elements(caption: str, limit: int = KEYS) -> list[str]:
     """Return the elements of a caption: at most `limit` verbatim pieces, in order.
 
     Each word that can be missing on its own is an element. An adjective or a number is separate
-    from its noun, so that one key can mark "red" as missing if the circle is blue. Also, only a
-    parser could separate phrases ("large red circle moves left"). Words stay together if they make
-    no sense separately: "falls down", "in front of", "swimming pool", "without a shirt". English
-    function words separate elements. Other languages are split into words, and scripts without
-    spaces into clauses.
+    from its noun, so that one key can mark "red" as missing if the circle is blue. Phrases
+    ("large red circle") are not kept together, because only a parser could find them. Words stay
+    together if they make no sense separately: "falls down", "in front of", "swimming pool",
+    "without a shirt". English function words separate elements. Other languages are split into
+    words, and scripts without spaces into clauses.
 
     Above the limit, neighbours are joined with the text between them: in pairs, those with the
     least text between them first. From twice the limit on, they form groups of similar size. The
@@ -88,7 +88,7 @@ def _content(caption: str) -> list[Span]:
         word = match[0].casefold().replace("\u2019", "'")
         follows = caption[last_end:start].isspace()
         last_end = end
-        if negation and not follows:  # a comma separates them
+        if negation and not follows:  # punctuation separates them
             spans.append(negation)
             negation = None
         if word in _NEGATIONS or word.endswith("n't"):
@@ -145,7 +145,7 @@ def _edges_of_pairs(caption: str, spans: Sequence[Span], count: int) -> list[int
     """Return the edges of groups if `count` neighbours are joined, or none if that is impossible.
 
     Words of one phrase ("small yellow") are joined before words of two phrases ("dog on his face"),
-    and those before words that a comma separates.
+    and those before words that punctuation separates.
     """
     if 2 * count > len(spans):
         return []

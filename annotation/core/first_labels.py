@@ -11,15 +11,15 @@ PLANNED_IN_FILES = 2
 Int64Array = npt.NDArray[np.int64]
 
 
-def label_places(tasks: Int64Array, came: Int64Array) -> Int64Array:
+def label_places(tasks: Int64Array, arrivals: Int64Array) -> Int64Array:
     """Return the position of each label in its task, from 0, in order of arrival, int64 [n].
 
-    tasks: int64 [n], equal for labels of the same task. came: int64 [n], ascending by the time of
-    the annotator's first answer to the task. A correction keeps the position of the answer that it
-    corrects. Slot numbers would be wrong here, because another annotator fills the slot of a
-    withdrawn label.
+    tasks: int64 [n], equal for labels of the same task. arrivals: int64 [n], ascending by the
+    time of the annotator's first answer to the task. A correction keeps the position of the answer
+    that it corrects. Slot numbers would be wrong here, because another annotator fills the slot of
+    a withdrawn label.
     """
-    order = np.lexsort((came, tasks))
+    order = np.lexsort((arrivals, tasks))
     starts = np.flatnonzero(np.diff(tasks[order], prepend=-1))
     sizes = np.diff(np.append(starts, len(order)))
     places = np.empty(len(order), np.int64)
@@ -28,19 +28,19 @@ def label_places(tasks: Int64Array, came: Int64Array) -> Int64Array:
 
 
 def first_answers(
-    live: tuple[Int64Array, Int64Array, Int64Array],
+    counted: tuple[Int64Array, Int64Array, Int64Array],
     corrected: tuple[Int64Array, Int64Array, Int64Array],
 ) -> Int64Array:
     """Return the key of each annotator's first answer to the task of their label, int64 [n].
 
-    live: keys, tasks and annotators of the labels that count, int64 [n] each. corrected: the same
+    counted: keys, tasks and annotators of the counted labels, int64 [n] each. corrected: the same
     for answers that were later corrected, int64 [m] each. Keys ascend in the order of arrival.
     """
-    first = live[0].copy()
+    first = counted[0].copy()
     if not len(corrected[0]):
         return first
-    width = int(max(live[2].max(initial=0), corrected[2].max())) + 1
-    codes, old = (who[1] * width + who[2] for who in (live, corrected))
+    width = int(max(counted[2].max(initial=0), corrected[2].max())) + 1
+    codes, old = (columns[1] * width + columns[2] for columns in (counted, corrected))
     order = np.lexsort((corrected[0], old))
     earliest, at = np.unique(old[order], return_index=True)
     keys = corrected[0][order][at]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-# A campaign stores shares with four decimals; this is half of the last one.
+# Campaigns store shares with four decimals. This is half of the smallest difference.
 HALF_A_STEP = Decimal("0.00005")
 
 

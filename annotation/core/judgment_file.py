@@ -62,7 +62,7 @@ def parse_judgments(
 
 
 class _Rows:
-    """The judgments that were read so far, 17 bytes each."""
+    """The judgments read so far, stored in arrays of 17 bytes per judgment."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The keys of the judging room: the actions that have keys, and the keys that can be chosen.
+"""The keys of the judging room and the desk: their actions, and the keys that can be chosen.
 
 Keys have the names that browsers give them (`KeyboardEvent.key`). Exceptions are the space bar,
 `Space`, and letters, which are lower case: a key with and without Shift is the same key.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Keys that type nothing, as they are shown.
+# Keys with a name, by the text that is shown for them.
 NAMED = {
     "Space": "Space",
     "Backspace": "Backspace",
@@ -27,7 +27,7 @@ NAMED = {
     "ArrowUp": "↑",
     "ArrowDown": "↓",
 }
-# On every page they move the focus, press the focused button and close dialogs.
+# On every page, these keys move the focus, press the focused button and close dialogs.
 RESERVED = ("tab", "enter", "return", "escape", "esc")
 DIGITS = "123456789"
 KEYS_EACH = 2
@@ -83,7 +83,7 @@ OTHERS = (
     Action("keys", "List of keys", ("?",)),
 )
 ACTIONS = TWO_STEPS + STEPS + OTHERS
-# The room's actions that the desk has as well. "cannot-play" excludes a pair there.
+# Actions of the room that the desk also has. "cannot-play" excludes a pair there.
 ON_DESK = (
     "undo",
     "cannot-play",
@@ -176,7 +176,7 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
     """Return the keys of all actions in one campaign's room.
 
     The action of a label is `answer-N`, and that of an element of the caption `mark-N`, from 1.
-    Without `characters` only keys that type nothing are left (WCAG 2.1.4).
+    Without `characters`, only the keys in `NAMED` are left (WCAG 2.1.4).
     """
     found = {f"answer-{step}": keys[action.name] for step, action in enumerate(_answers(steps))}
     if checklist:
@@ -191,7 +191,7 @@ def room_keys(keys: Keys, *, steps: int, checklist: bool, characters: bool = Tru
 
 
 def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
-    """Return the keys of everything that a lead can do at the desk, by action.
+    """Return the keys of each action of the desk.
 
     The room's actions have the person's own keys. If a person uses one of the desk's own keys for
     such an action, the desk's own action has no key.
@@ -211,7 +211,7 @@ def desk_keys(keys: Keys, *, steps: int, characters: bool = True) -> Keys:
 
 
 def desk_texts() -> dict[str, str]:
-    """Return what each action of the desk does, except for answers, in the order of the list."""
+    """Return the text of each action of the desk, except for answers, in display order."""
     texts = {action.name: action.text for action in OTHERS + DESK_ONLY}
     names = [*ON_DESK[:2], *(action.name for action in DESK_ONLY), *ON_DESK[2:]]
     return {name: DESK_TEXTS.get(name, texts[name]) for name in names}

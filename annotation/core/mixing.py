@@ -9,7 +9,7 @@ import numpy as np
 
 from pooling.core.hashing import mix
 
-BESIDE_THE_LAST, BETWEEN, BESIDE_THE_NEXT = -1, 0, 1
+NEXT_TO_PREVIOUS, BETWEEN, NEXT_TO_FOLLOWING = -1, 0, 1
 
 Place = tuple[int, int]
 """The pair before which gold is placed (`len(captions)`: after the last pair), and its order among
@@ -45,10 +45,10 @@ def places_for_gold(
 def _free(captions: Sequence[int], caption: int, following: int | None) -> list[Place]:
     own = [place for place, other in enumerate(captions) if other == caption]
     if own:
-        before = [(place, BESIDE_THE_NEXT) for place in own]
-        return [*before, *((place + 1, BESIDE_THE_LAST) for place in own)]
+        before = [(place, NEXT_TO_FOLLOWING) for place in own]
+        return [*before, *((place + 1, NEXT_TO_PREVIOUS) for place in own)]
     if caption == following:
-        return [(len(captions), BESIDE_THE_NEXT)]
+        return [(len(captions), NEXT_TO_FOLLOWING)]
     changes = [place for place, (a, b) in enumerate(pairwise(captions), start=1) if a != b]
     if captions and following != captions[-1]:
         changes.append(len(captions))

@@ -74,8 +74,8 @@ def is_share(field: str) -> Q:
 class Campaign(models.Model):
     """A round of judging under one policy.
 
-    A campaign contains the pairs of a pool to judge, or the gold of a training queue, or an
-    imported file of judgments. An imported campaign is closed from the start.
+    A campaign contains the pairs of a pool, the items of a training queue, or the judgments of an
+    imported file. An imported campaign is closed from the start.
     """
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="campaigns")

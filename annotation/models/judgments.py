@@ -70,7 +70,7 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index(fields=["annotator", "-created_at"], name="judgment_history"),
-            # These are few, and the campaign's page counts them on each request.
+            # Surplus judgments are few, and each request of the campaign's page counts them.
             models.Index(
                 fields=["task"], condition=Q(state=JudgmentState.SURPLUS), name="judgment_surplus"
             ),

@@ -15,7 +15,7 @@ from annotation.enums import MemberAction, MembershipState, PauseCause
 from annotation.models.campaigns import Campaign
 from pooling.models import KEY_LENGTH, Benchmark
 
-# Letters and digits that look alike are missing.
+# Letters and digits that look alike are not used.
 PSEUDONYM_SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 PAUSE_MESSAGES = {
@@ -37,7 +37,10 @@ def new_pseudonym() -> str:
 
 
 class Annotator(models.Model):
-    """A person who judges, here or in an imported file. Exports contain only the pseudonym."""
+    """A person who judges on this site or whose judgments were imported.
+
+    Exports contain only the pseudonym.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="annotator"

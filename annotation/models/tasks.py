@@ -14,7 +14,7 @@ from annotation.models.campaigns import Campaign
 from annotation.models.people import Annotator
 from pooling.models import Benchmark, Pair, Query, Video
 
-# Larger than the maximum of any policy, and the maximum for imported pairs.
+# The maximum for imported pairs. The maximum of a policy is lower.
 SLOTS_MAX = 1000
 SETTLED = [TaskState.RESOLVED, TaskState.ADJUDICATED]
 # Only a lead can settle tasks in these states.

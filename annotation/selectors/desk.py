@@ -27,7 +27,7 @@ from config.shared.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class DeskEntry:
-    """A task at the desk: its primary key, its state, and since when it is there."""
+    """A task at the desk: its primary key, its state, and the time at which it came there."""
 
     pk: int
     state: str
@@ -36,7 +36,7 @@ class DeskEntry:
 
 @dataclass(frozen=True, slots=True)
 class DeskLabel:
-    """An answer as a lead sees it. `annotator` is a name that holds for this task only."""
+    """An answer as a lead sees it. `annotator` is a pseudonym for this task only."""
 
     annotator: str
     text: str
@@ -45,7 +45,7 @@ class DeskLabel:
 
 @dataclass(frozen=True, slots=True)
 class DeskEscalation:
-    """An escalation as a lead sees it. `annotator` is a name that holds for this task only."""
+    """An escalation as a lead sees it. `annotator` is a pseudonym for this task only."""
 
     annotator: str
     kind: str
@@ -63,15 +63,15 @@ class DeskCase:
 
 
 def tasks_at_desk(campaign: Campaign) -> QuerySet[JudgmentTask]:
-    """Return the tasks that only a lead can settle. An index of their own finds them quickly."""
+    """Return the tasks that only a lead can settle. The index `task_desk` finds them quickly."""
     return JudgmentTask.objects.filter(IS_AT_DESK, campaign=campaign, exclusion__isnull=True)
 
 
 def desk_entries(campaign: Campaign) -> list[DeskEntry]:
-    """Return the tasks at the desk, the oldest first. Linear in their number.
+    """Return the tasks at the desk, the oldest first. The time is linear in their number.
 
-    A conflict is there since its last counted label, an escalated or unplayable pair since its
-    last escalation, and a pair with a broken video since the campaign was opened.
+    A pair in conflict is there since its last counted label, an escalated or reported pair since
+    its last escalation, and any other pair since the campaign was opened.
     """
     labelled = Judgment.objects.filter(task=OuterRef("pk"), state=JudgmentState.LIVE)
     escalated = Escalation.objects.filter(task=OuterRef("pk"))

@@ -11,7 +11,7 @@ from pooling.models import Benchmark
 def guidelines_of(benchmark: Benchmark) -> QuerySet[Guideline]:
     """Return all versions, newest first."""
     versions = Guideline.objects.filter(benchmark=benchmark)
-    # Grouped rows lose the order of their model.
+    # Django ignores the default order of a model in grouped queries.
     return versions.annotate(n_pictures=Count("pictures")).order_by("-version")
 
 
@@ -22,8 +22,8 @@ def latest_guideline(benchmark: Benchmark) -> Guideline | None:
 def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideline | None]:
     """Return whether the campaign has had this version of the guidelines, and the version's row.
 
-    Version 0, the default text, has no row. A campaign begins with the newest version at its
-    opening, and takes each later one while it is not closed.
+    Version 0, the default text, has no row. A campaign starts with the version that is the
+    newest when it opens, and uses each later one until it is closed.
     """
     versions = Guideline.objects.filter(benchmark=campaign.benchmark_id)
     newer = versions.filter(version__gt=version, created_at__lte=campaign.created_at)
@@ -34,7 +34,7 @@ def find_past_guideline(campaign: Campaign, version: int) -> tuple[bool, Guideli
 
 
 def last_guideline_version(campaign: Campaign, annotator: Annotator) -> int | None:
-    """Return the version of the annotator's last answer in the benchmark; None without one."""
+    """Return the version of the annotator's last answer in the benchmark, or None."""
     answers = Judgment.objects.filter(
         annotator=annotator, task__campaign__benchmark=campaign.benchmark_id
     )

@@ -7,7 +7,7 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment, Members
 
 
 def judged_by(campaign: Campaign, annotator: Annotator) -> int:
-    """Return the number of the annotator's answers in the campaign, with those to gold items."""
+    """Return the number of the annotator's answers in the campaign, including gold items."""
     membership = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
     return membership.answered if membership else 0
 

@@ -25,18 +25,18 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentArrays:
-    """The live judgments of a benchmark, ordered by pair, then by annotator and arrival.
+    """The counted judgments of a benchmark, ordered by pair, then by annotator and arrival.
 
     Labels are grades: 0 is not relevant, and 1 the campaign's lowest relevant step.
 
     codes: int64 [n_pairs] ascending, query number * n_videos + video number.
     pair_of, annotators, labels, ids: [n_judgments]; `pair_of` indexes `codes`.
-    annotators: primary keys. ids: primary keys of the judgments. campaigns: of the judgments.
-    is_first: bool [n_judgments], one of the planned labels of its task, and not requested because
-    others differed; in imported files, the first two labels of a pair.
-    waits: bool [n_judgments], whether the task waits for a further label or for a lead.
+    annotators, ids, campaigns: primary keys of annotators, judgments and campaigns.
+    is_first: bool [n_judgments], whether it is one of the planned labels of its task, not one that
+    was requested because others differed. In imported files, the first two labels of a pair.
+    waits: bool [n_judgments], whether the task needs a further label or a lead.
     units: the text pair of its task, as `pooling.core.equal_texts.text_pair_codes` returns it, or
-    `OWN_CAPTION` if the label holds for no other caption.
+    `OWN_CAPTION` if the label applies only to its own caption.
     n_grades: the number of grades on the longest scale of the campaigns that have judgments.
     """
 
@@ -53,7 +53,10 @@ class JudgmentArrays:
 
 
 def judgment_arrays(benchmark: Benchmark) -> JudgmentArrays:
-    """Return all counted judgments of a benchmark. Linear in their number, except for sorting."""
+    """Return all counted judgments of a benchmark.
+
+    The time is linear in their number, except for sorting.
+    """
     campaigns = list(campaigns_of(benchmark))
     live = _live_judgments(campaigns)
     present = set(np.unique(live.campaigns).tolist())
@@ -109,7 +112,7 @@ class _Live:
 
 
 def _live_judgments(campaigns: list[Campaign]) -> _Live:
-    """Return the live judgments. Columns with one value for all rows are not read, to save time."""
+    """Return the counted judgments. To save time, columns with one value for all are not read."""
     if not campaigns:
         return _Live(*(np.empty(0, np.int64) for _ in range(9)))
     imported = [one.pk for one in campaigns if one.is_imported]

@@ -48,21 +48,21 @@ def are_first_labels(
     annotators: Int64Array,
     planned: Int64Array,
 ) -> npt.NDArray[np.bool_]:
-    """Return which of the campaigns' live judgments are among the first labels of their tasks,
+    """Return which of the campaigns' counted judgments are among the first labels of their tasks,
     bool [n].
 
-    ids, tasks, annotators: int64 [n], primary keys. planned: int64 [n], the number of labels of the
-    task that no disagreement requested; `PLANNED_IN_FILES` for imported labels.
+    ids, tasks, annotators: int64 [n], primary keys. planned: int64 [n], the planned number of
+    labels of the task; `PLANNED_IN_FILES` for imported labels.
     """
     is_first = np.ones(len(ids), np.bool_)
     # Most tasks have one label, which needs no sorting.
     _, of_task, sizes = np.unique(tasks, return_inverse=True, return_counts=True)
     several = np.flatnonzero(sizes[of_task.reshape(-1)] > 1)
-    came = ids[several]
+    arrivals = ids[several]
     here = [one.pk for one in campaigns if not one.is_imported]
     if here and len(several):
-        came = first_answers((came, tasks[several], annotators[several]), _corrected(here))
-    is_first[several] = label_places(tasks[several], came) < planned[several]
+        arrivals = first_answers((arrivals, tasks[several], annotators[several]), _corrected(here))
+    is_first[several] = label_places(tasks[several], arrivals) < planned[several]
     return is_first
 
 
@@ -79,7 +79,7 @@ def _corrected(campaigns: list[int]) -> tuple[Int64Array, Int64Array, Int64Array
 class LabelsFingerprint:
     """A value that changes whenever the labels of a benchmark may have changed.
 
-    newest: primary key of the newest counted label, or 0. rulings: number of rulings, where undone
+    newest: primary key of the newest counted label, or 0. rulings: number of rulings; undone
     rulings count twice. withdrawn: number of withdrawn labels. escalations, exclusions,
     closed_campaigns: their numbers. An escalation can withdraw a label.
     """
@@ -117,7 +117,7 @@ def labels_fingerprint(benchmark: Benchmark) -> LabelsFingerprint:
 def newest_judgment(benchmark: Benchmark) -> Judgment | None:
     """Return the newest counted label. Answers to gold are not labels."""
     labelled = JudgmentTask.objects.filter(campaign__benchmark=benchmark, labels_live__gt=0)
-    if not labelled.exists():  # or else all other judgments would be read
+    if not labelled.exists():  # otherwise the query below would read all judgments
         return None
     # The query reads the table from the end and stops at the first match. With a join, SQLite would
     # read and sort all judgments.

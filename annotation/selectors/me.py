@@ -27,8 +27,8 @@ OPEN_PAIRS = "open-pairs-{}"
 OPEN_PAIRS_FOR_SECONDS = 60
 
 
-# Answers that count as pairs judged, on the start page and on My work: those in judging campaigns,
-# control pairs included, that are neither corrected nor withdrawn. Training is counted separately.
+# Answers that count as pairs judged on the home page and on My work: answers in judging campaigns,
+# including control pairs, that are neither corrected nor withdrawn. Training is counted separately.
 IS_VALID = ~Q(state__in=[JudgmentState.SUPERSEDED, JudgmentState.WITHDRAWN])
 IS_PAIR_JUDGED = IS_VALID & Q(task__campaign__kind=CampaignKind.JUDGING)
 IS_TRAINING_ANSWER = IS_VALID & Q(task__campaign__kind=CampaignKind.TRAINING)
@@ -172,8 +172,8 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     right = training_of(annotator, benchmarks)
     counts = item_counts(annotator, campaigns)
-    gated = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
-    accesses = accesses_for(annotator, gated.exclude(kind=CampaignKind.TRAINING))
+    with_requirement = open_campaigns().filter(benchmark__in=benchmarks, gate_last__gt=0)
+    accesses = accesses_for(annotator, with_requirement.exclude(kind=CampaignKind.TRAINING))
     return [
         Training(
             campaign,

@@ -52,7 +52,7 @@ class CampaignAccess:
         return self.campaign.entry_requirement.count_right(self.answers)
 
     @property
-    def looked_at(self) -> int:
+    def n_answers(self) -> int:
         """The number of last answers that the entry requirement uses."""
         return min(len(self.answers), self.campaign.gate_last)
 
@@ -60,19 +60,23 @@ class CampaignAccess:
 def accesses_for(
     annotator: Annotator | None, campaigns: Iterable[Campaign]
 ) -> list[CampaignAccess]:
-    """Return the annotator's access to each campaign, except those they are not a member of.
+    """Return the annotator's access to each campaign, except those that they cannot join.
 
     The number of queries does not depend on the number of campaigns.
     """
     campaigns = list(campaigns)
     memberships = {} if annotator is None else _memberships(annotator, campaigns)
-    gated = {
+    with_requirement = {
         one.benchmark_id
         for one in campaigns
         if one.has_entry_requirement
         and not (one.pk in memberships and memberships[one.pk].admitted_at)
     }
-    answers = training_of(annotator, gated) if annotator is not None and gated else {}
+    answers = (
+        training_of(annotator, with_requirement)
+        if annotator is not None and with_requirement
+        else {}
+    )
     return [
         CampaignAccess(one, memberships.get(one.pk), answers.get(one.benchmark_id, ()))
         for one in campaigns

@@ -18,8 +18,8 @@ class CampaignProgress:
     """Counts of one campaign.
 
     Numbers of pairs: `pairs`, `outcomes` and `relevant`; a task counts once for each equal caption.
-    Numbers of tasks: `tasks` and `unplayable`. `labels` are live judgments, `labels_required` is
-    the current number.
+    Numbers of tasks: `tasks` and `unplayable`. `labels` is the number of counted judgments, and
+    `labels_required` the number that the tasks need at present.
     """
 
     tasks: int
@@ -33,13 +33,13 @@ class CampaignProgress:
 
     @property
     def percent(self) -> int:
-        """The share of settled pairs, rounded down, so that only all of them are 100 %."""
+        """The share of settled pairs in %, rounded down, so that 100 means all pairs."""
         return 100 * self.outcomes.settled // self.pairs if self.pairs else 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskGroup:
-    """The number of tasks that are alike, and the number of pairs that share their labels."""
+    """The number of tasks with equal state, label and numbers of labels, and of their pairs."""
 
     state: str
     label: int | None = None
@@ -67,7 +67,7 @@ class TaskGroup:
 def task_groups(campaigns: Iterable[Campaign]) -> dict[int, list[TaskGroup]]:
     """Return the tasks of campaigns, without gold, in groups, by the campaign's primary key.
 
-    This is one pass over the tasks.
+    The tasks are read once.
     """
     found: dict[int, list[TaskGroup]] = {campaign.pk: [] for campaign in campaigns}
     tasks = JudgmentTask.objects.filter(campaign__in=found, pair__isnull=False)

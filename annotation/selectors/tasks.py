@@ -1,4 +1,4 @@
-"""The tasks that campaigns hold, and those that a new campaign would have."""
+"""The tasks of campaigns, and those that a new campaign would have."""
 
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ class NewTasks:
 
 
 def new_tasks(benchmark: Benchmark) -> NewTasks:
-    """Return one task for each text and video among the pooled pairs that no campaign holds.
+    """Return one task for each text and video among the pooled pairs that no campaign contains.
 
-    A pair is held by a task of its own, or by a task for an equal caption and the same video.
+    A campaign contains a pair if it has a task for the pair, or for an equal caption and the same
+    video.
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     pairs = pair_arrays(benchmark)
@@ -80,14 +81,14 @@ def new_tasks(benchmark: Benchmark) -> NewTasks:
 def pairs_per_unit(benchmark: Benchmark, units: Int64Array) -> Int64Array:
     """Return the number of pairs that share a label of each text pair, int64 [n].
 
-    This is one for each caption with the text, except those that have a task only for their own
-    caption.
+    There is one pair for each caption with the text, except for captions with a task of their own.
+
     units: int64 [n], as `text_pair_codes` returns them.
     """
     space, first_equal = benchmark.pair_space, first_equal_captions(benchmark)
     sizes = np.bincount(first_equal, minlength=benchmark.n_queries)
-    alone = taken_pairs(benchmark).filter(unit=None)
-    queries, videos = read_columns(alone, "pair__query_id", "pair__video_id")
+    single = taken_pairs(benchmark).filter(unit=None)
+    queries, videos = read_columns(single, "pair__query_id", "pair__video_id")
     codes = union_codes([codes_of(benchmark, queries, videos)])
     held = np.sort(text_pair_codes(codes, first_equal, space))
     n_held = np.searchsorted(held, units, "right") - np.searchsorted(held, units)
@@ -107,7 +108,7 @@ def count_new_tasks(benchmark: Benchmark) -> NewCounts:
 
 
 def new_counts(benchmarks: Iterable[Benchmark]) -> dict[int, NewCounts]:
-    """Return the same for many benchmarks, by primary key, with three queries in total.
+    """Return the counts of many benchmarks, by primary key. Cached counts need three queries.
 
     The counts are cached until a pool, a campaign or the end of a campaign changes them.
     """

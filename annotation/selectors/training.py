@@ -99,12 +99,12 @@ def trainees(benchmark: Benchmark, only: int | None = None) -> list[Trainee]:
     _add_answers(benchmark, found)
     _add_comments(benchmark, found)
     _add_accesses(benchmark, found)
-    newest = datetime.datetime.min.replace(tzinfo=datetime.UTC)
-    return sorted(found.values(), key=lambda one: (one.last_at or newest, one.annotator.pk))[::-1]
+    never = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    return sorted(found.values(), key=lambda one: (one.last_at or never, one.annotator.pk))[::-1]
 
 
 def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
-    """Return one annotator in training. Raises `NotFound` for those who never trained here."""
+    """Return one annotator in training. Raises `NotFound` if the annotator has not trained here."""
     found = trainees(benchmark, only=annotator)
     if not found:
         raise NotFound("This annotator does not train here.")
@@ -112,7 +112,7 @@ def get_trainee(benchmark: Benchmark, annotator: int) -> Trainee:
 
 
 def training_log(benchmark: Benchmark, annotator: Annotator) -> QuerySet[Judgment]:
-    """Return an annotator's answers in training, newest first, with what a lead reviews."""
+    """Return an annotator's answers in training, newest first, with related rows."""
     answers = _training_answers(benchmark).filter(annotator=annotator)
     commented = ReviewComment.objects.filter(judgment=OuterRef("pk"))
     return (

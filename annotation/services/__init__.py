@@ -1,4 +1,4 @@
-"""Every write of the annotation app, by noun."""
+"""All writes of the annotation app. Each module has a noun as its name."""
 
 from __future__ import annotations
 

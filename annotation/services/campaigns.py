@@ -28,7 +28,7 @@ from pooling.enums import EqualTexts, MediaState
 from pooling.models import Benchmark, Pair, Pool
 from pooling.selectors import get_latest_pool, ranked_matrix
 
-# Longer than a lease, and longer than any answer takes to arrive.
+# This is longer than a lease, and longer than an answer takes to arrive.
 RECENTLY = datetime.timedelta(hours=2)
 # Ends of the tiers of best ranks. Annotators get pairs of a lower tier first.
 TIER_ENDS = (1, 3, 10)
@@ -49,7 +49,7 @@ def open_campaign(
     Pairs that had no label when their campaign was closed are included.
 
     Captions with equal texts share one task for each video, and its label applies to all of them.
-    The campaign of a later run holds only its own new pairs. Raises `InvalidInput` if
+    A campaign for a later run contains only the new pairs of that run. Raises `InvalidInput` if
     there is no pool, no pair is left, or the policy is invalid.
     """
     check_can_lead(by, benchmark)
@@ -105,9 +105,9 @@ def open_campaign(
 
 
 def _tiers(pool: Pool, tasks: NewTasks) -> Int64Array:
-    """Return the tier of each task by the best rank of one of its pairs in a run of the pool.
+    """Return the tier of each task, int64 [n_tasks].
 
-    Returns int64 [n_tasks].
+    It depends on the best rank that any pair of the task has in any run of the pool.
     """
     codes = tasks.pairs
     best = np.full(len(codes), np.iinfo(np.int32).max, np.int64)
@@ -170,7 +170,7 @@ def update_closed_campaign(campaign: Campaign) -> int:
 
 
 def update_recently_closed() -> int:
-    """Settle tasks whose last answer arrived while their campaign was closed."""
+    """Settle tasks whose last answer arrived while their campaign was being closed."""
     since = timezone.now() - RECENTLY
     closed = Campaign.objects.filter(
         state=CampaignState.CLOSED, closed_at__gte=since, source_sha256=""

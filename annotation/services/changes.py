@@ -18,7 +18,7 @@ from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 
-# All other fields are the plan: labels, shares, scale, order and seed determine the labels.
+# All other fields are the plan of the campaign. They determine the tasks and the labels.
 CHANGEABLE = (
     "name",
     "joining",
@@ -52,7 +52,7 @@ def change_policy(
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):
         raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs")
-    # All code that adds gold tasks holds this lock.
+    # All code that adds gold tasks takes this lock first.
     lock_row(campaign.benchmark)
     lock_row(campaign)
     campaign.refresh_from_db()

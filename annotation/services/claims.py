@@ -25,9 +25,10 @@ from annotation.services.mixing import (
 from annotation.services.slots import lease_end, leases_of, lowest_free, release_leases
 
 CLAIM_MAX = 20
-# Expired leases that one claim ends. The next claim or the periodic task ends the others.
+# The maximum number of expired leases that one claim ends. Later claims and the periodic task end
+# the others.
 EXPIRE_PER_CLAIM = 50
-# For this long, a search for open tasks starts where the annotator's last one ended.
+# During this time, a search for open tasks starts at the first task that the last search found.
 CURSOR_FOR = datetime.timedelta(minutes=10)
 SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
 
@@ -45,7 +46,7 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
     membership = join_campaign(campaign=campaign, annotator=annotator)
     check_can_claim(campaign, membership)
     with transaction.atomic():
-        # In all campaigns, because a query for one would read all tasks of that campaign.
+        # This covers all campaigns, because a query for one campaign would read all its tasks.
         expire_leases(limit=EXPIRE_PER_CLAIM)
         held = _renewed(annotator, campaign)
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)

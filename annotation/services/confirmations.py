@@ -29,7 +29,7 @@ Int64Array = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Single:
-    """Tasks with one label that show the pairs to confirm, int64 [n] each.
+    """Tasks with one label that cover the pairs to confirm, int64 [n] each.
 
     keys: the text pair, or the pair if its label applies to one caption.
     """
@@ -66,7 +66,7 @@ def open_confirmation(
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
-            # Annotators read the name: it must not say that these pairs have a positive label.
+            # Annotators see the name. It must not reveal that these pairs have a positive label.
             name=name or f"{benchmark.key} {Campaign.objects.count() + 1}",
             seed=seed,
             guideline=latest_guideline(benchmark),
@@ -94,7 +94,7 @@ def open_confirmation(
 
 
 def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
-    """Return resolved tasks with one label that show one of the pairs, ascending by key."""
+    """Return resolved tasks with one label that cover one of the pairs, ascending by key."""
     tasks = JudgmentTask.objects.filter(
         campaign__benchmark=benchmark,
         campaign__kind=CampaignKind.JUDGING,
@@ -125,11 +125,11 @@ def _single_labels(benchmark: Benchmark, codes: Int64Array) -> _Single:
 
 
 def _with_more(pair_ids: Int64Array) -> Int64Array:
-    """Return which of the pairs have labels in several campaigns, or are being confirmed."""
-    is_held = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
+    """Return the pairs that have labels in several campaigns, or are being confirmed."""
+    is_in_use = ~Q(campaign__state=CampaignState.CLOSED) | Q(labels_live__gt=0)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pair_ids))
     (labelled,) = read_columns(tasks.filter(labels_live__gt=0), "pair_id")
-    (confirmed,) = read_columns(tasks.filter(is_held, campaign__confirms=True), "pair_id")
+    (confirmed,) = read_columns(tasks.filter(is_in_use, campaign__confirms=True), "pair_id")
     ordered = np.sort(labelled)
     return np.concatenate([ordered[1:][ordered[1:] == ordered[:-1]], confirmed])
 

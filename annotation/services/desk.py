@@ -21,8 +21,9 @@ from config.shared.errors import Conflict, InvalidInput, NotFound
 def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "") -> Adjudication:
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
-    This works in a closed campaign too, because imported conflicts are there. Raises `Conflict` if
-    the pair is no longer at the desk, `InvalidInput` for a label that is not on the scale.
+    A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
+    Raises `Conflict` if the pair is no longer at the desk, and `InvalidInput` for a label that is
+    not on the scale.
     """
     check_can_rule(by, task.campaign.benchmark)
     task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
@@ -57,7 +58,7 @@ def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
     if ruling.state_before == TaskState.ESCALATED:
         JudgmentTask.objects.filter(pk=task.pk).update(state=TaskState.ESCALATED, label=None)
     else:
-        task.state = TaskState.OPEN  # so that labels decide
+        task.state = TaskState.OPEN  # so that the labels determine the state
         update_task_state(task, TaskSlots(task))
     ruling.refresh_from_db()
     return ruling
@@ -75,7 +76,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
     if task.campaign.state == CampaignState.CLOSED:
         raise Conflict("The campaign is closed, so no annotator would receive the pair.")
     escalated_by = Escalation.objects.filter(task=task).values("annotator")
-    # Without this, a lease that expired before the escalation would return the pair to them.
+    # Otherwise an annotator whose lease expired before the escalation could get the pair again.
     Assignment.objects.filter(
         task=task,
         annotator__in=escalated_by,

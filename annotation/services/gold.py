@@ -130,8 +130,8 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
 def add_gold_tasks(campaign: Campaign) -> int:
     """Add the missing gold tasks of a campaign. Return its number of gold tasks.
 
-    A text pair that is judged in the campaign is not added as gold. If gold items are equal, one is
-    added. So no annotator sees the same text pair twice.
+    A text pair that is judged in the campaign is not added as gold. Only one of several gold items
+    with equal text pairs is added. No annotator sees the same text pair twice.
     """
     use = GoldUse.TRAINING if campaign.is_training else GoldUse.CONTROL
     here = JudgmentTask.objects.filter(campaign=campaign)
@@ -208,8 +208,8 @@ def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
 def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
     """Stop showing an item. Its answers stay in the log and no longer count.
 
-    Annotators who were admitted or paused because of them stay so. If the item is retired already,
-    its time stays.
+    Annotators who were admitted or paused because of them stay admitted or paused. If the item is
+    retired already, the time stays the same.
     """
     check_can_lead(by, item.benchmark)
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())

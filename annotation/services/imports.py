@@ -26,7 +26,7 @@ from pooling.core.pool import union_codes
 from pooling.models import Benchmark
 from pooling.selectors import first_equal_captions, query_numbers, video_numbers
 
-# The one call of another app's service: only the owner of the pairs writes them (DECISIONS 9).
+# The only service of another app that is called here: only `pooling` writes pairs (DECISIONS 9).
 from pooling.services.pools import add_judged_pairs
 
 Int64Array = npt.NDArray[np.int64]
@@ -145,7 +145,7 @@ def _store(
 
 
 def _keys(benchmark: Benchmark, codes: Int64Array, pool_equal: bool) -> Int64Array:
-    """Return what identifies the task of each pair, int64 [n]: text and video, or the pair."""
+    """Return an identifier of each pair's task, int64 [n]: the text pair, or the pair itself."""
     if not pool_equal:
         return codes
     return text_pair_codes(codes, first_equal_captions(benchmark), benchmark.pair_space)

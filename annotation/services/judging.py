@@ -59,8 +59,8 @@ _end_lease = Prepared(
 class Answer:
     """An annotator's label for a pair, and how it was made.
 
-    `viewing` contains what the browser measured, and `missing` the elements of the caption that are
-    marked as missing in the video. A second answer to a pair counts only if it `corrects`.
+    `viewing` contains the measurements of the browser, and `missing` the elements of the caption
+    that are marked as missing in the video. A second answer to a pair counts only if it `corrects`.
     `guideline` is the version on the screen, 0 for the default text. If it is None, the campaign's
     version at the time of storing counts.
     """
@@ -174,7 +174,7 @@ def _submit(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitt
         count_answer(campaign, annotator, is_gold=False)
     update_task_state(task, slots)
     if slot is not None and not first and task.pair_id is not None:
-        # A confirmation may carry the corrected label.
+        # A confirmation may contain the corrected label as its carried label.
         renew_carried([task.pair_id])
     return Submitted(judgment, created=True)
 
@@ -207,7 +207,7 @@ def _submit_gold(task: JudgmentTask, assignment: Assignment, answer: Answer) -> 
 
 
 def _is_late(task: JudgmentTask, assignment: Assignment) -> bool:
-    """Return whether an answer to a gold item is stored as surplus, as one to a pair would be."""
+    """Return whether an answer to a gold item is surplus, by the same rules as for a pair."""
     campaign, annotator = task.campaign, assignment.annotator
     return (
         campaign.state == CampaignState.CLOSED
@@ -258,7 +258,7 @@ def _answers_of(task: JudgmentTask, annotator: Annotator) -> Any:
 
 
 def _has_left(annotator: Annotator, campaign: Campaign) -> bool:
-    """Return whether the person is no longer an annotator of the benchmark."""
+    """Return whether the person is not an annotator of the benchmark any more."""
     user = annotator.user
     return user is not None and not is_annotator(user, campaign.benchmark.key)
 
@@ -290,7 +290,7 @@ def _repeated(stored: Judgment, assignment_id: int, label: int) -> Submitted:
 
 
 def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> int | None:
-    """Return the slot for the answer, freed of the answer that it corrects, or None for surplus."""
+    """Return the slot for the answer, or None if it is surplus. Corrected answers lose theirs."""
     if (
         task.campaign.state == CampaignState.CLOSED
         or task.state not in STATES_FROM_LABELS
@@ -304,7 +304,7 @@ def _slot_for(assignment: Assignment, task: JudgmentTask, slots: TaskSlots) -> i
         return earlier.slot
     if task.state == TaskState.OPEN and assignment.state == AssignmentState.HELD:
         return assignment.slot
-    # Only an open task has free slots. The tasks of a paused annotator were released.
+    # Only an open task has free slots. A paused annotator's assignments were released.
     if (
         not task.seats_open
         or is_paused(task.campaign, assignment.annotator)

@@ -41,7 +41,7 @@ ANY_NUMBER = 2**31
 
 
 def annotator_for(user: User) -> Annotator:
-    """Return the annotator of a user, who is created on first use."""
+    """Return the annotator of a user. Create it on first use."""
     annotator: Annotator | None = _annotator.first(user=user.pk)
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(user=user)
@@ -50,9 +50,9 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """Return the annotator's membership, which is created if all annotators may judge.
+    """Return the annotator's membership. Create it if all annotators may judge.
 
-    Raises `NotPermitted` if a lead adds the members and has not added this annotator.
+    Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """
     found = Membership.objects.filter(campaign=campaign, annotator=annotator).first()
     if found is not None:
@@ -159,7 +159,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 
 @transaction.atomic
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
-    """Pause an annotator, who reads the lead's reason.
+    """Pause an annotator and show them the lead's reason.
 
     Raise `Conflict` if the annotator is paused already: the message that they have read stays.
     """
@@ -172,7 +172,7 @@ def pause_member(*, membership: Membership, reason: str, by: User) -> Membership
 
 @transaction.atomic
 def pause_withdrawn_member(*, membership: Membership, by: User) -> Membership:
-    """Pause an annotator whose answers a lead withdraws. Raises `Conflict` as `pause_member`."""
+    """Pause an annotator whose answers a lead withdraws. Raises `Conflict` like `pause_member`."""
     check_can_lead(by, membership.campaign.benchmark)
     return _pause_by_lead(membership, by, cause=PauseCause.WITHDRAWAL)
 
@@ -206,7 +206,7 @@ def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
 
 
 def _note(membership: Membership, action: MemberAction, by: User) -> None:
-    """Record who did it and when, without the reason, which is deleted when a person is erased."""
+    """Record the lead, the action and the time, but not the reason, which can be erased."""
     MembershipChange.objects.create(membership=membership, lead=by, action=action)
 
 
@@ -219,13 +219,13 @@ def _pause(
     answers: int | None = None,
     needed: int | None = None,
 ) -> bool:
-    """Pause the member. Return False if another call has paused them before."""
+    """Pause the member. Return False if they are paused already."""
     held = Assignment.objects.filter(
         annotator=membership.annotator_id,
         task__campaign=membership.campaign_id,
         state=AssignmentState.HELD,
     )
-    # Tasks are locked before memberships, as at every answer, so that no two callers deadlock.
+    # Tasks are locked before memberships, as for each answer, so that no two callers deadlock.
     release_leases(leases_of(held), AssignmentState.EXPIRED)
     return _store_state(
         membership,
@@ -242,7 +242,7 @@ def _pause(
 
 
 def _store_state(membership: Membership, values: dict[str, Any], **before: Any) -> bool:
-    """Store the values if the row still has those of `before`. Return whether it had."""
+    """Update the row if it still has the values of `before`. Return whether it was updated."""
     rows = Membership.objects.filter(pk=membership.pk, **before)
     if not rows.update(**values):
         return False

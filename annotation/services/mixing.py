@@ -43,10 +43,10 @@ def unknown_pairs(tasks: QuerySet[JudgmentTask], annotator: Annotator) -> QueryS
 
     A second label must come from a second person.
     """
-    known = Judgment.objects.filter(
+    own_labels = Judgment.objects.filter(
         task__pair=OuterRef("pair"), annotator=annotator, state=JudgmentState.LIVE
     )
-    return tasks.filter(~Exists(known))
+    return tasks.filter(~Exists(own_labels))
 
 
 def next_in_training(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:
@@ -70,14 +70,14 @@ def mixed_with_gold(
         return []
     mine = Assignment.objects.filter(annotator=membership.annotator_id)
     returning = mine.filter(task__in=tasks[:count]).count()
-    again = _released(campaign, membership.annotator) if returning else []
-    fresh = min(len(tasks), count - len(again)) - returning
+    released = _released(campaign, membership.annotator) if returning else []
+    fresh = min(len(tasks), count - len(released)) - returning
     owed = membership.gold_owed + _due(campaign, membership, fresh)
-    if not owed and not again:
+    if not owed and not released:
         return tasks[:count]
-    new = _candidates(campaign, membership, tasks, without=again)[:owed] if owed else []
-    mixed, gold = _placed(campaign, tasks, [*again, *new], count)
-    # Gold that does not exist is not postponed, so that new items do not all come in one claim.
+    new = _candidates(campaign, membership, tasks, without=released)[:owed] if owed else []
+    mixed, gold = _placed(campaign, tasks, [*released, *new], count)
+    # Only existing items are postponed. Otherwise a later import would put many into one claim.
     membership.gold_owed = len(new) - sum(one in new for one in gold)
     membership.save(update_fields=["gold_owed"])
     return mixed
@@ -139,7 +139,7 @@ def _candidates(
 def _placed(
     campaign: Campaign, tasks: list[JudgmentTask], gold: list[Candidate], count: int
 ) -> tuple[list[JudgmentTask], list[Candidate]]:
-    """Return the tasks with as much gold as there are places for, and that gold."""
+    """Return the tasks with as many gold items as there are places, and these gold items."""
     captions = [task.query.pk for task in tasks]
     for taken in range(min(len(gold), count), 0, -1):
         chosen, end = gold[:taken], count - taken

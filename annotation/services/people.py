@@ -1,4 +1,4 @@
-"""Changes to judging when a person's rights end or the person is erased."""
+"""Changes to tasks and texts when a person's rights end or the person is erased."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class PolicyFault(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How a campaign is judged. Shares lie between 0 and 1; see `Campaign` for each field."""
+    """The settings of a campaign. Shares are between 0 and 1. `Campaign` describes the fields."""
 
     scale: Scale = Scale.BINARY
     steps: list[str] = field(default_factory=list)
@@ -119,6 +119,6 @@ class Policy:
 
 
 def check_share(field: str, noun: str, share: float) -> None:
-    """Raise `PolicyFault` unless the share lies between 0 and 1."""
+    """Raise `PolicyFault` unless the share is between 0 and 1."""
     if not 0 <= share <= 1:
         raise PolicyFault(field, f"the {noun} must lie between 0 and 1, not {share}")

@@ -1,4 +1,4 @@
-"""The slots of a task, its leases and judgments, and the state that follows from them.
+"""The slots of a task, its leases and judgments, and the computation of its state from them.
 
 On PostgreSQL the task row is locked first. SQLite's IMMEDIATE transactions allow one writer at a
 time. In addition, (task, slot) and (task, annotator) have unique constraints. Leases use the
@@ -52,7 +52,7 @@ _update_task = Prepared(
 
 
 class TaskSlots:
-    """The leases and counted judgments of one locked task, which takes at most two queries."""
+    """The leases and counted judgments of one locked task, read with at most two queries."""
 
     def __init__(self, task: JudgmentTask) -> None:
         self.assignments: list[Assignment] = _assignments.all(task=task.pk)
@@ -71,7 +71,7 @@ def locked_tasks(tasks: QuerySet[JudgmentTask]) -> QuerySet[JudgmentTask]:
     """Lock tasks in the order of their keys, so that no two callers deadlock."""
     tasks = tasks.select_related("campaign__benchmark", "campaign__guideline").order_by("pk")
     if connection.features.has_select_for_update:
-        # The key stays unlocked, because new leases of a gold item refer to it.
+        # no_key allows inserting leases of a gold item, which refer to the key, at the same time.
         tasks = tasks.select_for_update(of=("self",), no_key=True)
     return tasks
 
@@ -102,7 +102,7 @@ def outcomes_of(
     In a closed campaign the existing labels of a task decide, because no further label will arrive.
     A task without a label stays pending. counts: [n, n_labels], as in `resolve`; planned: [n].
     carried: [n], a label from an earlier campaign or `NO_LABEL`. It counts like the other labels,
-    but it is not among the required and given labels of the outcomes.
+    but `required` and `n_labels` of the outcomes do not include it.
     """
     if carried is not None and (carried != NO_LABEL).any():
         return _with_carried(campaign, counts, planned, carried)
@@ -116,10 +116,10 @@ def outcomes_of(
 def _with_carried(
     campaign: Campaign, counts: Int64Array, planned: Int64Array, carried: Int64Array
 ) -> Outcomes:
-    """Return the outcomes of tasks of which some have a label from an earlier campaign."""
-    has_one = carried != NO_LABEL
-    # Until a task has a label of its own, the carried label decides nothing.
-    counted = has_one & (counts.sum(axis=1) > 0)
+    """Return the outcomes of tasks if some of them have a label from an earlier campaign."""
+    has_carried = carried != NO_LABEL
+    # The carried label counts only when the task has a label of its own.
+    counted = has_carried & (counts.sum(axis=1) > 0)
     counts = counts.copy()
     counts[counted, carried[counted]] += 1
     found = outcomes_of(campaign, counts, planned + counted)
@@ -188,7 +188,8 @@ def update_task_states(campaign: Campaign, tasks: LockedTasks) -> None:
 def renew_carried(pair_ids: Sequence[int] | Int64Array) -> None:
     """Update the labels that confirmations carry from other campaigns for these pairs.
 
-    A pair whose label was withdrawn carries none. Then only the labels of the confirmation count.
+    If the earlier label was withdrawn, the confirmation has no carried label, and only its own
+    labels count.
     """
     pairs = np.asarray(pair_ids, np.int64)
     tasks = JudgmentTask.objects.filter(Among("pair_id", pairs), campaign__confirms=True)
@@ -238,7 +239,7 @@ def _by_row(rows: Int64Array) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]
 
 
 def release_leases(leases: Iterable[tuple[int, int]], state: AssignmentState, **still: Any) -> int:
-    """End leases (assignment, task) under the lock of their tasks. Return the number of ended ones.
+    """Lock the tasks of leases (assignment, task) and end the leases. Return how many ended.
 
     Assignments that are no longer held, or that no longer match `still`, do not change.
     """

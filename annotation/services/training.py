@@ -1,4 +1,4 @@
-"""Training queues, and leads' comments on answers."""
+"""Opening training queues, and leads' comments on answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campai
 
 @transaction.atomic
 def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewComment:
-    """Store a lead's comment on an answer in training, which the annotator reads."""
+    """Store a lead's comment on an answer in training. The annotator can read it."""
     check_can_lead(by, judgment.task.campaign.benchmark)
     text = text.strip()
     if not 0 < len(text) <= COMMENT_LENGTH:

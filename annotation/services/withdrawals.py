@@ -36,7 +36,7 @@ def withdraw_judgments(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Withdraw an annotator's counted judgments in a campaign, all or those since `since`, at once.
+    """Withdraw an annotator's counted judgments in a campaign, all or those since `since`.
 
     Raise `Conflict` if there are none, and for imported judgments and training.
     """
@@ -55,7 +55,7 @@ def request_withdrawal(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Record a withdrawal for `carry_out_withdrawal`. Raises errors as `withdraw_judgments`."""
+    """Record a withdrawal for `carry_out_withdrawal`. Raises errors like `withdraw_judgments`."""
     check_can_lead(by, campaign.benchmark)
     if len(reason) > REASON_LENGTH:
         raise InvalidInput(f"The reason must not be longer than {REASON_LENGTH:,} characters.")
@@ -73,7 +73,7 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
     """Withdraw the judgments. Calling it again has no effect.
 
     The log keeps them as withdrawn. Their tasks are updated as if the annotator had not answered,
-    and go to other annotators. Rulings and tasks at the desk stay. One transaction with about
+    and other annotators get them. Rulings and tasks at the desk stay. One transaction with about
     fifteen statements locks all tasks, so answers to them wait until it ends.
     """
     campaign, annotator = withdrawal.campaign, withdrawal.annotator
@@ -83,9 +83,9 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
         withdrawal.refresh_from_db()
         if withdrawal.done_at is not None:
             return withdrawal
-        whose = _counted_answers(annotator, withdrawal.since)
-        tasks = _lock(campaign, whose)
-        judgments = _withdraw(tasks, annotator, whose)
+        to_withdraw = _counted_answers(annotator, withdrawal.since)
+        tasks = _lock(campaign, to_withdraw)
+        judgments = _withdraw(tasks, annotator, to_withdraw)
         update_task_states(campaign, tasks)
         renew_carried(tasks.pair_ids)
         Membership.objects.filter(campaign=campaign, annotator=annotator).update(
@@ -104,15 +104,17 @@ def _counted_answers(annotator: Annotator, since: datetime.datetime | None) -> Q
     return counted if since is None else counted & Q(created_at__gte=since)
 
 
-def _lock(campaign: Campaign, whose: Q) -> LockedTasks:
-    judged = Judgment.objects.filter(whose).values("task")
+def _lock(campaign: Campaign, to_withdraw: Q) -> LockedTasks:
+    judged = Judgment.objects.filter(to_withdraw).values("task")
     return lock_tasks(JudgmentTask.objects.filter(campaign=campaign, pk__in=judged))
 
 
-def _withdraw(tasks: LockedTasks, annotator: Annotator, whose: Q) -> int:
+def _withdraw(tasks: LockedTasks, annotator: Annotator, to_withdraw: Q) -> int:
     """Withdraw the judgments and assignments, so that the person does not get the tasks again."""
     of_tasks = Among("task_id", tasks.ids)
     Assignment.objects.filter(of_tasks, annotator=annotator, state=AssignmentState.DONE).update(
         state=AssignmentState.RELEASED, slot=None
     )
-    return Judgment.objects.filter(whose, of_tasks).update(state=JudgmentState.WITHDRAWN, slot=None)
+    return Judgment.objects.filter(to_withdraw, of_tasks).update(
+        state=JudgmentState.WITHDRAWN, slot=None
+    )

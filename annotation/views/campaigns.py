@@ -84,7 +84,7 @@ def campaign_policy(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _change_policy(request: HttpRequest, campaign: Campaign, form: PolicyForm) -> bool:
-    """Save the form. Return False and add errors to the form if that is impossible."""
+    """Save the form. If that fails, add the errors to the form and return False."""
     data, by = form.cleaned_data, cast(User, request.user)
     changes = form.policy_fields() | {"name": data["name"]}
     try:
@@ -113,7 +113,7 @@ def get_running_campaign(request: HttpRequest, pk: int) -> Campaign:
 
 
 def get_campaign_seen(request: HttpRequest, pk: int) -> Campaign:
-    """Return a campaign whose figures the person may see. All others do not exist to the person."""
+    """Return a campaign whose figures the person may see. Others are answered with 404."""
     seen = scopes_of(request.user, Role.RESEARCHER)
     campaigns = seen.limit(Campaign.objects.select_related("benchmark"), "benchmark__key")
     return get_object_or_404(campaigns, pk=pk)

@@ -188,7 +188,7 @@ def _get_campaign(request: HttpRequest, pk: int) -> Campaign:
 def _filtered_rulings(
     request: HttpRequest, campaign: Campaign
 ) -> tuple[int | None, QuerySet[Adjudication]]:
-    """Return the lead that the address names, by primary key, and their rulings, or all rulings."""
+    """Return the `lead` parameter, a primary key, and the rulings of that lead or of all leads."""
     form = RulingsFilter(request.GET)
     if not form.is_valid():
         raise InvalidInput("The parameter lead must be a whole number.")
@@ -261,7 +261,7 @@ def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | N
 
 
 def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
-    """Return the keys that this person set for the judging room, as they apply to the desk."""
+    """Return the keys of the desk. They follow the person's keys in the judging room."""
     annotator = Annotator.objects.filter(user=cast(User, request.user)).first()
     preferences = annotator.preferences if annotator else {}
     found = desk_keys(

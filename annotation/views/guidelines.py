@@ -101,7 +101,7 @@ def _form_page(
         "latest": latest,
         "form": form,
         "formset": rows,
-        # The rows of the earlier version show their pictures.
+        # Rows of the earlier version come with their pictures.
         "rows": [(row, kept.get(_kept_id(row))) for row in rows],
         "pictures_max": services.PICTURES_MAX,
     }
@@ -111,7 +111,7 @@ def _form_page(
 def _write(
     request: HttpRequest, benchmark: Benchmark, form: GuidelineForm, rows: Any
 ) -> Guideline | None:
-    """Write the new version. Return None, with the reason in the form, if it is refused."""
+    """Write the new version. If it is refused, add the reason to the form and return None."""
     try:
         return services.write_guideline(
             benchmark=benchmark,

@@ -40,7 +40,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
 def invite(request: HttpRequest) -> HttpResponse:
     """Show a form, and then the link, which is never shown again.
 
-    If the same form is sent twice, as by a reload, one link is created.
+    If the same form is sent twice, for example by a reload, only one link is created.
     """
     form = InvitationForm(**form_data(request), **role_choices(request))
     once = request.POST.get("once") or uuid.uuid4().hex

@@ -113,10 +113,10 @@ def _is_here(action: Action, campaign: Campaign) -> bool:
 
 
 def _room_training(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """Return the number of unread comments, with the progress in or the way to training."""
+    """Return the number of unread comments, with the progress in training or a link to it."""
     unread = {"unread": unread_comments(annotator)}
     if campaign.is_training:
         return {"training": training_in(campaign, annotator), **unread}
     if any(access.needs_training for access in accesses_for(annotator, [campaign])):
-        return {"gate": find_training_queue(campaign.benchmark), **unread}
+        return {"training_queue": find_training_queue(campaign.benchmark), **unread}
     return unread

@@ -29,7 +29,7 @@ from config.shared.words import counted
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
-    """Add annotators to a campaign with selected members."""
+    """Add annotators to a campaign in which only added annotators may judge."""
     campaign = get_running_campaign(request, pk)
     if campaign.joining != Joining.ADDED:
         return _all_may_judge(request, campaign)
@@ -55,7 +55,7 @@ def campaign_members(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _all_may_judge(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Answer requests for a campaign that is open to all annotators."""
+    """Respond to a request for a campaign that is open to all annotators."""
     messages.info(request, "All annotators of the benchmark may judge in this campaign.")
     context = {
         "benchmark": campaign.benchmark,

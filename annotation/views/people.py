@@ -167,7 +167,7 @@ def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_person(request: HttpRequest, pk: int) -> User:
-    """Return a person whom the lead sees. To the lead, all others do not exist."""
+    """Return a person that the lead may see. Others are answered with 404."""
     seen = people_seen_by(request.user).select_related("annotator")
     return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
 
@@ -189,7 +189,9 @@ def _person_page(request: HttpRequest, found: User, form: RoleForm) -> HttpRespo
         "campaigns": campaigns,
         "judged": sum(one.judged for one in campaigns),
         "consents": found.consents.select_related("text"),
-        "came_by": Invitation.objects.filter(accepted_by=found).select_related("made_by"),
+        "accepted_invitations": Invitation.objects.filter(accepted_by=found).select_related(
+            "made_by"
+        ),
         "can_deactivate": can_deactivate(request.user, found),
         "can_erase": can_administer(request.user) and found.pk != request.user.pk,
     }

@@ -57,8 +57,10 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
         "available": gold_counts(benchmark).get((GoldUse.TRAINING, False), 0),
         "page": Paginator(people, PEOPLE_PER_PAGE).get_page(request.GET.get("page")),
         "last": people[0].last if people else 0,
-        "gated": [one for one in running_campaigns(benchmark) if one.has_entry_requirement],
-        "doubts": training_escalations(benchmark)[:ESCALATIONS_MAX],
+        "with_requirement": [
+            one for one in running_campaigns(benchmark) if one.has_entry_requirement
+        ],
+        "escalations": training_escalations(benchmark)[:ESCALATIONS_MAX],
     }
     return render(request, "annotation/training/training.html", context)
 
@@ -106,7 +108,7 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
         "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
         "page": page,
         "answers": [AnswerRow.of(judgment) for judgment in page],
-        "doubts": training_escalations(benchmark).filter(annotator=trainee.annotator),
+        "escalations": training_escalations(benchmark).filter(annotator=trainee.annotator),
     }
     return render(request, "annotation/training/person.html", context)
 

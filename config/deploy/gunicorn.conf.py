@@ -11,7 +11,7 @@ bind = "0.0.0.0:8000"
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
 threads = int(os.environ.get("WEB_THREADS", "4"))
-# Receiving a run of hundreds of megabytes takes time. The import itself is a job.
+# Receiving a run of hundreds of megabytes takes time. Its import is a separate job.
 timeout = 120
 graceful_timeout = 30
 keepalive = 65  # longer than in nginx, so that nginx closes unused connections

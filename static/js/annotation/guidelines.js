@@ -1,4 +1,4 @@
-// Rows for further pictures appear one by one. Without this all of them are there from the start.
+// Shows the rows for further pictures one by one. Without this script, all rows are visible.
 
 const empty = [...document.querySelectorAll("[data-pictures] [data-empty]")];
 const button = document.querySelector("[data-add-picture]");

@@ -1,8 +1,8 @@
-// Keys are chosen by pressing them. Without this their names can be written.
+// Sets a key when it is pressed in a field. Without this script, the names of keys can be typed.
 
-// These keep what they do in every form.
-const KEPT = new Set(["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
-const EMPTIES = new Set(["Backspace", "Delete"]);
+// Keys that keep their usual function in forms.
+const UNTOUCHED_KEYS = new Set(["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
+const CLEARING_KEYS = new Set(["Backspace", "Delete"]);
 const SHOWN = {
   " ": "Space",
   ArrowLeft: "←",
@@ -17,12 +17,12 @@ const form = document.querySelector("[data-keys-form]");
 
 form.addEventListener("keydown", (event) => {
   const field = event.target.closest("input");
-  // What an input method or a phone's keyboard writes arrives as text.
-  if (!field || KEPT.has(event.key) || event.isComposing || event.key === "Unidentified") return;
+  // Input methods and the keyboards of phones enter text without usable key events.
+  if (!field || UNTOUCHED_KEYS.has(event.key) || event.isComposing || event.key === "Unidentified") return;
   if (event.ctrlKey || event.metaKey || event.altKey) {
     if (!event.getModifierState("AltGraph")) return;
   }
   event.preventDefault();
-  const isEmptied = EMPTIES.has(event.key) && field.value !== "";
-  field.value = isEmptied ? "" : (SHOWN[event.key] ?? event.key.toUpperCase().slice(0, 20));
+  const isCleared = CLEARING_KEYS.has(event.key) && field.value !== "";
+  field.value = isCleared ? "" : (SHOWN[event.key] ?? event.key.toUpperCase().slice(0, 20));
 });

@@ -1,14 +1,15 @@
-// A lead looks through a person's answers in training: keys go from one to the next, whose video
-// plays. Keys act only while one of the answers has the focus. All else is plain forms and links.
+// A lead's review of an annotator's answers in training. Keys move the focus from answer to answer,
+// and the video of the focused answer plays. Keys work only while an answer has the focus. Everything
+// else is plain forms and links.
 
 const list = document.querySelector("[data-review]");
 const answers = [...list.querySelectorAll("article")];
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 const goTo = (place) => {
   if (!answers[place]) return;
   answers[place].focus({ preventScroll: true });
-  answers[place].scrollIntoView({ block: "start", behavior: calm.matches ? "auto" : "smooth" });
+  answers[place].scrollIntoView({ block: "start", behavior: reducedMotion.matches ? "auto" : "smooth" });
 };
 
 const toggle = (video) => {
@@ -33,7 +34,7 @@ list.addEventListener("keydown", (event) => {
     return;
   }
   const action = actions[event.key.toLowerCase()];
-  // What is focused keeps its own space.
+  // A focused link or button handles the space bar itself.
   if (!action || (event.key === " " && event.target !== answers[place])) return;
   event.preventDefault();
   action(place);
@@ -44,8 +45,8 @@ list.addEventListener("focusin", (event) => {
   for (const other of answers) {
     if (other !== answer) other.querySelector("video")?.pause();
   }
-  if (answer === event.target && !calm.matches) answer.querySelector("video")?.play().catch(() => {});
+  if (answer === event.target && !reducedMotion.matches) answer.querySelector("video")?.play().catch(() => {});
 });
 
-// The browser has scrolled to the answer that the address names before this ran.
+// The browser has already scrolled to the answer in the address. This gives it the focus.
 if (location.hash) document.getElementById(location.hash.slice(1))?.focus();

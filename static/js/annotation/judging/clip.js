@@ -5,17 +5,17 @@ import { translate } from "./texts.js";
 const BLOB_MAX_BYTES = 20_000_000;
 const FETCH_MS = 120_000;
 
-// Problems of a video. A fault lies in the video itself; other problems can pass.
+// Problems of a video. A fault (`isFault`) is permanent; other problems can pass.
 export const NO_VIDEO = { text: translate("This pair has no video."), isFault: true };
 const MISSING = { text: translate("This video no longer exists."), isFault: true };
 const BROKEN = { text: translate("This video cannot be played."), isFault: true };
-// Some codecs play only their sound, without an error.
+// With some codecs, browsers play only the sound and report no error.
 export const NO_PICTURE = { text: translate("This video has no picture."), isFault: true };
-export const AWAY = {
+export const UNREACHABLE = {
   text: translate("The video cannot be loaded because the server cannot be reached. It will load when the connection is back."),
   isFault: false,
 };
-export const LATE = { text: translate("The video does not load."), isFault: false };
+export const SLOW = { text: translate("The video does not load."), isFault: false };
 
 export class Clip {
   // `onProblem()` is called when `problem` is set.
@@ -51,7 +51,7 @@ export class Clip {
       if (response.ok) await this.hold(response);
       else this.fail(problemOf(response.status));
     } catch {
-      if (!fetching.signal.aborted) this.fail(AWAY);
+      if (!fetching.signal.aborted) this.fail(UNREACHABLE);
     } finally {
       if (this.fetching === fetching) this.fetching = null;
     }
@@ -82,20 +82,20 @@ export class Clip {
     this.stream();
   }
 
-  // A media error has no cause: the video may be broken, or the annotator may be signed out.
+  // A media error does not contain its cause: the video may be broken, or the annotator signed out.
   async explain() {
     if (!this.video.hasAttribute("src")) return;
     if (this.blob) this.fail(BROKEN);
-    else if (this.isOwn) this.fail(await this.ask());
-    else this.fail(navigator.onLine ? BROKEN : AWAY);
+    else if (this.isOwn) this.fail(await this.findProblem());
+    else this.fail(navigator.onLine ? BROKEN : UNREACHABLE);
   }
 
-  async ask() {
+  async findProblem() {
     try {
       const response = await fetch(this.url, { method: "HEAD" });
       return response.ok ? BROKEN : problemOf(response.status);
     } catch {
-      return AWAY;
+      return UNREACHABLE;
     }
   }
 
@@ -110,7 +110,7 @@ export class Clip {
     this.fetching = null;
   }
 
-  // Free the memory.
+  // Stop loading and free the memory.
   release() {
     this.stopFetching();
     this.video.removeAttribute("src");
@@ -121,5 +121,5 @@ export class Clip {
 }
 
 function problemOf(status) {
-  return status === 404 || status === 410 ? MISSING : AWAY;
+  return status === 404 || status === 410 ? MISSING : UNREACHABLE;
 }

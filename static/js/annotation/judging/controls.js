@@ -8,7 +8,7 @@ import { onSwipe } from "./swipe.js";
 const BUTTONS = ["undo", "unsure", "cannot-play", "play", "sheet"];
 const VIDEO_BUTTONS = ["frame-back", "frame-on", "slower", "faster", "sound"];
 
-// `actions`: functions by the names that key bindings and buttons use. `answer(label)` answers.
+// `actions`: functions by the names in key bindings and buttons. `answer(label)` submits an answer.
 export function connect({ bindings, actions, answer }) {
   const all = {
     ...actions,
@@ -19,7 +19,7 @@ export function connect({ bindings, actions, answer }) {
     all[`answer-${dataset.label}`] = () => answer(Number(dataset.label));
   });
   listenToKeys({
-    // Enter presses “Next” wherever the focus is, and cannot be chosen for anything else.
+    // Enter presses “Next” wherever the focus is. It cannot be chosen for another action.
     bindings: isTraining ? { ...bindings, Enter: "next" } : bindings,
     actions: all,
     isBlocked: () => room.querySelector("dialog[open]") !== null,

@@ -3,7 +3,7 @@
 // in training annotators wait, for the feedback on their answer.
 
 import { Checklist } from "./checklist.js";
-import { AWAY } from "./clip.js";
+import { UNREACHABLE } from "./clip.js";
 import { connect } from "./controls.js";
 import { Guidelines } from "./guidelines.js";
 import { History } from "./history.js";
@@ -114,9 +114,9 @@ const history = isTraining
     });
 
 let current = null;
-// A text about the previous pair if it was escalated.
+// The message about the previous pair if it was escalated.
 let escalated = "";
-// The current fetch of the next pair. Meanwhile there is none to answer.
+// Identifies the current fetch of the next pair. Until it ends, there is no pair to answer.
 let fetching = null;
 
 // --- From pair to pair ----------------------------------------------------------------------
@@ -128,7 +128,7 @@ async function advance() {
   const ticket = {};
   fetching = ticket;
   const item = await queue.next();
-  // The annotator has gone back to an earlier pair since. This one follows it.
+  // The annotator has gone back to an earlier pair since. This pair comes after it.
   if (fetching !== ticket) {
     if (item) queue.putBack(item);
     return;
@@ -173,7 +173,7 @@ function onSeen() {
 
 function answer(label) {
   if (isIn("feedback")) goOn();
-  // A dialog that Escape has closed opens again only after its "close" event.
+  // If Escape has closed the dialog, it opens again only after its "close" event.
   if (guidelines.isUnread) return;
   if (!isSettled("ready")) return;
   if (!isSeen()) {
@@ -281,7 +281,7 @@ function cannotPlay() {
 
 // Return whether the network may be the cause of the video's problem.
 function isCutOff(problem) {
-  return !problem?.isFault && (problem === AWAY || server.isAway || !navigator.onLine);
+  return !problem?.isFault && (problem === UNREACHABLE || server.isAway || !navigator.onLine);
 }
 
 function openReasonDialog() {
@@ -378,7 +378,7 @@ setSpeed(0);
 history?.load();
 await outbox.open();
 tally.add(outbox.countIn(campaign));
-// An answer from before a reload that has no feedback yet.
+// An answer from before a reload of the page, without feedback yet.
 const pendingFeedback = isTraining ? outbox.unsent.find(({ item }) => item) : null;
 if (pendingFeedback) {
   show(pendingFeedback.item);

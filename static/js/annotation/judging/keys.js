@@ -1,4 +1,4 @@
-// The keyboard. The annotator's choice of keys is part of the page.
+// The keyboard. The page contains the annotator's choice of keys.
 
 const MOVES_SLIDER = new Set([
   "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown",

@@ -60,7 +60,7 @@ export function showPlaying(isPlaying) {
   part("play").ariaLabel = translate(isPlaying ? "Pause" : "Play");
 }
 
-// Show how many answers are unsent and why. A few that are being sent are not shown.
+// Show the number of unsent answers, and why. While sending works, a small number is not shown.
 export function showConnection(server, outbox, queue) {
   const count = outbox.unsent.length;
   const { isSignedOut } = server;

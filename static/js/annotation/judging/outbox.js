@@ -1,5 +1,5 @@
-// Unsent answers. They are stored before they are sent, so that a reload, a crash or an hour offline
-// loses none. Each has its own UUID, so that an answer that is sent twice counts once.
+// Unsent answers. They are stored before they are sent, so that none is lost by a reload, a crash or
+// an hour offline. Each has its own UUID, so that an answer that is sent twice counts once.
 
 import { AnswerStore } from "./store.js";
 
@@ -27,7 +27,7 @@ export class Outbox {
     document.addEventListener("visibilitychange", () => this.retryNow());
   }
 
-  // Answers from before this page was opened are sent first.
+  // Load the answers from before this page was opened, which are sent first.
   async open() {
     try {
       const stored = await this.store.open();
@@ -70,7 +70,7 @@ export class Outbox {
     });
   }
 
-  // Return how many unsent answers will count in a campaign.
+  // Return the number of unsent answers that will count in a campaign.
   countIn(campaign) {
     return this.unsent.filter((answer) => answer.countsIn === campaign).length;
   }
@@ -84,7 +84,7 @@ export class Outbox {
     this.send();
   }
 
-  // One at a time, oldest first: a correction must not overtake what it corrects.
+  // Send one answer at a time, oldest first, so that a correction arrives after the answer it corrects.
   async send() {
     if (this.sending) return;
     this.sending = true;
@@ -120,7 +120,7 @@ export class Outbox {
     return isTaken || isRefused;
   }
 
-  // The oldest answer needs no more sending.
+  // Remove the oldest answer, which needs no more sending.
   forget(answer, response) {
     this.unsent.shift();
     this.store.delete(answer.client_key);
@@ -129,7 +129,7 @@ export class Outbox {
   }
 }
 
-// Whether the server would refuse the answer again. It keeps some refused answers without counting
+// Return whether the server would refuse the answer again. It keeps some refused answers without counting
 // them, and sends `kept` with those.
 function isFinalRefusal({ status, body }) {
   return status >= 400 && status < 500 && (body.kept === true || !LATER.has(status));

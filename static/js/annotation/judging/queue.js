@@ -7,7 +7,7 @@ const RETRY_MS = 3000;
 const WAIT_MS = 300;
 // A lease lasts half an hour. Pairs claimed longer ago than this may be assigned to others.
 const STALE_MS = 25 * 60 * 1000;
-// The campaign is not open to this annotator, so that repeating the request would not help.
+// Statuses if the campaign is not open to this annotator. Repeating the request would not help.
 const REFUSED = new Set([403, 404, 409]);
 
 export class Queue {
@@ -42,7 +42,7 @@ export class Queue {
     this.prepareNext();
   }
 
-  // Remove an answered or escalated pair, which does not come again.
+  // Remove an answered or escalated pair, and do not show it again.
   leave(assignment) {
     this.gone.add(assignment);
     this.items = this.items.filter((item) => item.assignment !== assignment);
@@ -61,7 +61,7 @@ export class Queue {
     if (!(await this.refill())) this.items.push(...before);
   }
 
-  // Claim although there are enough pairs, after the current claim has ended.
+  // Claim after the current claim has ended, even if there are enough pairs.
   async refillNow() {
     await this.refilling;
     await this.refill();
@@ -106,14 +106,14 @@ export class Queue {
     else this.isExhausted = true;
   }
 
-  // The server assigns no pairs, and has released those that were assigned.
+  // Stop, because the server assigns no pairs and has released those that were assigned.
   close(reason) {
     this.isExhausted = true;
     this.refusal = reason;
     this.items = [];
   }
 
-  // The pair that is shown or about to be, and the next ones to load.
+  // The current pair, and the next ones to load.
   get coming() {
     return [this.shown, ...this.items.slice(0, PRELOAD)].filter(Boolean);
   }

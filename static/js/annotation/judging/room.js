@@ -1,7 +1,8 @@
 // The elements of the room, and its state: loading, ready or empty, and in training also sending or
 // feedback.
 
-// A second press that is meant for the previous pair must not answer the one that has just appeared.
+// Keys are ignored for this long, so that a second press meant for the previous pair does not answer
+// the pair that has just appeared.
 const IGNORE_KEYS_MS = 250;
 
 export const room = document.getElementById("room");
@@ -47,7 +48,7 @@ export function isIn(...states) {
   return states.includes(room.dataset.state);
 }
 
-// Return whether the room has been in the state long enough for a press to be meant for it.
+// Return whether the room has been in the state for long enough that a key press is meant for it.
 export function isSettled(state) {
   return isIn(state) && room.dataset.accepts === "true";
 }

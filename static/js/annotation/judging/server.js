@@ -1,5 +1,5 @@
 // Requests to the server for the person who opened the room. If another person has signed in on the
-// same computer since, the server answers 401, as if no one was signed in.
+// same computer since, the server responds with 401, as if no one was signed in.
 
 const WAIT_MS = 20_000;
 const GUIDELINE = "X-Hearth-Guideline";
@@ -79,7 +79,7 @@ async function readResponse(response) {
   const { status, headers } = response;
   const body = await response.json().catch(() => ({}));
   const detail = typeof body.detail === "string" ? body.detail : "";
-  // Without cookies the CSRF token is missing, too. Signing in restores both.
+  // Without cookies, the CSRF token is missing too. Signing in restores both.
   const isSignedOut = status === 401 || (status === 403 && detail.startsWith("CSRF"));
   return {
     status,

@@ -1,6 +1,6 @@
 // The videos: one is shown, and the next ones are loaded.
 
-import { AWAY, Clip, LATE, NO_PICTURE, NO_VIDEO } from "./clip.js";
+import { Clip, NO_PICTURE, NO_VIDEO, SLOW, UNREACHABLE } from "./clip.js";
 
 const FIRST_FRAME_MS = 8000;
 const RETRY_MS = 3000;
@@ -8,16 +8,16 @@ const BEHIND_MAX = 2;
 const SPEEDS = [0.5, 0.75, 1, 1.5, 2];
 const SPEED_KEY = "hearth-speed";
 const SOUND_KEY = "hearth-sound";
-// Clips have 24 to 30 frames a second; a step of this length never skips one by much.
+// Videos have 24 to 30 frames per second, so a step of this length moves by about one frame.
 const FRAME_SECONDS = 1 / 25;
 
 export class Stage {
-  // `onBroken(problem)` and `onPlayable()` are called about the video that is shown, and
-  // `onPlaying(isPlaying)` when it starts and stops. `onSound(hasSound)` is called when the sound is turned on or
-  // off, and `onJump()` before the position changes other than by playing.
+  // `onBroken(problem)` and `onPlayable()` are called for the video that is shown, and
+  // `onPlaying(isPlaying)` when it starts and stops. `onSound(hasSound)` is called when the sound is
+  // turned on or off, and `onJump()` before the position changes other than by playing.
   constructor(box, { onBroken, onPlayable, onPlaying = () => {}, onSound = () => {}, onJump = () => {} }) {
     Object.assign(this, { box, onBroken, onPlayable, onPlaying, onSound, onJump });
-    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.clips = new Map();
     this.behind = [];
     this.speed = Number(localStorage.getItem(SPEED_KEY)) || 1;
@@ -76,10 +76,10 @@ export class Stage {
 
   start() {
     this.video.playbackRate = this.speed;
-    this.timer = setTimeout(() => this.report(this.clip, late()), FIRST_FRAME_MS);
+    this.timer = setTimeout(() => this.report(this.clip, slowOrUnreachable()), FIRST_FRAME_MS);
     if (this.problem) this.report(this.clip);
     else this.check(this.clip);
-    if (!this.still.matches) this.play();
+    if (!this.reducedMotion.matches) this.play();
   }
 
   play() {
@@ -108,14 +108,14 @@ export class Stage {
     this.onSound(this.hasSound);
   }
 
-  // One frame back (-1) or forward (1).
+  // Move one frame back (-1) or forward (1).
   step(direction) {
     if (!this.video) return;
     this.video.pause();
     this.skip(direction * FRAME_SECONDS);
   }
 
-  // Some seconds back (negative) or forward.
+  // Move some seconds back (negative) or forward.
   skip(seconds) {
     if (this.video) this.seek(this.video.currentTime + seconds);
   }
@@ -138,7 +138,7 @@ export class Stage {
     this.resumes = false;
   }
 
-  // Slower (-1) or faster (1). The choice stays in this browser. Returns the new speed.
+  // Play slower (-1) or faster (1). The choice stays in this browser. Returns the new speed.
   changeSpeed(direction) {
     const place = SPEEDS.indexOf(this.speed) + direction;
     this.speed = SPEEDS[Math.min(Math.max(place, 0), SPEEDS.length - 1)] ?? 1;
@@ -164,7 +164,7 @@ export class Stage {
     if (clip !== this.clip) return;
     clearTimeout(this.timer);
     this.onBroken(problem);
-    if (problem === AWAY) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
+    if (problem === UNREACHABLE) this.timer = setTimeout(() => this.retry(clip), RETRY_MS);
   }
 
   retry(clip) {
@@ -180,6 +180,6 @@ export class Stage {
   }
 }
 
-function late() {
-  return navigator.onLine ? LATE : AWAY;
+function slowOrUnreachable() {
+  return navigator.onLine ? SLOW : UNREACHABLE;
 }

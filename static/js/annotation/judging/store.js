@@ -1,5 +1,5 @@
-// Unsent answers in the browser's IndexedDB, which survive a reload, a crash and a day offline. Some
-// private windows have no such store. Then answers are not stored.
+// Unsent answers in the browser's IndexedDB. They survive a reload, a crash and a day offline. Some
+// private windows have no IndexedDB. Then answers are not stored.
 
 export class AnswerStore {
   async open() {
@@ -19,7 +19,7 @@ export class AnswerStore {
     this.write((answers) => answers.delete(key));
   }
 
-  // Answers are sent even if the store was cleared or is full.
+  // Errors are ignored: answers are sent even if the store was cleared or is full.
   write(change) {
     if (!this.db) return;
     try {

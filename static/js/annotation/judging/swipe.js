@@ -1,6 +1,6 @@
 // A swipe across the video answers, as the two buttons do.
 
-const FAR = 80;
+const MIN_DISTANCE = 80; // pixels
 
 export function onSwipe(element, { left, right }) {
   let start = null;
@@ -14,7 +14,7 @@ export function onSwipe(element, { left, right }) {
     const across = touch.clientX - start.x;
     const along = touch.clientY - start.y;
     start = null;
-    if (Math.abs(across) < FAR || Math.abs(across) < 2 * Math.abs(along)) return;
+    if (Math.abs(across) < MIN_DISTANCE || Math.abs(across) < 2 * Math.abs(along)) return;
     (across < 0 ? left : right)();
   });
 }

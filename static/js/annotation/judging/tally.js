@@ -2,7 +2,7 @@
 // and in others, and each claim corrects the number.
 
 export class Tally {
-  // `countUnsent()` returns how many answers may not have reached the server. `onChange(judged)` is
+  // `countUnsent()` returns the number of answers that may not have reached the server. `onChange(judged)` is
   // called with the new number.
   constructor(judged, { countUnsent, onChange }) {
     Object.assign(this, { judged, countUnsent, onChange });
@@ -14,13 +14,13 @@ export class Tally {
     this.set(this.judged + count);
   }
 
-  // A claim starts. Returns a function that takes the server's number. Answers are sent at the same
-  // time, one by one, so the server may have counted some of them already.
+  // Called when a claim starts. Returns a function that takes the number in the server's response.
+  // Answers are sent at the same time, one by one, so that number may include some of them.
   startClaim() {
-    const known = this.countUnsent() - this.added;
+    const unsentBefore = this.countUnsent() - this.added;
     return (counted) => {
       const least = counted + Math.max(0, this.countUnsent() - 1);
-      const most = counted + known + this.added;
+      const most = counted + unsentBefore + this.added;
       this.set(Math.min(Math.max(this.judged, least), most));
     };
   }

@@ -1,5 +1,5 @@
 // The texts of the room's scripts in the annotator's language. The page contains the translations
-// (annotation/texts.py); a text without one stays English.
+// (annotation/texts.py); a text without a translation stays English.
 
 const element = document.getElementById("room-texts");
 const translations = element ? JSON.parse(element.textContent) : {};

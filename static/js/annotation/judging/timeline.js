@@ -43,7 +43,7 @@ export class Timeline {
     this.onHold();
   }
 
-  // The focus leaves the slider, so that the arrow keys answer again.
+  // Remove the focus from the slider, so that the arrow keys answer again.
   release() {
     if (!this.isHeld) return;
     this.isHeld = false;
@@ -56,7 +56,7 @@ export class Timeline {
   }
 }
 
-// Minutes and seconds, such as 1:05.
+// Return minutes and seconds, such as 1:05.
 function clock(seconds) {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;

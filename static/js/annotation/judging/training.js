@@ -2,7 +2,7 @@
 
 import { translate } from "./texts.js";
 
-// By whether the answer was correct, and whether the pair is relevant.
+// Keys: whether the answer was correct, and whether the pair is relevant.
 const VERDICTS = {
   "true-true": translate("Correct: relevant"),
   "true-false": translate("Correct: not relevant"),
@@ -53,7 +53,7 @@ export class Training {
     return opened.map(({ dataset }) => dataset);
   }
 
-  // Once a campaign is open, the main button leads to it.
+  // If a campaign has opened, make the link to it the main button.
   offerJudging(campaign) {
     const link = this.part("judge-now");
     const next = this.part("next");

@@ -1,6 +1,6 @@
 // Times that the browser measures while the annotator works on one pair.
 
-const DAY = 24 * 3600;
+const SECONDS_MAX = 24 * 3600;
 
 export class Viewing {
   // `onSeen()` is called once the first frame of the pair's video is on the screen.
@@ -23,7 +23,7 @@ export class Viewing {
     if (this.video) this.listen(this.video);
   }
 
-  // Begin the time on the pair again. A playing video sends no second event for this.
+  // Start the time on the pair again. A video that plays already sends no further "playing" event.
   restart() {
     this.begin(this.video);
     const { video } = this;
@@ -74,13 +74,13 @@ export class Viewing {
     this.lastFrame = time;
   }
 
-  // The position is about to change other than by playing: a lower one is no replay.
+  // Called before the position changes other than by playing. A lower position is then no replay.
   jump() {
     this.lastFrame = null;
   }
 
   onPaint(video) {
-    // Some files play only their sound.
+    // Without a picture, nothing was seen.
     if (video === this.video && video.paused && video.videoWidth > 0) this.see(performance.now());
   }
 
@@ -125,5 +125,5 @@ class Stopwatch {
 
 // Round to milliseconds, up to the server's maximum, because a pair can stay open for days.
 function rounded(seconds) {
-  return Math.min(Math.round(seconds * 1000) / 1000, DAY);
+  return Math.min(Math.round(seconds * 1000) / 1000, SECONDS_MAX);
 }

@@ -1,14 +1,14 @@
-// A work session: answers in one tab with less than half an hour between any two, also over reloads.
+// A work session: answers in one tab with less than half an hour between any two, even after reloads.
 // It numbers the answers and suggests breaks.
 
 const ENDS_AFTER_MS = 30 * 60 * 1000;
-// This long without an answer counts as a break.
+// A break is at least this long without an answer.
 const BREAK_MS = 5 * 60 * 1000;
 const KEY = "hearth-sitting";
 
 export class WorkSession {
-  // `onBreak(minutes)` is called after `breakMinutes` of answers without a break, and again after as
-  // many more. 0 means never.
+  // `onBreak(minutes)` is called after each `breakMinutes` of answers without a break. If
+  // `breakMinutes` is 0, it is never called.
   constructor({ owner, breakMinutes, onBreak }) {
     Object.assign(this, { owner, breakMinutes, onBreak });
   }
