@@ -49,8 +49,8 @@ NOT_COUNTED = gettext_noop("You can no longer judge. This answer is stored, but 
 
 # Request header: the primary key of the person who opened the room.
 OWNER = "X-Hearth-Person"
-# Response header: the current version of the campaign's guidelines. If a room shows another version,
-# it shows the new one before it accepts further answers.
+# Response header: the current version of the campaign's guidelines. If a room shows another
+# version, it shows the new one before it accepts further answers.
 GUIDELINE = "X-Hearth-Guideline"
 GUIDELINE_HEADER = OpenApiParameter(
     GUIDELINE,
