@@ -27,7 +27,7 @@ from config.shared.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class DeskEntry:
-    """A task at the desk: its primary key, its state, and the time at which it came there."""
+    """A task at the desk: its primary key, its state, and the time at which it arrived there."""
 
     pk: int
     state: str

@@ -167,7 +167,7 @@ def person_erase(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_person(request: HttpRequest, pk: int) -> User:
-    """Return a person that the lead may see. Others are answered with 404."""
+    """Return a person that the lead may see. Raises `Http404` for others."""
     seen = people_seen_by(request.user).select_related("annotator")
     return get_object_or_404(seen.prefetch_related("groups", "grants"), pk=pk)
 

@@ -2,8 +2,8 @@
 // and in others, and each claim corrects the number.
 
 export class Tally {
-  // `countUnsent()` returns the number of answers that may not have reached the server. `onChange(judged)` is
-  // called with the new number.
+  // `countUnsent()` returns the number of answers that may not have reached the server.
+  // `onChange(judged)` is called with the new number.
   constructor(judged, { countUnsent, onChange }) {
     Object.assign(this, { judged, countUnsent, onChange });
     this.added = 0;
