@@ -17,9 +17,9 @@ from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import (
+    add_judgments,
     all_pairs,
     at_once,
-    bring_judgments,
     build_pool,
     caption_rows,
     claim,
@@ -96,7 +96,7 @@ def test_a_campaign_takes_only_pairs_that_none_holds(db: None, tmp_path: Path) -
     benchmark = make_benchmark(tmp_path, captions=2, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1"], "c1": ["v2"]}, system="A")
     build_pool(benchmark=benchmark, depth=2)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c1", "v3", "a", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c1", "v3", "a", 0)])
     first = open_campaign(benchmark=benchmark, by=OPERATOR)
     assert pairs_in(first) == {("c0", "v0"), ("c1", "v2")}
 

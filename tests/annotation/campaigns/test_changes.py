@@ -19,7 +19,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
-from tests.factories import bring_gold, claim, make_annotator, make_campaign, make_user
+from tests.factories import add_gold_items, claim, make_annotator, make_campaign, make_user
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_gold_comes_when_it_is_asked_for(campaign: Campaign, lead: User, tmp_pat
     factories.make_run(tmp_path, other, {"c0": ["v0", "v1"]})
     factories.build_pool(benchmark=other, depth=2)
     made = factories.open_campaign(benchmark=other, by=OPERATOR)
-    bring_gold(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
+    add_gold_items(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
     assert made.tasks.filter(gold__isnull=False).count() == 0
     change_policy(campaign=made, changes={"gold_share": 0.5, "gold_bar": 0.8}, by=lead)
     assert made.tasks.filter(gold__isnull=False).count() == 2

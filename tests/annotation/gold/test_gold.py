@@ -30,8 +30,8 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories
 from tests.factories import (
+    add_gold_items,
     at_once,
-    bring_gold,
     claim,
     gold_rows,
     make_annotator,
@@ -84,7 +84,7 @@ def test_a_file_becomes_gold(benchmark: Benchmark, lead: User, tmp_path: Path) -
 def test_what_is_gold_is_refused_whatever_for(
     benchmark: Benchmark, tmp_path: Path, use: GoldUse
 ) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(1, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(1, 1), use=TRAINING)
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 3))
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
@@ -137,7 +137,7 @@ def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
 
 
 def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     item = GoldItem.objects.get()
     with pytest.raises(IntegrityError), transaction.atomic():
         GoldItem.objects.create(
@@ -162,15 +162,15 @@ def test_new_gold_comes_into_what_is_open(tmp_path: Path, db: None, lead: User) 
     training = make_training(tmp_path, items=4)
     benchmark = training.benchmark
     assert items_of(training) == ["c0", "c1", "c2", "c3"]
-    bring_gold(tmp_path, benchmark, [("c0", "v1", 1, "")], use=CONTROL)
+    add_gold_items(tmp_path, benchmark, [("c0", "v1", 1, "")], use=CONTROL)
     assert items_of(training) == ["c0", "c1", "c2", "c3"]
-    bring_gold(tmp_path, benchmark, [("c1", "v1", 1, "")], use=TRAINING)
+    add_gold_items(tmp_path, benchmark, [("c1", "v1", 1, "")], use=TRAINING)
     assert items_of(training) == ["c0", "c1", "c1", "c2", "c3"]
     positions = JudgmentTask.objects.filter(campaign=training).values_list("position", flat=True)
     assert sorted(positions) == [0, 1, 2, 3, 4]
 
     set_campaign_state(campaign=training, state=CampaignState.CLOSED, by=lead)
-    bring_gold(tmp_path, benchmark, [("c2", "v1", 1, "")], use=TRAINING)
+    add_gold_items(tmp_path, benchmark, [("c2", "v1", 1, "")], use=TRAINING)
     assert len(items_of(training)) == 5
     again = open_training(benchmark=benchmark, by=lead)
     assert items_of(again) == ["c0", "c1", "c1", "c2", "c2", "c3"]
@@ -180,7 +180,7 @@ def test_a_pair_of_the_campaign_is_no_gold_in_it(tmp_path: Path, db: None) -> No
     campaign = make_campaign_with_gold(tmp_path, captions=2, videos=2, gold=3, gold_share=0.5)
     assert items_of(campaign) == ["c2", "c3", "c4"]
     # c0 with v0 is judged there; c2 with v1 is not.
-    added = bring_gold(tmp_path, campaign.benchmark, [("c0", "v0", 1, ""), ("c2", "v1", 1, "")])
+    added = add_gold_items(tmp_path, campaign.benchmark, [("c0", "v0", 1, ""), ("c2", "v1", 1, "")])
     assert added == 2
     assert items_of(campaign) == ["c2", "c2", "c3", "c4"]
 
@@ -188,7 +188,7 @@ def test_a_pair_of_the_campaign_is_no_gold_in_it(tmp_path: Path, db: None) -> No
 def test_gold_whose_video_cannot_play_is_not_handed_out(tmp_path: Path, db: None) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1, gold_share=0.5)
     Video.objects.filter(key="v1").update(state=MediaState.BROKEN)
-    bring_gold(tmp_path, campaign.benchmark, [("c1", "v1", 1, "")])
+    add_gold_items(tmp_path, campaign.benchmark, [("c1", "v1", 1, "")])
     states = JudgmentTask.objects.filter(campaign=campaign, gold__isnull=False)
     assert sorted(states.values_list("gold__video__key", "state")) == [
         ("v0", TaskState.OPEN),
@@ -203,7 +203,7 @@ def test_training_needs_items_and_is_one_at_a_time(
         open_training(benchmark=benchmark, by=lead)
     assert str(refused.value) == "tiny has no training items. Import some first."
     assert Campaign.objects.count() == 0
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     with pytest.raises(NotPermitted):
         open_training(benchmark=benchmark, by=make_user("rosa", Role.RESEARCHER))
     training = open_training(benchmark=benchmark, by=lead)
@@ -264,7 +264,7 @@ def test_who_holds_what_is_retired_gives_it_back_and_may_still_answer(
 
 
 def test_an_explanation_is_written_anew(benchmark: Benchmark, lead: User, tmp_path: Path) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     item = GoldItem.objects.get()
     assert explain_gold(item=item, explanation="  better  ", by=lead).explanation == "better"
     assert explain_gold(item=item, explanation="", by=lead).explanation == ""
@@ -310,7 +310,7 @@ def test_what_most_get_wrong_comes_first(tmp_path: Path, db: None, lead: User) -
 
 def test_search(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [("c0", "v0", 1, "a Dog, a boy"), ("c1", "v1", 0, "the boy is a girl")]
-    bring_gold(tmp_path, benchmark, rows, use=TRAINING)
+    add_gold_items(tmp_path, benchmark, rows, use=TRAINING)
 
     def found(text: str) -> list[str]:
         return sorted(one.query.key for one in search_gold(gold_items(benchmark), text))

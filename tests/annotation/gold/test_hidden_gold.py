@@ -45,8 +45,8 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from tests.factories import (
     PASSWORD,
+    add_gold_items,
     at_once,
-    bring_gold,
     claim,
     make_annotator,
     make_campaign_with_gold,
@@ -189,7 +189,7 @@ def test_gold_of_a_caption_at_hand_comes_beside_its_pairs(db: None, tmp_path: Pa
     # The last video of each caption is not judged here, but gold.
     JudgmentTask.objects.filter(pair__video__key="v4").delete()
     rows = [(f"c{number}", "v4", 1, "") for number in range(24)]
-    bring_gold(tmp_path, campaign.benchmark, rows)
+    add_gold_items(tmp_path, campaign.benchmark, rows)
     anna, beside = make_annotator("anna"), 0
     while batch := claim(campaign, anna, 8):
         captions = [one.task.query.key for one in batch]

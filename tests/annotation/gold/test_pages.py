@@ -16,7 +16,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
-    bring_gold,
+    add_gold_items,
     make_annotator,
     make_benchmark,
     make_training,
@@ -47,7 +47,7 @@ def person_page(annotator: Annotator) -> str:
 def test_the_list_of_gold(
     training: Campaign, tmp_path: Path, anna: Annotator, lead: Client
 ) -> None:
-    bring_gold(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
+    add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
     train(training, anna, "rwr")
     page = lead.get("/benchmarks/tiny/gold/")
     assert [(value, count) for value, _, count in page.context["kinds"]] == [
@@ -85,7 +85,7 @@ def test_queries_do_not_grow_with_gold(
 ) -> None:
     before = queries_of(lead, "/benchmarks/tiny/gold/")
     train(training, anna, "rwr")
-    bring_gold(tmp_path, training.benchmark, [("c0", "v1", 0, ""), ("c1", "v1", 0, "")])
+    add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, ""), ("c1", "v1", 0, "")])
     assert queries_of(lead, "/benchmarks/tiny/gold/") == before
 
 

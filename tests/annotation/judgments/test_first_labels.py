@@ -9,7 +9,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.services import withdraw_judgments
 from config.accounts.roles import Role
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     judge,
     make_annotator,
@@ -82,7 +82,7 @@ def test_two_of_an_imported_file_are_first_in_its_order(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     rows = [("c0", "v0", name, 1) for name in ("z", "m", "a", "b")]
     rows.insert(1, ("c0", "v1", "a", 0))
-    imported = bring_judgments(tmp_path, benchmark, rows)
+    imported = add_judgments(tmp_path, benchmark, rows)
     assert first_labels(imported.campaign) == {"v0": ["m", "z"], "v1": ["a"]}
 
 
@@ -96,7 +96,7 @@ def test_all_planned_labels_are_first_labels(tmp_path: Path) -> None:
 def test_the_scale_of_a_benchmark(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     assert judgment_arrays(benchmark).n_grades == 2
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1)])
     assert judgment_arrays(benchmark).n_grades == 2
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1)], scale="graded")
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1)], scale="graded")
     assert judgment_arrays(benchmark).n_grades == 4

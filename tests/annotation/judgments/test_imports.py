@@ -18,8 +18,8 @@ from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
 from tests.factories import (
     JudgmentRow,
+    add_judgments,
     at_once,
-    bring_judgments,
     build_pool,
     make_benchmark,
     make_run,
@@ -54,7 +54,7 @@ def tasks_of(campaign: Campaign) -> list[tuple[str, str, str, int | None, int]]:
 
 
 def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
-    done = bring_judgments(tmp_path, benchmark, ROWS)
+    done = add_judgments(tmp_path, benchmark, ROWS)
     campaign = Campaign.objects.get()
 
     assert (done.campaign, done.judgments, done.pairs, done.created) == (campaign, 8, 4, True)
@@ -84,7 +84,7 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
 def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0", "v2"]})
     pool = build_pool(benchmark=benchmark, depth=2).pool
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
 
     assert Pair.objects.count() == 5
     imported = Campaign.objects.get().pool
@@ -98,9 +98,9 @@ def test_judgments_are_read_by_benchmark_over_its_campaigns(
 ) -> None:
     other = make_benchmark(tmp_path, key="OTHER", captions=3, videos=3)
     assert newest_judgment(benchmark) is None
-    bring_judgments(tmp_path, benchmark, ROWS[:4])
-    bring_judgments(tmp_path, other, ROWS)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
+    add_judgments(tmp_path, benchmark, ROWS[:4])
+    add_judgments(tmp_path, other, ROWS)
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
     mine = Judgment.objects.filter(task__campaign__benchmark=benchmark)
     last = mine.order_by("pk").last()
     assert last is not None
@@ -122,9 +122,9 @@ def test_judgments_are_read_by_benchmark_over_its_campaigns(
 
 
 def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
-    first = bring_judgments(tmp_path, benchmark, ROWS)
+    first = add_judgments(tmp_path, benchmark, ROWS)
     before = row_counts()
-    again = bring_judgments(tmp_path, benchmark, ROWS)
+    again = add_judgments(tmp_path, benchmark, ROWS)
 
     assert (again.created, again.campaign) == (False, first.campaign)
     assert (again.judgments, again.pairs) == (8, 4)
@@ -134,8 +134,8 @@ def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Pat
 def test_more_judgments_are_a_further_campaign_of_the_same_people(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    bring_judgments(tmp_path, benchmark, ROWS)
-    more = bring_judgments(tmp_path, benchmark, [("c1", "v1", "Zoë", 0), ("c1", "v0", "Dan", 0)])
+    add_judgments(tmp_path, benchmark, ROWS)
+    more = add_judgments(tmp_path, benchmark, [("c1", "v1", "Zoë", 0), ("c1", "v0", "Dan", 0)])
 
     assert more.created
     assert Campaign.objects.count() == 2
@@ -149,9 +149,9 @@ def test_more_judgments_are_a_further_campaign_of_the_same_people(
 def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -> None:
     for key in ("one", "two"):
         benchmark = make_benchmark(tmp_path, captions=3, videos=3, key=key)
-        assert bring_judgments(tmp_path, benchmark, ROWS).created
+        assert add_judgments(tmp_path, benchmark, ROWS).created
     one = Benchmark.objects.get(key="one")
-    bring_judgments(tmp_path, one, [("c1", "v1", "Zoë", 1)])
+    add_judgments(tmp_path, one, [("c1", "v1", "Zoë", 1)])
     people = Annotator.objects.order_by("benchmark__key", "key")
     assert list(people.values_list("benchmark__key", "key", "user")) == [
         (key, name, None) for key in ("one", "two") for name in ("Al, B.", "Cem", "Zoë")
@@ -169,7 +169,7 @@ def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -
         ("c0", "v2", "a", 3),
         ("c0", "v2", "b", 0),
     ]
-    done = bring_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
+    done = add_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
     assert tasks_of(done.campaign) == [
         ("c0", "v0", TaskState.RESOLVED, 3, 2),
         ("c0", "v1", TaskState.RESOLVED, 1, 2),
@@ -202,7 +202,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
     rows = [("c0", "v0", f"annotator {number}", 1) for number in range(1001)]
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        bring_judgments(tmp_path, benchmark, rows)
+        add_judgments(tmp_path, benchmark, rows)
     assert str(refused.value) == "a pair has 1001 labels; the maximum is 1000"
     assert row_counts() == before
 

@@ -43,9 +43,9 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests.factories import (
+    add_judgments,
     all_pairs,
     at_once,
-    bring_judgments,
     build_pool,
     claim,
     judge,
@@ -297,7 +297,7 @@ def test_who_may_not(lead: User, tmp_path: Path) -> None:
         withdraw_judgments(campaign=campaign, annotator=ben, by=rosa)
     with pytest.raises(InvalidInput):
         withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
-    imported = bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
+    imported = add_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
     with pytest.raises(Conflict):
         withdraw_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
     assert tasks(campaign) == before

@@ -16,7 +16,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
-    bring_gold,
+    add_gold_items,
     claim,
     make_annotator,
     make_campaign_with_gold,
@@ -255,7 +255,7 @@ def test_gold_of_a_campaign_on_a_persons_page(
 ) -> None:
     train(training, anna, "r")
     rows = [(f"c{n}", "v2", 1, "") for n in range(3)]
-    bring_gold(tmp_path, training.benchmark, rows)
+    add_gold_items(tmp_path, training.benchmark, rows)
     JudgmentTask.objects.all()
     campaign = open_campaign(
         benchmark=training.benchmark,

@@ -37,10 +37,10 @@ from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_s
 from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
+    add_judgments,
+    add_tags,
+    add_train_captions,
     all_pairs,
-    bring_judgments,
-    bring_tags,
-    bring_train_captions,
     build_pool,
     claim,
     import_benchmark,
@@ -166,7 +166,7 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     # Ben agrees about c0 and differs about one of the four pairs of c1.
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
-    bring_judgments(tmp_path, benchmark, again)
+    add_judgments(tmp_path, benchmark, again)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
@@ -270,10 +270,10 @@ def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> 
         ]
 
     before = keys()
-    bring_tags(tmp_path, benchmark, ("c2", "dogs"))
+    add_tags(tmp_path, benchmark, ("c2", "dogs"))
     assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
     question = build_question(get_analysis("slices"), benchmark, {"by": "tags"})
-    bring_tags(tmp_path, benchmark, ("c1", "dogs"))
+    add_tags(tmp_path, benchmark, ("c1", "dogs"))
     with pytest.raises(Conflict, match="The tags have been replaced"):
         analyse(question=question)
     assert not AnalysisResult.objects.exists()
@@ -286,7 +286,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     # On one pair of c0 two agree, on another they do not; on c2 three agree.
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
-    bring_judgments(tmp_path, benchmark, again)
+    add_judgments(tmp_path, benchmark, again)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **given)
@@ -341,7 +341,7 @@ def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path)
     kind = get_analysis("train-overlap")
     before = build_question(kind, benchmark, {})
     assert before.options["split"] == "train"
-    split = bring_train_captions(tmp_path, benchmark, "a cat").split
+    split = add_train_captions(tmp_path, benchmark, "a cat").split
     # The newest unless another is named.
     after = build_question(kind, benchmark, {})
     assert (after.options["split"], after.options["split_sha256"]) == ("train@2", split.sha256)
@@ -641,7 +641,7 @@ def test_saturation_is_warned_of(
         for caption, labels in LABELS.items()
         for video, label in labels.items()
     ]
-    bring_judgments(tmp_path, benchmark, other)
+    add_judgments(tmp_path, benchmark, other)
     make_draft(benchmark=benchmark, by=OPERATOR)
     given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
@@ -715,7 +715,7 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     ]
     before = build_question(get_analysis("history"), benchmark, {})
     key = before.key
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
     now = build_question(get_analysis("history"), benchmark, {})
     assert now.key != key
     # A label that came after the question is in the result, and so in what the result names.
@@ -733,13 +733,13 @@ def test_labels_that_keep_coming_are_not_computed_each(
     client.force_login(make_user("rita", Role.RESEARCHER))
     question = build_question(get_analysis("history"), benchmark, {})
     job = begin_analysis(question=question, data={}, created_by=None)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
     later = build_question(get_analysis("history"), benchmark, {})
     assert later.key != question.key
     assert begin_analysis(question=later, data={}, created_by=None) == job
     assert 'id="job-progress"' in page()
     run_job(job.pk)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
     assert "New labels have arrived since." in page()
     assert 'hx-trigger="load"' not in page()
     AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
@@ -753,7 +753,7 @@ def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
 
     def judge_meanwhile(done: int, total: int | None, phase: str = "") -> None:
         if (phase, done) == ("looking back", 0):
-            bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+            add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
 
     before = labels_fingerprint(benchmark).as_list()
     found = analyse(question=question, progress=judge_meanwhile)
@@ -802,7 +802,7 @@ def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
         for other in range(12)
         for alike in [own // 2 == other // 2]
     ]
-    bring_judgments(tmp_path, benchmark, labels)
+    add_judgments(tmp_path, benchmark, labels)
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
@@ -1079,9 +1079,9 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     make_run(tmp_path, captions, lists, system="A")
     make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
     if get_analysis(name).needs_labels:
-        bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
+        add_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
         publish_label_set(benchmark=captions, by=OPERATOR)
-    bring_train_captions(tmp_path, captions, "a dog")
+    add_train_captions(tmp_path, captions, "a dog")
     kind = get_analysis(name)
     by_default = build_question(kind, captions, {})
     # The result names the unit, so that both ways of asking find the same stored one.
@@ -1104,7 +1104,7 @@ def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None
     sliced = result_of(captions, "slices", measure="C@1")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
     assert get_analysis("slices").warnings(sliced) == []
-    bring_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
+    add_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
     sliced = result_of(captions, "slices", measure="C@1", by="tags")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
     assert get_analysis("slices").warnings(sliced) == [

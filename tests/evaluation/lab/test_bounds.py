@@ -16,7 +16,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
+from tests.factories import add_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +113,7 @@ def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
     make_run(tmp_path, made, {f"c{q}": ["v1", "v0"] for q in range(4)}, system="A")
     make_run(tmp_path, made, {f"c{q}": ["v2", "v3"] for q in range(4)}, system="B")
     labels = [("c0", "v1", "anna", 1), ("c1", "v1", "anna", 0), ("c2", "v2", "anna", 1)]
-    bring_judgments(tmp_path, made, labels)
+    add_judgments(tmp_path, made, labels)
     publish_label_set(benchmark=made, by=OPERATOR)
     question = {"depth": "2", "measures": "P@2"}
     by_captions = rows_of(result_of(made, "bounds", unit="captions", **question), "A")["P@2"]

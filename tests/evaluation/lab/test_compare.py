@@ -33,8 +33,8 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
+    add_judgments,
     all_pairs,
-    bring_judgments,
     import_benchmark,
     make_run,
     make_user,
@@ -221,7 +221,7 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
 def test_labels_in_conflict_are_not_no_labels(
     tmp_path: Path, benchmark: Benchmark, rita: Client
 ) -> None:
-    bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
@@ -304,7 +304,7 @@ def test_the_link_leads_back_whatever_comes_later(
         doseq=True,
     )
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="0")
-    bring_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     after = rita.get(before["shared"]).context
     assert (after["row"], after["place"]) == (before["row"], before["place"])

@@ -23,7 +23,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     make_annotator,
     make_benchmark,
@@ -144,7 +144,7 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
             (f"c{caption}", f"v{video}", f"person {person}", int(label))
             for person, label in zip(people[:n], labels[:n], strict=True)
         ]
-    bring_judgments(folder, benchmark, rows)
+    add_judgments(folder, benchmark, rows)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark, truth
 
@@ -222,7 +222,7 @@ def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
 
 
 def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     labels = label_set_labels(LabelSet.objects.latest("version"))
     judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
@@ -241,7 +241,7 @@ def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_p
 
 
 def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     labels = label_set_labels(LabelSet.objects.get(version=1))
     found = noisy_labels(labels, judgment_arrays(benchmark), original_judged(benchmark))
     assert found.n_labels.tolist() == [1] * 12

@@ -23,7 +23,7 @@ from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, make_benchmark, make_user
+from tests.factories import add_judgments, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
 
 
 def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, measures="C@1", resamples="100")
     assert (result["judged"], result["settled"], result["irrelevant"]) == (3, 2, 0)
@@ -96,7 +96,7 @@ def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -
 
 def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
     """Without rejected original positives no score changes, for any grade of the originals."""
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     LabelSet.objects.update(original_grade=3)
     result = result_of(benchmark, measures="nDCG@3", resamples="100")
@@ -106,7 +106,7 @@ def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> N
 
 def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark)
     assert (result["without"], result["rows"], result["interval"]) == (1, [], None)
@@ -155,11 +155,11 @@ def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) ->
 
 def test_nothing_rejected_needs_no_table(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     assert front(rita).endswith("No original positive is judged and settled yet.")
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     text = front(rita)
@@ -175,7 +175,7 @@ def test_earlier_labels_are_named_until_the_newest_are_counted(
     # A result with other options is not shown in place of it.
     analyse(question=build_question(get_analysis("originals"), benchmark, {"measures": "RR"}))
     assert "Newer labels are not counted yet." not in front(rita)
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     text = front(rita)
     assert "By label set 1, 3 of the 3" in text

@@ -19,7 +19,7 @@ from evaluation.models import Evaluation
 from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
+from tests.factories import add_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
     make_run(tmp_path, found, LISTS, system="A")
     # People judge one of the six pairs that twins add relevant, and one not relevant.
     judged = [("c0", "v2", "anna", 1), ("c1", "v0", "anna", 0), ("c2", "v3", "anna", 0)]
-    bring_judgments(tmp_path, found, judged)
+    add_judgments(tmp_path, found, judged)
     publish_label_set(benchmark=found, by=OPERATOR)
     return found
 

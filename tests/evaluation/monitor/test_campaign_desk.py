@@ -483,7 +483,7 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
 def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=30)
     rows = [(f"c{number}", "v0", "=kim", number % 2) for number in range(30)]
-    judged = factories.bring_judgments(tmp_path, benchmark, rows).campaign
+    judged = factories.add_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
     assert "1 annotator is unusual in speed" in text_of(page)

@@ -167,7 +167,7 @@ def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:
         factories.make_run(tmp_path, benchmark, {"c0": videos}, system=system)
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     (todo,) = find_todos([benchmark], newest_label_sets([benchmark]))
     assert (todo.total, todo.noun) == (2, "unscored runs")
@@ -195,7 +195,7 @@ def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> 
     rosa = factories.make_user("rosa", Role.RESEARCHER)
     assert "A not scored yet tiny" in home_of(rosa)
     assert "There is no label set yet." in home_of(rosa)
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     text = home_of(rosa)
@@ -250,7 +250,7 @@ def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path
         factories.make_run(tmp_path, benchmark, {"c0": ["v1"]})
         build_pool(benchmark=benchmark, depth=1)
         rows = [("c0", "v2", 1, ""), ("c1", "v2", 0, "")]
-        factories.bring_gold(tmp_path, benchmark, rows, use=GoldUse.TRAINING)
+        factories.add_gold_items(tmp_path, benchmark, rows, use=GoldUse.TRAINING)
         open_training(benchmark=benchmark, by=factories.make_user(f"lead of {key}", Role.LEAD))
         open_campaign(
             benchmark=benchmark,

@@ -41,7 +41,7 @@ from evaluation.release.services import (
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     make_annotator,
     make_benchmark,
@@ -60,7 +60,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 def label_more(folder: Path, benchmark: Benchmark, annotator: str = "ben") -> None:
     """A second annotator contradicts the label of c0 v1, which makes a conflict."""
-    bring_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
+    add_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
 
 
 def make_older(by: datetime.timedelta) -> None:

@@ -45,8 +45,8 @@ from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.services import set_equal_texts
 from tests.factories import (
-    bring_gold,
-    bring_judgments,
+    add_gold_items,
+    add_judgments,
     build_pool,
     claim,
     import_benchmark,
@@ -148,7 +148,7 @@ def test_an_overlap_of_campaigns_counts_each_pair_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     rows = [("c0", "v0", "x", 0), ("c0", "v2", "x", 1)]
-    bring_judgments(tmp_path, campaign.benchmark, rows)
+    add_judgments(tmp_path, campaign.benchmark, rows)
     found = benchmark_outcomes(campaign.benchmark)
     # v0 has one label in each campaign, and they contradict each other.
     assert found.counts == live_labels(campaign.benchmark)[1].outcomes
@@ -254,7 +254,7 @@ def test_closing_and_excluding_make_the_draft_outdated(tmp_path: Path, lead: Use
 def test_pairs_of_an_import_and_a_campaign_are_counted_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     rows = [("c0", f"v{video}", "x", 0) for video in range(3)]
-    bring_judgments(tmp_path, campaign.benchmark, rows)
+    add_judgments(tmp_path, campaign.benchmark, rows)
     found = benchmark_outcomes(campaign.benchmark)
     assert (found.counts, found.pairs) == (OutcomeCounts(resolved=3), 3)
 
@@ -459,7 +459,7 @@ def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
     build_pool(benchmark=equal, depth=2)
     # c3 reads like c0, whose task the campaign has; the cat has no task with v0 and v2.
     rows = [("c3", "v0", 1, ""), ("c1", "v0", 0, ""), ("c1", "v2", 0, "")]
-    bring_gold(tmp_path, equal, rows, use=GoldUse.CONTROL)
+    add_gold_items(tmp_path, equal, rows, use=GoldUse.CONTROL)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(gold_share=0.2))
     gold = campaign.tasks.filter(gold__isnull=False)
     shown = gold.values_list("gold__query__key", "gold__video__key")
@@ -467,7 +467,7 @@ def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
 
 
 def test_imported_judgments_stay_with_their_caption(equal: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, equal, [("c0", "v0", "a", 1), ("c2", "v0", "a", 0)])
+    add_judgments(tmp_path, equal, [("c0", "v0", "a", 1), ("c2", "v0", "a", 0)])
     label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     assert label_lines(label_set) == ["c0,v0,1,majority,1,1", "c2,v0,0,majority,1,0"]
 
@@ -479,7 +479,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         ("c2", "v0", "b", 1),
         ("c1", "v1", "b", 0),
     ]
-    done = bring_judgments(tmp_path, equal, rows, pool_equal=True)
+    done = add_judgments(tmp_path, equal, rows, pool_equal=True)
     assert (done.judgments, done.pairs, done.campaign.n_tasks) == (4, 3, 2)
     stored = Judgment.objects.order_by("pk").values_list("annotator__key", "label", "state", "slot")
     assert list(stored) == [
@@ -495,11 +495,11 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         "c3,v0,1,majority,2,2",
     ]
     with pytest.raises(Conflict, match="imported for captions with equal texts"):
-        bring_judgments(tmp_path, equal, rows)
+        add_judgments(tmp_path, equal, rows)
 
 
 def test_a_pair_with_a_task_of_its_own_keeps_its_label(equal: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, equal, [("c0", "v0", "a", 0)])
+    add_judgments(tmp_path, equal, [("c0", "v0", "a", 0)])
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     task = campaign.tasks.get(pair__video__key="v0")

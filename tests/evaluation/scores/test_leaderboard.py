@@ -22,7 +22,7 @@ from evaluation.release.services import make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Pair, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, import_run, make_run, make_user, write_run
+from tests.factories import add_judgments, import_run, make_run, make_user, write_run
 
 pytestmark = pytest.mark.django_db
 
@@ -204,7 +204,7 @@ def test_the_same_file_again_is_not_scored_again(
 def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
     # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     question = build_question(
         get_analysis("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"}
@@ -266,7 +266,7 @@ def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_p
         return build_question(get_analysis("leaderboard"), benchmark, {"labels": "1"})
 
     before = question().key
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert question().key != before
     # The draft has a place in it where it is what was asked for. A later one is the same question.
@@ -277,7 +277,7 @@ def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_p
     assert [name for name, _ in question().options["releases"]] == [1, 2]
     names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
     assert names == ["original", 1, 2, "draft"]
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
     make_draft(benchmark=benchmark, by=OPERATOR)
     again = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
     assert (again.stored_result(), again.latest_outdated_result()) == (None, first)
@@ -287,7 +287,7 @@ def test_a_release_of_the_meantime_is_none_of_those_named(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     question = build_question(get_analysis("leaderboard"), benchmark, {})
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     found = analyse(question=question)
     assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]

@@ -30,7 +30,7 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     made = factories.make_benchmark(tmp_path)
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
-    factories.bring_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
+    factories.add_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
     label_set = publish_label_set(benchmark=made, by=OPERATOR)
     original = {"C@1": 0.25, "C@5": 0.5, "C@10": 1.0, "AP": 0.4, "AP(found)": 0.4}
     score(made, "A", None, original)
