@@ -1,4 +1,4 @@
-"""The pages about gold."""
+"""The pages of gold items."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_queries_do_not_grow_with_gold(
     assert queries_of(lead, "/benchmarks/tiny/gold/") == before
 
 
-def test_an_item_is_explained_retired_and_handed_out_again(
+def test_an_item_is_explained_retired_and_restored(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     (answer,) = train(training, anna, "w")
@@ -132,7 +132,7 @@ def upload(lead: Client, content: bytes, use: str = "control") -> Job:
     return job
 
 
-def test_gold_comes_by_upload(training: Campaign, lead: Client) -> None:
+def test_gold_is_imported_by_upload(training: Campaign, lead: Client) -> None:
     before = GoldItem.objects.count()
     job = upload(lead, b"caption_id,video_id,label,explanation\nc0,v1,1,all is there\n")
     assert (job.state, job.result) == (JobState.DONE, {"gold": 1, "use": "control"})

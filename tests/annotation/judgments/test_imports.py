@@ -1,4 +1,4 @@
-"""Importing judgments: unchanged, completely or not at all, and only once."""
+"""Importing judgments: unchanged, all or none, and only once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tasks_of(campaign: Campaign) -> list[tuple[str, str, str, int | None, int]]:
     ]
 
 
-def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_judgments_are_imported_as_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
     done = add_judgments(tmp_path, benchmark, ROWS)
     campaign = Campaign.objects.get()
 
@@ -69,7 +69,7 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     stored = Judgment.objects.values_list(
         "task__pair__query__key", "task__pair__video__key", "annotator__key", "label"
     )
-    # In the order of the file: that of the labels is looked at later.
+    # Judgments are stored in the order of the file, which decides the order of labels.
     assert list(stored.order_by("pk")) == ROWS
     assert set(Judgment.objects.values_list("state", flat=True)) == {JudgmentState.LIVE}
     slots = Judgment.objects.filter(task__pair__query__key="c2").values_list("slot", flat=True)
@@ -81,7 +81,7 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     assert (progress.labels, progress.labels_required, progress.percent) == (8, 8, 75)
 
 
-def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_pairs_that_are_already_pooled_are_reused(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0", "v2"]})
     pool = build_pool(benchmark=benchmark, depth=2).pool
     add_judgments(tmp_path, benchmark, ROWS)
@@ -93,7 +93,7 @@ def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_
     assert list(pool.pairs.values_list("video__key", flat=True)) == ["v0", "v2"]
 
 
-def test_judgments_are_read_by_benchmark_over_its_campaigns(
+def test_judgments_of_a_benchmark_are_read_across_campaigns(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     other = make_benchmark(tmp_path, key="OTHER", captions=3, videos=3)
@@ -106,7 +106,7 @@ def test_judgments_are_read_by_benchmark_over_its_campaigns(
     assert last is not None
 
     arrays = judgment_arrays(benchmark)
-    # Pairs by code, three videos a caption: c0 v0, c0 v1, c1 v0.
+    # Pair codes with three videos for each caption: c0 v0, c0 v1, c1 v0.
     assert arrays.codes.tolist() == [0, 1, 3]
     assert arrays.pair_of.tolist() == [0, 1, 1, 1, 2]
     rows = zip(
@@ -131,7 +131,7 @@ def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Pat
     assert row_counts() == before
 
 
-def test_more_judgments_are_a_further_campaign_of_the_same_people(
+def test_another_file_is_another_campaign_of_the_same_annotators(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     add_judgments(tmp_path, benchmark, ROWS)
@@ -146,7 +146,7 @@ def test_more_judgments_are_a_further_campaign_of_the_same_people(
     assert JudgmentTask.objects.filter(pair__query__key="c1", pair__video__key="v0").count() == 2
 
 
-def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -> None:
+def test_annotators_of_two_benchmarks_are_separate(db: None, tmp_path: Path) -> None:
     for key in ("one", "two"):
         benchmark = make_benchmark(tmp_path, captions=3, videos=3, key=key)
         assert add_judgments(tmp_path, benchmark, ROWS).created
@@ -160,7 +160,7 @@ def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -
         assert judgment.annotator.benchmark_id == judgment.task.pair.query.benchmark_id
 
 
-def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_graded_scale_accepts_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [
         ("c0", "v0", "a", 3),
         ("c0", "v0", "b", 3),
@@ -198,7 +198,9 @@ def test_a_bad_file_changes_nothing(
     assert row_counts() == before
 
 
-def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_an_error_at_the_end_of_the_file_changes_nothing(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     rows = [("c0", "v0", f"annotator {number}", 1) for number in range(1001)]
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
@@ -208,7 +210,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_file_twice_at_once_is_one_campaign(tmp_path: Path) -> None:
+def test_the_same_file_twice_at_the_same_time_is_one_campaign(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=3, videos=3)
     path = write_judgments(tmp_path / "judgments.csv", ROWS)
     done = at_once(*[lambda: import_judgments(benchmark=benchmark, by=OPERATOR, path=path)] * 2)
