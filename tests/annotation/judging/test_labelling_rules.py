@@ -286,7 +286,7 @@ class Judging(RuleBasedStateMachine):
                 self.send(entry, annotator=self.person(person).pk)
 
     @rule(which=anything, everything=st.booleans())
-    def give_back(self, which: int, everything: bool) -> None:
+    def release(self, which: int, everything: bool) -> None:
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
             return
@@ -303,7 +303,7 @@ class Judging(RuleBasedStateMachine):
         assert not wanted.exists()
 
     @rule(which=anything, kind=st.sampled_from(EscalationKind))
-    def hand_on(self, which: int, kind: EscalationKind) -> None:
+    def escalate(self, which: int, kind: EscalationKind) -> None:
         """Escalate a pair. This is never a label, and it withdraws an own label."""
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
@@ -348,7 +348,7 @@ class Judging(RuleBasedStateMachine):
             reactivate_person(person=user, by=self.lead)
 
     @rule(which=anything, sweep=st.booleans())
-    def let_a_lease_run_out(self, which: int, sweep: bool) -> None:
+    def expire_a_lease(self, which: int, sweep: bool) -> None:
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
             self.run_out(assignment)
@@ -386,7 +386,7 @@ class Judging(RuleBasedStateMachine):
 
     @precondition(lambda self: self.handed_on)
     @rule(which=anything, out=st.booleans())
-    def put_back_or_leave_out(self, which: int, out: bool) -> None:
+    def reopen_or_exclude(self, which: int, out: bool) -> None:
         pk = sorted(self.handed_on)[which % len(self.handed_on)]
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
@@ -402,7 +402,7 @@ class Judging(RuleBasedStateMachine):
             del self.handed_on[pk]
 
     @rule(person=anybody)
-    def take_back_what_a_person_judged(self, person: int) -> None:
+    def withdraw_answers(self, person: int) -> None:
         """Withdraw an annotator's answers, so that others judge those pairs."""
         annotator = self.person(person)
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)

@@ -98,10 +98,10 @@ def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
     bens = {alone: 1, agree: 1, differ: 0, decided: 1, ruled: 0, handed_on: 1}
     ben = label(campaign, "ben", bens)
     label(campaign, "cara", {third: 0, decided: 1, others: 0})
-    hand_on(campaign, "eva", ruled)
+    escalate(campaign, "eva", ruled)
     label(campaign, "ben", {third: 0})
     adjudicate_task(task=task_of(campaign, ruled), label=2, by=lead)
-    hand_on(campaign, "dora", handed_on)
+    escalate(campaign, "dora", handed_on)
     assert tasks(campaign) == {
         alone: ("open", None, 2, 1, 1),
         agree: ("resolved", 1, 2, 2, 0),
@@ -139,7 +139,7 @@ def task_of(campaign: Campaign, video: str) -> JudgmentTask:
     return campaign.tasks.get(pair__video__key=video)
 
 
-def hand_on(campaign: Campaign, name: str, video: str) -> None:
+def escalate(campaign: Campaign, name: str, video: str) -> None:
     person = make_annotator(name)
     for held in claim(campaign, person):
         if held.task.pair.video.key == video:
