@@ -58,7 +58,7 @@ def test_bounds_over_the_listed_and_over_all_unjudged_pairs(benchmark: Benchmark
     assert result["judged"][0]["unjudged_listed"] == 3
 
 
-def test_judged_at_the_depth_that_the_measure_reads(benchmark: Benchmark) -> None:
+def test_judged_share_at_the_depth_of_the_measure(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 C@5 AP")
     shares = {
         name: (row["judged_depth"], row["judged"]) for name, row in rows_of(result, "A").items()
@@ -87,7 +87,7 @@ def test_bounds_are_over_all_grades_of_the_benchmark(benchmark: Benchmark) -> No
     assert "get any grade from 0 to 3" in table.note
 
 
-def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: Benchmark) -> None:
+def test_a_note_explains_a_lower_bound_close_to_0(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1 AP")
 
     def note(unlisted: float, *measures: str) -> str:

@@ -123,7 +123,7 @@ def test_undefined_agreement_has_a_reason(
         assert undefined.get(name, "a reason") != ""
 
 
-def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None:
+def test_agreement_uses_counted_judgments_of_all_campaigns(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     judge(campaign, anna, {"v0": 1, "v1": 1})

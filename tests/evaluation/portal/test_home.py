@@ -1,4 +1,4 @@
-"""Home: what waits for each role, and what visitors read."""
+"""Home: open work for each role, and the page for visitors."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_visitors_see_what_hearth_is() -> None:
     assert "Main" not in content
 
 
-def test_an_account_without_a_role_is_told_so() -> None:
+def test_an_account_without_a_role_sees_a_message() -> None:
     assert home_of(factories.make_user("nora")).endswith(
         "Your account has no role yet, so there is nothing to see or do. "
         "An admin of this project can give you one."
@@ -133,7 +133,7 @@ def test_leads_see_each_sort_of_work_with_its_number_and_link(tmp_path: Path) ->
     assert "To do 1 pair in conflict Go to the desk: round of tiny 1 1 escalated pair" in text
 
 
-def test_work_elsewhere_is_not_shown(tmp_path: Path) -> None:
+def test_work_in_other_benchmarks_is_not_shown(tmp_path: Path) -> None:
     make_work(tmp_path, "tiny")
     factories.make_benchmark(tmp_path, key="mine")
     text = home_of(make_member("lea", Role.LEAD, of="mine"))
@@ -150,7 +150,7 @@ def test_without_benchmarks_there_is_nothing_to_do() -> None:
     assert "To do" not in text
 
 
-def test_settled_scored_and_closed_work_is_gone(tmp_path: Path) -> None:
+def test_finished_work_is_not_shown(tmp_path: Path) -> None:
     benchmark = make_work(tmp_path, "tiny")
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     open_campaign(benchmark=benchmark, by=OPERATOR, name="second")
@@ -175,7 +175,7 @@ def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
 
 
-def test_more_links_than_fit_are_folded(tmp_path: Path) -> None:
+def test_links_above_the_limit_are_collapsed(tmp_path: Path) -> None:
     benchmarks = []
     for number in range(LINKS_MAX + 2):
         benchmark = factories.make_benchmark(tmp_path, key=f"b{number}")

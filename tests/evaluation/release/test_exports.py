@@ -42,7 +42,7 @@ ROWS: list[JudgmentRow] = [
     ("q0", "v1", "Cem", 0),
     ("q1", "v0", "Al, B.", 1),
     ("q1", "v0", "Zoë", 0),
-    ("q1", "v2", "Cem", 0),  # found by no system
+    ("q1", "v2", "Cem", 0),  # in the list of no system
 ]
 
 
@@ -261,7 +261,7 @@ def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet, tmp_path: Pat
         open_export(label_set, "csv", licence="CC0")
 
 
-# --- The others -------------------------------------------------------------------------------
+# --- Other formats ----------------------------------------------------------------------------
 
 
 def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
@@ -283,7 +283,7 @@ def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> N
     )
 
 
-def test_single_judgments_come_under_pseudonyms(label_set: LabelSet) -> None:
+def test_single_judgments_have_pseudonyms(label_set: LabelSet) -> None:
     text = export(label_set, "judgments")
     assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
     rows = list(csv.DictReader(io.StringIO(text.decode())))
@@ -313,7 +313,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_is_the_same_bytes_again(
+def test_every_format_is_exported_twice_with_the_same_bytes(
     label_set: LabelSet, tmp_path: Path, format: str
 ) -> None:
     first = export(label_set, format)

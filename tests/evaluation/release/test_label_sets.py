@@ -62,7 +62,7 @@ CANONICAL = (
     "größe,=v'2,,conflict,2,1\n"
     "größe,v3,1,majority,3,2\n"
 )
-# sha256sum of the lines above: the same on every database, for ever.
+# The sha256sum of the lines above. It is the same on every database and never changes.
 CANONICAL_SHA256 = "2880554141f3a73f988a1ddb4dc9df9a75155b0ef33e3195ec4bde4686d5ef82"
 
 
@@ -120,7 +120,7 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
     known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
     assert not known & (pseudonyms[0] | pseudonyms[1])
     assert "Al, B." not in first + second
-    # The labels do not depend on who gave them.
+    # The labels do not depend on their annotators.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
