@@ -108,7 +108,7 @@ def make_benchmark(
     ).benchmark
 
 
-def bring_run(
+def add_run(
     folder: Path,
     benchmark: Benchmark,
     lists: Mapping[str, Sequence[str]],
@@ -127,17 +127,17 @@ def bring_run(
 def make_run(
     folder: Path, benchmark: Benchmark, lists: Mapping[str, Sequence[str]], **options: Any
 ) -> Run:
-    return bring_run(folder, benchmark, lists, **options).run
+    return add_run(folder, benchmark, lists, **options).run
 
 
-def bring_train_captions(
+def add_train_captions(
     folder: Path, benchmark: Benchmark, *texts: str, **options: Any
 ) -> ImportedTrainSplit:
     path = write_csv(folder / f"{uuid.uuid4().hex}.csv", "caption", [(text,) for text in texts])
     return import_train_captions(benchmark=benchmark, path=path, **options)
 
 
-def bring_tags(
+def add_tags(
     folder: Path, benchmark: Benchmark, *rows: tuple[str, str], of: str = "caption_id"
 ) -> ImportedTags:
     """Import tags from rows of key and tag."""
@@ -212,7 +212,7 @@ def judge(campaign: Campaign, annotator: Annotator, labels: Mapping[str, int]) -
     ]
 
 
-def bring_judgments(
+def add_judgments(
     folder: Path, benchmark: Benchmark, rows: Iterable[JudgmentRow], **options: Any
 ) -> ImportedJudgments:
     path = write_judgments(folder / f"{uuid.uuid4().hex}.csv", rows)
@@ -228,7 +228,7 @@ def write_gold(path: Path, rows: Iterable[GoldRow]) -> Path:
     return write_csv(path, "caption_id,video_id,label,explanation", rows)
 
 
-def bring_gold(
+def add_gold_items(
     folder: Path, benchmark: Benchmark, rows: Iterable[GoldRow], *, use: GoldUse = GoldUse.CONTROL
 ) -> int:
     path = write_gold(folder / f"{uuid.uuid4().hex}.csv", rows)
@@ -253,7 +253,7 @@ def make_campaign_with_gold(
     make_run(folder, benchmark, all_pairs(captions, videos))
     build_pool(benchmark=benchmark, depth=videos)
     if gold:
-        bring_gold(folder, benchmark, gold_rows(captions, gold, videos=videos))
+        add_gold_items(folder, benchmark, gold_rows(captions, gold, videos=videos))
     named = {name: options.pop(name) for name in ("seed", "name") if name in options}
     return open_campaign(
         benchmark=benchmark, by=OPERATOR, policy=Policy(**{"double_share": 0} | options), **named
@@ -265,7 +265,7 @@ def make_training(folder: Path, *, items: int = 6) -> Campaign:
     benchmark = make_benchmark(folder, captions=items, videos=3)
     make_run(folder, benchmark, {f"c{n}": ["v1"] for n in range(items)})
     build_pool(benchmark=benchmark, depth=1)
-    bring_gold(folder, benchmark, gold_rows(0, items), use=GoldUse.TRAINING)
+    add_gold_items(folder, benchmark, gold_rows(0, items), use=GoldUse.TRAINING)
     return open_training(benchmark=benchmark, by=make_user("the lead of the training", Role.LEAD))
 
 

@@ -28,7 +28,7 @@ from tests.accounts.world import make_member
 from tests.conftest import ROOT
 from tests.factories import (
     PASSWORD,
-    bring_judgments,
+    add_judgments,
     build_pool,
     make_benchmark,
     make_run,
@@ -57,7 +57,7 @@ def benchmark(db: None, tmp_path: Path, settings: Any) -> Benchmark:
     """Two captions, three videos, a run, judgments and a label set with its scores."""
     benchmark = make_benchmark(tmp_path, captions=2, videos=3)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0"], "c1": ["v1"]})
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c0", "v1", "b", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 

@@ -375,8 +375,8 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
         tmp_path, captions=2, videos=3, name=HOSTILE, licence=HOSTILE, description=HOSTILE
     )
     factories.make_run(tmp_path, benchmark, factories.all_pairs(2, 3), system=HOSTILE)
-    factories.bring_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
-    factories.bring_tags(tmp_path, benchmark, ("c0", HOSTILE))
+    factories.add_train_captions(tmp_path, benchmark, HOSTILE, name=HOSTILE)
+    factories.add_tags(tmp_path, benchmark, ("c0", HOSTILE))
     build_pool(benchmark=benchmark, depth=2)
     opened = open_campaign(
         benchmark=benchmark, by=OPERATOR, name=HOSTILE, policy=Policy(double_share=0.5)
@@ -384,7 +384,7 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
     anna = factories.make_annotator("<b>anna</b>")
     for held in factories.claim(opened, anna, 2):
         factories.submit(held, 1)
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v2", HOSTILE, 1)])
     compute_agreement(benchmark=benchmark, by=OPERATOR)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
@@ -426,7 +426,7 @@ def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str,
         pictures=[Example(text=HOSTILE, is_match=False, content=make_picture())],
     )
     rows = [("c0", "v2", 1, HOSTILE), ("c1", "v2", 0, HOSTILE)]
-    factories.bring_gold(folder, benchmark, rows, use=GoldUse.TRAINING)
+    factories.add_gold_items(folder, benchmark, rows, use=GoldUse.TRAINING)
     lead = make_member("lars", Role.LEAD, of="tiny")
     training = open_training(benchmark=benchmark, by=lead)
     trainee = annotator_for(person)
@@ -754,7 +754,7 @@ def test_queries_do_not_grow_with_the_rows(
 def make_benchmark_with_labels(folder: Path, key: str) -> Benchmark:
     benchmark = factories.make_benchmark(folder, captions=2, videos=8, key=key)
     add_run_and_campaign(folder, benchmark, 0)
-    factories.bring_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
+    factories.add_judgments(folder, benchmark, [("c0", "v7", f"anna of {key}", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
@@ -765,8 +765,8 @@ def add_run_and_campaign(folder: Path, benchmark: Benchmark, number: int) -> Non
     """Add a run whose first video differs from those of the earlier runs, and a campaign."""
     videos = [f"v{(place + number) % 8}" for place in range(8)]
     factories.make_run(folder, benchmark, {"c0": videos}, system=f"system {number}")
-    factories.bring_train_captions(folder, benchmark, f"a caption of {number}")
-    factories.bring_tags(folder, benchmark, ("c0", f"tag {number}"))
+    factories.add_train_captions(folder, benchmark, f"a caption of {number}")
+    factories.add_tags(folder, benchmark, ("c0", f"tag {number}"))
     build_pool(benchmark=benchmark, depth=1)
     open_campaign(benchmark=benchmark, by=OPERATOR, name=f"round {number}")
     evaluate_runs(benchmark=benchmark, labels="original", by=OPERATOR)

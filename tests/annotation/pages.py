@@ -20,9 +20,9 @@ def client_of(user: User | None) -> Client:
 
 
 def read(client: Client, address: str) -> str:
-    """Return the words of a page, without its markup.
+    """Return the text of a page, without its markup.
 
-    On a slow machine "now" may already read "2 seconds ago": both read "now".
+    On a slow machine, "now" may have become "2 seconds ago". Both are returned as "now".
     """
     answer = client.get(address, follow=True)
     assert answer.status_code == 200

@@ -89,7 +89,7 @@ def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int, int]:
 
 
 def conflict(campaign: Campaign, video: str, *labels: int) -> JudgmentTask:
-    """Create a conflict: each label comes from another annotator, and two are planned."""
+    """Create a conflict with two planned labels. Each label comes from another annotator."""
     for value in labels:
         label(campaign, make_annotator(f"rater-{video}-{value}"), video, value)
     return task_of(campaign, video)
@@ -136,7 +136,7 @@ def test_reopened_pair_goes_to_others_and_keeps_its_labels(
     assert (Escalation.objects.count(), Adjudication.objects.count()) == (1, 0)
 
 
-def test_who_handed_it_on_after_the_lease_had_run_out_does_not_get_it_again(
+def test_a_pair_escalated_after_its_lease_is_not_assigned_to_that_annotator_again(
     lead: User, tmp_path: Path
 ) -> None:
     campaign = make_campaign(tmp_path, videos=1)
@@ -151,13 +151,13 @@ def test_who_handed_it_on_after_the_lease_had_run_out_does_not_get_it_again(
 
     assert list(Assignment.objects.values_list("state", "slot")) == [("released", None)]
     assert claim(campaign, anna) == []
-    # An answer that comes from her browser all the same is kept, and does not count.
+    # An answer that still arrives from her browser is stored and does not count.
     assert submit(held, 1).judgment.state == "surplus"
     assert state_of(held.task) == ("open", None, 1, 0, 1)
     assert len(claim(campaign, ben)) == 1
 
 
-def test_a_lease_that_is_still_held_keeps_its_seat(lead: User, tmp_path: Path) -> None:
+def test_an_active_lease_keeps_its_slot(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (bens,) = claim(campaign, ben)
@@ -168,9 +168,7 @@ def test_a_lease_that_is_still_held_keeps_its_seat(lead: User, tmp_path: Path) -
     assert state_of(task) == ("open", None, 2, 1, 1)
 
 
-def test_a_disagreement_that_was_escalated_asks_for_its_third_label(
-    lead: User, tmp_path: Path
-) -> None:
+def test_a_reopened_disagreement_needs_its_third_label(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     label(campaign, make_annotator("anna"), "v0", 0)
     label(campaign, make_annotator("ben"), "v0", 1)
@@ -180,7 +178,7 @@ def test_a_disagreement_that_was_escalated_asks_for_its_third_label(
     assert state_of(task) == ("open", None, 3, 2, 1)
 
 
-def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: User) -> None:
+def test_rulings_allowed_for_each_kind_of_pair(three_kinds: list[JudgmentTask], lead: User) -> None:
     unplayable, conflicted, escalated = three_kinds
     before = factories.row_counts()
     for task, rule in (
@@ -207,7 +205,7 @@ def test_which_ruling_which_pair_takes(three_kinds: list[JudgmentTask], lead: Us
     assert desk_entries(unplayable.campaign) == []
 
 
-def test_a_pair_that_is_left_out_stays_out(three_kinds: list[JudgmentTask], lead: User) -> None:
+def test_an_excluded_pair_stays_excluded(three_kinds: list[JudgmentTask], lead: User) -> None:
     unplayable = three_kinds[0]
     exclude_task(task=unplayable, by=lead)
     for rule in (exclude_task, reopen_task):
@@ -231,7 +229,7 @@ def test_only_leads_rule(three_kinds: list[JudgmentTask]) -> None:
     assert [state_of(task)[0] for task in three_kinds] == ["unplayable", "conflicted", "escalated"]
 
 
-def test_a_closed_campaign_takes_rulings_but_nothing_back(
+def test_a_closed_campaign_accepts_rulings_but_reopens_nothing(
     three_kinds: list[JudgmentTask], lead: User
 ) -> None:
     unplayable, conflicted, escalated = three_kinds
@@ -255,7 +253,7 @@ def outcome_of(call: Callable[[], object]) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
+def test_one_of_two_simultaneous_rulings_is_stored(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=6, double_share=1, scale=Scale.GRADED)
     lena, lars = make_user("lena", Role.LEAD), make_user("lars", Role.LEAD)
     anna = make_annotator("anna")
@@ -278,7 +276,7 @@ def test_of_two_leads_at_once_one_rules(tmp_path: Path) -> None:
     assert state_of(task)[0] == ("unplayable" if left_out else "open")
 
 
-def test_the_constraint_answers_where_the_lock_did_not(
+def test_the_constraint_prevents_a_second_ruling_without_a_lock(
     three_kinds: list[JudgmentTask], lead: User
 ) -> None:
     """Simulate a database without row locks, where another ruling arrives after the check."""
@@ -290,10 +288,10 @@ def test_the_constraint_answers_where_the_lock_did_not(
     assert Adjudication.objects.get().label == 1
 
 
-# --- What is read ---------------------------------------------------------------------------
+# --- Selectors ------------------------------------------------------------------------------
 
 
-def test_the_queue_goes_by_age_whatever_the_kind(three_kinds: list[JudgmentTask]) -> None:
+def test_the_queue_is_sorted_by_age_across_kinds(three_kinds: list[JudgmentTask]) -> None:
     campaign = three_kinds[0].campaign
     assert [(entry.pk, entry.state) for entry in desk_entries(campaign)] == [
         (task.pk, state)
@@ -306,13 +304,13 @@ def test_the_queue_goes_by_age_whatever_the_kind(three_kinds: list[JudgmentTask]
     assert [entry.pk for entry in desk_entries(campaign)][-1] == three_kinds[1].pk
 
 
-def test_a_video_known_to_be_broken_waits_since_the_campaign_opened(graded: Campaign) -> None:
+def test_a_video_known_to_be_broken_is_as_old_as_its_campaign(graded: Campaign) -> None:
     graded.tasks.filter(pair__video__key="v1").update(state="unplayable", seats_open=0)
     (waiting,) = desk_entries(graded)
     assert waiting.since == graded.created_at
 
 
-def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> None:
+def test_pseudonyms_follow_the_order_of_arrival_within_the_task(db: None, tmp_path: Path) -> None:
     graded = make_campaign(tmp_path, videos=1, double_share=1, scale=Scale.GRADED)
     zoe, anna, ben = map(make_annotator, ("zoe", "anna", "ben"))
     label(graded, zoe, "v0", 0)
@@ -331,13 +329,13 @@ def test_pseudonyms_go_by_arrival_within_the_task(db: None, tmp_path: Path) -> N
     ]
 
 
-def test_pseudonyms_go_on_after_z() -> None:
+def test_pseudonyms_continue_after_z() -> None:
     found = [pseudonym(place) for place in (0, 25, 26, 27, 51, 52, 701, 702)]
     letters = ["A", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA"]
     assert found == [f"Annotator {letter}" for letter in letters]
 
 
-def test_the_desk_has_an_index_of_its_own(graded: Campaign) -> None:
+def test_the_query_of_the_desk_uses_its_index(graded: Campaign) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL reads tables of three rows whole")
     assert "task_desk" in tasks_at_desk(graded).explain()
@@ -356,7 +354,9 @@ def text(client: Client, path: str) -> str:
     return " ".join(answer.content.decode().split())
 
 
-def test_one_pair_after_the_other(three_kinds: list[JudgmentTask], desk: Client) -> None:
+def test_the_desk_shows_one_pair_after_another(
+    three_kinds: list[JudgmentTask], desk: Client
+) -> None:
     unplayable, conflicted, escalated = three_kinds
     campaign = unplayable.campaign
     here = address(campaign)
@@ -395,7 +395,7 @@ def test_one_pair_after_the_other(three_kinds: list[JudgmentTask], desk: Client)
     assert [state_of(task)[0] for task in three_kinds] == ["open", "adjudicated", "adjudicated"]
 
 
-def test_nobody_is_named(three_kinds: list[JudgmentTask], desk: Client) -> None:
+def test_the_desk_names_no_annotator(three_kinds: list[JudgmentTask], desk: Client) -> None:
     campaign = three_kinds[0].campaign
     for task in three_kinds:
         page = text(desk, address(campaign, f"?task={task.pk}"))
@@ -403,7 +403,9 @@ def test_nobody_is_named(three_kinds: list[JudgmentTask], desk: Client) -> None:
         assert re.findall(r"\b(anna|rater|[vc]\d)\b", page) == []
 
 
-def test_kinds_are_tabs_that_keep_the_place(three_kinds: list[JudgmentTask], desk: Client) -> None:
+def test_kinds_are_tabs_that_keep_the_current_pair(
+    three_kinds: list[JudgmentTask], desk: Client
+) -> None:
     unplayable, conflicted, _ = three_kinds
     campaign = unplayable.campaign
     page = text(desk, address(campaign, "?kind=conflicted"))
@@ -416,13 +418,13 @@ def test_kinds_are_tabs_that_keep_the_place(three_kinds: list[JudgmentTask], des
     page = text(desk, answer["Location"])
     assert "No tasks of this kind." in page
     assert 'aria-current="page">In conflict <span class="count">0</span>' in page
-    # What is gone, or never was: the first in the queue.
+    # If the pair is not in the queue, the first one is shown.
     for task in (conflicted.pk, "x", "9" * 40):
         page = text(desk, address(campaign, f"?task={task}"))
         assert f'name="task" value="{unplayable.pk}"' in page
 
 
-def test_what_was_passed_over_comes_after_the_last(
+def test_skipped_pairs_come_after_the_last_pair(
     three_kinds: list[JudgmentTask], desk: Client
 ) -> None:
     unplayable, _, escalated = three_kinds
@@ -431,7 +433,7 @@ def test_what_was_passed_over_comes_after_the_last(
     assert answer["Location"] == f"{here}?task={unplayable.pk}"
 
 
-def test_the_second_lead_is_told_and_goes_on(
+def test_the_second_lead_sees_a_message_and_the_next_pair(
     three_kinds: list[JudgmentTask], desk: Client, lead: User
 ) -> None:
     unplayable, conflicted, _ = three_kinds
@@ -457,7 +459,7 @@ def test_the_second_lead_is_told_and_goes_on(
         ({"ruling": "1", "task": "999999"}, 404),
     ],
 )
-def test_what_is_no_ruling_changes_nothing(
+def test_an_invalid_ruling_changes_nothing(
     given: dict[str, str], status: int, three_kinds: list[JudgmentTask], desk: Client
 ) -> None:
     conflicted = three_kinds[1]
@@ -468,7 +470,7 @@ def test_what_is_no_ruling_changes_nothing(
     assert state_of(conflicted)[0] == "conflicted"
 
 
-def test_another_campaigns_pair_is_not_ruled_on_here(
+def test_a_pair_of_another_campaign_is_refused(
     three_kinds: list[JudgmentTask], desk: Client, tmp_path: Path
 ) -> None:
     campaign = three_kinds[0].campaign
@@ -478,7 +480,7 @@ def test_another_campaigns_pair_is_not_ruled_on_here(
     assert state_of(three_kinds[1])[0] == "conflicted"
 
 
-def test_a_closed_campaign_offers_no_way_back(
+def test_a_closed_campaign_has_no_button_to_reopen_pairs(
     three_kinds: list[JudgmentTask], desk: Client, lead: User
 ) -> None:
     campaign = three_kinds[0].campaign
@@ -487,7 +489,7 @@ def test_a_closed_campaign_offers_no_way_back(
         assert 'value="reopen"' not in text(desk, address(campaign, f"?task={task.pk}"))
 
 
-def test_who_does_not_lead_sees_no_link(graded: Campaign, client: Client) -> None:
+def test_only_leads_see_the_link_to_the_desk(graded: Campaign, client: Client) -> None:
     client.force_login(make_user("rosa", Role.RESEARCHER))
     assert "/desk/" not in text(client, f"/campaigns/{graded.pk}/")
 
@@ -503,5 +505,5 @@ def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
         asked.append(len(queries))
-    # Three of these read the session, the person and the groups, and one reads the person's keys.
+    # Three of these queries read the session, the person and the groups; one reads their keys.
     assert asked == [9, 9]

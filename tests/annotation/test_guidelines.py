@@ -1,4 +1,4 @@
-"""Guidelines in versions, with pictures that are decoded and written anew."""
+"""Versions of guidelines, and their pictures, which are decoded and encoded again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.pictures import BLUE, RED, picture
 
 
 def turned(jpeg: bytes, orientation: int, place: bytes = b"") -> bytes:
-    """The same with the note of a camera: how it was held, and where."""
+    """Return the picture with the metadata of a camera: its orientation and its location."""
     note = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
     note += orientation.to_bytes(4, "little") + b"\0\0\0\0" + place
     return jpeg[:2] + b"\xff\xe1" + (len(note) + 2).to_bytes(2, "big") + note + jpeg[2:]
@@ -63,10 +63,10 @@ def test_three_formats_become_jpeg(codec: str) -> None:
     assert as_jpeg(picture(codec)) == jpeg
 
 
-def test_a_camera_held_upright_and_what_it_noted_is_gone() -> None:
+def test_orientation_is_applied_and_metadata_removed() -> None:
     jpeg = as_jpeg(turned(picture("mjpeg"), 6, place=b"52.5 N, 13.4 E"))
     pixels = pixels_of(jpeg)
-    # To be turned clockwise: what was above is at the right.
+    # The picture is turned clockwise, so its top is now at the right.
     assert pixels.shape == (64, 32, 3)
     assert looks(pixels[0, -1], RED)
     assert looks(pixels[0, 0], BLUE)
@@ -74,7 +74,7 @@ def test_a_camera_held_upright_and_what_it_noted_is_gone() -> None:
     assert b"Exif" not in jpeg
 
 
-def test_what_is_transparent_is_white() -> None:
+def test_transparent_pixels_become_white() -> None:
     pixels = pixels_of(as_jpeg(picture(above=[0, 255, 0, 255], below=[0, 0, 0, 0])))
     assert looks(pixels[0, 0], [0, 255, 0])
     assert looks(pixels[-1, 0], [255, 255, 255])
@@ -114,7 +114,7 @@ NO_PICTURE = (
     ],
     ids=["empty", "html", "svg", "gif", "playlist", "pdf", "cut jpeg", "cut png", "huge", "zeros"],
 )
-def test_what_is_no_picture_is_refused(content: bytes) -> None:
+def test_content_that_is_not_a_picture_is_refused(content: bytes) -> None:
     with pytest.raises(InvalidInput) as refused:
         as_jpeg(content)
     assert str(refused.value) == NO_PICTURE
@@ -126,7 +126,7 @@ def test_too_many_bytes_are_refused() -> None:
     assert str(refused.value) == "the picture is larger than 2 MB"
 
 
-def test_a_script_behind_a_picture_is_not_kept() -> None:
+def test_a_script_after_the_picture_is_removed() -> None:
     assert b"script" not in as_jpeg(picture("mjpeg") + b"<script>alert(1)</script>")
 
 
@@ -169,7 +169,7 @@ def test_a_version_keeps_adds_and_orders_pictures(benchmark: Benchmark, lead: Us
     )
     assert shown(first) == [(0, "a red ball", True), (1, "a blue ball", False)]
     assert shown(second) == [(0, "a green ball", None), (1, "a ball that is red", True)]
-    # The file is one, its address is not.
+    # Both versions have the same file under different addresses.
     kept = second.pictures.get(place=1)
     assert (kept.file == red.file, kept.public_id == red.public_id) == (True, False)
     assert {red.file, blue.file} != {red.file}
@@ -208,7 +208,7 @@ def test_the_same_picture_is_one_file(benchmark: Benchmark) -> None:
         ),
     ],
 )
-def test_what_cannot_be_a_guideline(
+def test_an_invalid_guideline_is_refused(
     benchmark: Benchmark, text: str, pictures: list[Example], reason: str
 ) -> None:
     before = row_counts()
@@ -218,7 +218,7 @@ def test_what_cannot_be_a_guideline(
     assert row_counts() == before
 
 
-def test_another_benchmarks_picture_is_not_kept(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_picture_of_another_benchmark_is_refused(benchmark: Benchmark, tmp_path: Path) -> None:
     written = write_guideline(
         benchmark=benchmark, text="x", pictures=[Example(text="y", content=picture())]
     )
@@ -230,7 +230,7 @@ def test_another_benchmarks_picture_is_not_kept(benchmark: Benchmark, tmp_path: 
     assert str(refused.value) == "The picture belongs to the guidelines of another benchmark."
 
 
-def test_who_began_with_an_older_version_is_told(benchmark: Benchmark, lead: User) -> None:
+def test_an_edit_of_an_older_version_is_refused(benchmark: Benchmark, lead: User) -> None:
     assert write_guideline(benchmark=benchmark, text="One.", after=0, by=lead).version == 1
     assert write_guideline(benchmark=benchmark, text="Two.", after=1, by=lead).version == 2
     with pytest.raises(Conflict) as refused:
@@ -260,7 +260,7 @@ def page(lead: User) -> Client:
 
 
 def sent(text: str, rows: Rows, *, after: int = 0) -> dict[str, Any]:
-    """The form as a browser sends it."""
+    """Return the data of the form as a browser sends it."""
     form: dict[str, Any] = {
         "text": text,
         "after": after,
@@ -276,9 +276,7 @@ def upload(content: bytes = b"", name: str = "../../x.png<script>") -> SimpleUpl
     return SimpleUploadedFile(name, content or picture(), content_type="text/html")
 
 
-def test_the_first_version_begins_with_the_rules_of_the_study(
-    campaign: Campaign, page: Client
-) -> None:
+def test_the_first_version_starts_with_the_default_rules(campaign: Campaign, page: Client) -> None:
     form = page.get(NEW)
     text = form.context["form"].initial["text"]
     for rule in (
@@ -290,7 +288,7 @@ def test_the_first_version_begins_with_the_rules_of_the_study(
     ):
         assert rule in text
     assert form.context["form"].initial["after"] == 0
-    # The same is read where none is written.
+    # The same text is shown if there is no version.
     told = page.get(f"/campaigns/{campaign.pk}/").content.decode()
     assert "<p>If one thing in the caption is missing or different" in told
 
@@ -378,7 +376,7 @@ def test_the_form_of_an_older_version_is_refused(benchmark: Benchmark, page: Cli
     assert "Mine." in answer.content.decode()
 
 
-def test_a_picture_is_served_as_one_and_to_those_who_know_the_benchmark(
+def test_a_picture_is_served_to_people_of_the_benchmark(
     benchmark: Benchmark, page: Client, tmp_path: Path
 ) -> None:
     written = write_guideline(
@@ -406,7 +404,7 @@ def test_a_picture_is_served_as_one_and_to_those_who_know_the_benchmark(
 def test_a_room_shows_a_version_that_is_new_to_the_annotator(
     campaign: Campaign, client: Client
 ) -> None:
-    """New compared with the annotator's last answer; nothing is new to one who has given none."""
+    """A version is new if it is newer than that of the annotator's last answer, if there is one."""
     person = make_user("anna", Role.ANNOTATOR)
     client.force_login(person)
     address = f"/campaigns/{campaign.pk}/judge/"

@@ -1,4 +1,4 @@
-"""One's own page: own figures, own keys, and nobody else's."""
+"""The page of one's own work: only one's own figures and keys."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_today_counts_answers_once_and_minutes_up_to_two(
     assert (work.pairs_today, work.seconds_today) == (3, 30 + 120 + 10)
 
 
-def test_nothing_was_done_today(anna: Annotator) -> None:
+def test_figures_of_a_day_without_answers(anna: Annotator) -> None:
     work = own_work(anna, midnight_now())
     assert (work.pairs_today, work.seconds_today) == (0, 0)
 
@@ -110,7 +110,7 @@ def test_home_and_my_work_count_the_same_pairs(
     assert work.seconds_today == 50
 
 
-def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
+def test_days_start_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     midnight = midnight_now()
     stamps = {0: midnight, 1: midnight - datetime.timedelta(microseconds=1)}
     stamps |= {2: midnight - datetime.timedelta(days=13), 3: midnight - datetime.timedelta(days=14)}
@@ -126,7 +126,7 @@ def test_days_begin_at_midnight(campaign: Campaign, anna: Annotator) -> None:
     ("seconds", "text"),
     [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
 )
-def test_time_in_words(seconds: float, text: str) -> None:
+def test_duration_as_text(seconds: float, text: str) -> None:
     assert spent(seconds) == text
 
 
@@ -151,7 +151,7 @@ def test_the_page_shows_own_work_only(
     assert (mine.is_open, mine.answered, mine.open_pairs) == (False, 3, 0)
 
 
-def test_questions_do_not_grow_with_what_was_done(
+def test_queries_do_not_grow_with_answers(
     page: Client, campaign: Campaign, anna: Annotator, tmp_path: Path
 ) -> None:
     def queries() -> int:
@@ -175,7 +175,7 @@ def test_questions_do_not_grow_with_what_was_done(
 
 @pytest.fixture
 def training(db: None, tmp_path: Path) -> Campaign:
-    """Four pairs, all relevant, and a campaign that asks for two right among three."""
+    """Four relevant training items. The campaign requires two correct of three answers."""
     campaign = factories.make_campaign(tmp_path, videos=8, gate_share=0.6, gate_last=3)
     gold = [Gold(query=0, video=video, is_relevant=True) for video in range(4)]
     add_gold(benchmark=campaign.benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
@@ -183,7 +183,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
     return open_training(benchmark=campaign.benchmark, by=lead, name="School")
 
 
-def test_training_tells_how_far_one_is(training: Campaign, anna: Annotator) -> None:
+def test_training_shows_the_progress(training: Campaign, anna: Annotator) -> None:
     held = factories.claim(training, anna)
     seen = []
     for place, label in enumerate((0, 1, 1)):
@@ -223,11 +223,11 @@ def test_comments_are_new_until_they_are_read(
     assert "not for anna" not in page.get("/me/").content.decode()
 
 
-# --- Keys and habits ------------------------------------------------------------------------
+# --- Keys and preferences -------------------------------------------------------------------
 
 
 def form_of(**changes: str) -> dict[str, str]:
-    """The form of keys as it is sent with these fields changed."""
+    """Return the data of the form of keys with these changes."""
     data = {}
     for name, keys in keys_of(None).items():
         for place in range(KEYS_EACH):
@@ -259,7 +259,7 @@ def test_keys_are_stored_and_reset(page: Client, anna: Annotator) -> None:
         ({"high_0": "x" * 21}, "Ensure this value has at most 20 characters"),
     ],
 )
-def test_keys_that_cannot_be(
+def test_invalid_keys_are_refused(
     page: Client, anna: Annotator, changes: dict[str, str], error: str
 ) -> None:
     answer = page.post("/me/keys/", form_of(**changes))
@@ -269,7 +269,7 @@ def test_keys_that_cannot_be(
     assert anna.preferences == {}
 
 
-def test_habits_are_stored_and_leave_keys_alone(page: Client, anna: Annotator) -> None:
+def test_preferences_are_stored_without_changing_keys(page: Client, anna: Annotator) -> None:
     page.post("/me/keys/", form_of(high_0="ö"))
     page.post("/me/habits/", {"break_minutes": "0"})
     anna.refresh_from_db()
@@ -282,7 +282,7 @@ def test_habits_are_stored_and_leave_keys_alone(page: Client, anna: Annotator) -
     assert anna.preferences["break_minutes"] == 0
 
 
-def test_the_services_check_too(anna: Annotator) -> None:
+def test_the_services_refuse_invalid_values(anna: Annotator) -> None:
     usual = {action.name: action.keys for action in ACTIONS}
     wrong: list[Any] = [{}, {"undo": ["z"]}, {**usual, "more": []}, {**usual, "undo": ["1"]}]
     for keys in wrong:
@@ -294,7 +294,7 @@ def test_the_services_check_too(anna: Annotator) -> None:
     assert anna.preferences == {}
 
 
-def test_the_room_is_shown_in_the_persons_keys(
+def test_the_room_shows_the_keys_of_the_person(
     page: Client, campaign: Campaign, anna: Annotator
 ) -> None:
     page.post("/me/keys/", form_of(high_0="ö", sheet_0=""))

@@ -22,11 +22,11 @@ def rows_of(campaign: Campaign) -> list[tuple[str, int | None, int]]:
     return list(campaign.tasks.order_by("pair").values_list("state", "label", "seats_open"))
 
 
-def test_tasks_are_settled_by_the_one_rule(db: None, tmp_path: Path) -> None:
+def test_states_of_tasks_are_recomputed(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=4, labels_each=2, scale=Scale.GRADED, labels_max=2)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 0, "v2": 2})
     judge(campaign, make_annotator("ben"), {"v0": 3, "v1": 2})
-    # As an earlier version left them: grades that differ were in conflict.
+    # In an earlier version, different grades were in conflict.
     campaign.tasks.filter(pair__video__key__in=["v0", "v1"]).update(
         state=TaskState.CONFLICTED, label=None
     )
@@ -40,12 +40,12 @@ def test_tasks_are_settled_by_the_one_rule(db: None, tmp_path: Path) -> None:
 
     Campaign.objects.update(state=CampaignState.CLOSED)
     settle(apps, None)
-    # v2 waited for a second label that no longer comes; v3 has none.
+    # v2 needed a second label, which it will not get; v3 has no label.
     assert rows_of(campaign)[2] == (TaskState.RESOLVED, 2, 0)
     assert rows_of(campaign)[3][:2] == (TaskState.OPEN, None)
 
 
-def test_pauses_become_causes_with_numbers_and_changes_of_members(db: None, tmp_path: Path) -> None:
+def test_reasons_of_pauses_are_converted(db: None, tmp_path: Path) -> None:
     campaign, lead = make_campaign(tmp_path), make_user("lena", Role.LEAD)
     reasons = {
         "anna": "You are paused: of your last 10 control pairs, whose answer is known, you had 6 "

@@ -20,7 +20,7 @@ def ada(client: Client, db: None) -> Client:
     return client
 
 
-def test_judged_is_the_same_number_everywhere(ada: Client, tmp_path: Path) -> None:
+def test_the_number_of_judged_pairs_is_the_same_on_all_pages(ada: Client, tmp_path: Path) -> None:
     """Only pairs are counted, as in the campaign's table. Answers to gold are a separate column."""
     campaign = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1
@@ -40,7 +40,7 @@ def test_judged_is_the_same_number_everywhere(ada: Client, tmp_path: Path) -> No
     assert [one.numbers["judged"].value for one in table] == [8]
 
 
-def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
+def test_a_form_sent_twice_creates_one_link(ada: Client) -> None:
     address = "/people/invitations/new/"
     once = ada.get(address).context["once"]
     given = {"role": "annotator", "scope": "*", "days": "7", "once": once}
@@ -52,7 +52,7 @@ def test_a_form_sent_twice_makes_one_link(ada: Client) -> None:
     assert Invitation.objects.count() == 2
 
 
-def test_a_role_that_somebody_has_is_not_given_again(ada: Client) -> None:
+def test_an_existing_role_is_not_granted_again(ada: Client) -> None:
     address = f"/people/{factories.make_user('emil').pk}/"
     for message in (
         "The role of researcher is granted.",

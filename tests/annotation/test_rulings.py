@@ -182,7 +182,7 @@ def test_the_desk_offers_to_undo_the_last_ruling(
     assert client.post(f"{desk}rulings/undo/", {"ruling": "x"}).status_code == 400
 
 
-def test_the_desk_has_the_keys_that_the_person_chose_for_the_room(
+def test_the_desk_has_the_keys_of_the_judging_room(
     campaign: Campaign, conflicted: JudgmentTask, lead: User
 ) -> None:
     annotator = annotator_for(lead)
@@ -212,7 +212,7 @@ def test_the_desk_has_the_keys_that_the_person_chose_for_the_room(
     assert bound() == {"ArrowDown": "answer-0", "Space": "play"}
 
 
-def test_the_keys_of_the_desk_on_two_steps() -> None:
+def test_the_keys_of_the_desk_for_a_scale_of_two_steps() -> None:
     keys = desk_keys(keys_of(None), steps=2)
     assert keys == {
         "answer-0": ("j", "ArrowLeft"),

@@ -27,7 +27,7 @@ from tests.factories import build_pool, import_benchmark
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
 
-# The room accepts keys, and the screen shows the video of the pair, the problem with it, the
+# The room accepts keys. The screen shows the video of the pair, the problem with it, the
 # feedback in training, or that no pairs are left.
 SETTLED = ", ".join(
     f"#room[data-accepts=true]{state}"
@@ -215,7 +215,7 @@ def judged(page: Page) -> Locator:
 
 
 def until_sent(page: Page) -> None:
-    """Wait until no answer waits for the server, in the page or in the browser's store."""
+    """Wait until no unsent answers are left in the page and in the browser's store."""
     expect(page.locator("[data-part=unsent]")).to_have_text("0 unsent")
     wait_until(page, NOTHING_STORED)
 

@@ -40,7 +40,7 @@ def benchmark(transactional_db: None, tmp_path: Path) -> Benchmark:
     cache.clear()
     benchmark = rooms.make_benchmark(tmp_path, CAPTIONS, videos=4, key="tiny")
     factories.make_run(tmp_path, benchmark, LISTS, system="B")
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 0), ("c0", "v2", "a", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 0), ("c0", "v2", "a", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 

@@ -76,9 +76,9 @@ def make_full(folder: Path) -> Benchmark:
     build_pool(benchmark=benchmark, depth=6)
     import_judgments(benchmark=benchmark, by=OPERATOR, path=INPUT / "judgments.csv")
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    factories.bring_train_captions(folder, benchmark, "a red circle", "a blue square turns")
+    factories.add_train_captions(folder, benchmark, "a red circle", "a blue square turns")
     tags = [("v000", "dark"), ("v001", "dark"), ("v001", "two shapes")]
-    factories.bring_tags(folder, benchmark, *tags, of="video_id")
+    factories.add_tags(folder, benchmark, *tags, of="video_id")
     return benchmark
 
 
@@ -95,7 +95,7 @@ def make_single(folder: Path) -> Benchmark:
     for system, videos in (("A", ["v0"]), ("B", ["v0", "v1"])):
         factories.make_run(folder, benchmark, {"c0": videos}, system=system)
     build_pool(benchmark=benchmark, depth=1)
-    factories.bring_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
+    factories.add_judgments(folder, benchmark, [("c0", "v0", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 
@@ -118,7 +118,7 @@ def make_crowded(folder: Path) -> Benchmark:
         for video in range(8)
         for number, annotator in enumerate(("anna", "ben", "cem")[: 1 + caption % 3])
     ]
-    factories.bring_judgments(folder, benchmark, labels)
+    factories.add_judgments(folder, benchmark, labels)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark
 

@@ -1,4 +1,4 @@
-"""The judging room for everybody: fingers, other scripts, less motion, other keys, no mouse."""
+"""Access to the judging room: touch, long captions, reduced motion, own keys, no mouse."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def anna(transactional_db: None) -> User:
 def open_page(
     browser: Browser, live_server: Any, anna: User, page_problems: list[str]
 ) -> Callable[..., Any]:
-    """A page of Anna's in a browser with options of its own."""
+    """Return a function that opens Anna's page in a browser with the given options."""
 
     @contextmanager
     def opened(**options: Any) -> Iterator[Page]:
@@ -56,7 +56,7 @@ def open_page(
 
 
 def swipe(page: Page, across: int) -> None:
-    """A finger on the video, drawn so many pixels to the right."""
+    """Swipe over the video to the right by this number of pixels."""
     box = page.locator("[data-part=stage]").bounding_box()
     assert box
     start = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
@@ -69,13 +69,13 @@ def swipe(page: Page, across: int) -> None:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
+def test_judging_on_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
     campaign = rooms.make_campaign(tmp_path, [ARABIC, LONG], checklist=True, videos=2)
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with open_page(**phone) as page:
         rooms.enter(page, campaign)
         assert rooms.shown(page, "swipe")
-        # No keys, on a chip that is pressed neither.
+        # No keys are shown, also not on the elements of the checklist.
         page.locator(".judge-element").first.tap()
         assert page.locator(".judge-element kbd").evaluate_all(VISIBLE) == 0
         seen = {}
@@ -85,7 +85,7 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
             )
             assert page.evaluate(SMALL_TARGETS) == []
             assert not page.evaluate(OVERFLOWS)
-            # However long the caption, the answers are in sight.
+            # The answer buttons are visible for captions of any length.
             assert page.get_by_text("Not relevant").first.is_visible()
             box = page.locator(".judge-answers").bounding_box()
             assert box
@@ -99,7 +99,9 @@ def test_a_phone(open_page: Callable[..., Any], tmp_path: Path) -> None:
     assert rooms.labels() == [(1, "live"), (0, "live"), (1, "live"), (0, "live")]
 
 
-def test_less_motion(open_page: Callable[..., Any], tmp_path: Path) -> None:
+def test_reduced_motion_plays_videos_on_request(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
     campaign = rooms.make_campaign(tmp_path, ["a star"])
     with open_page(reduced_motion="reduce") as page:
         rooms.enter(page, campaign)
@@ -117,7 +119,9 @@ def test_less_motion(open_page: Callable[..., Any], tmp_path: Path) -> None:
     assert all("first_frame" in one.viewing for one in Judgment.objects.all())
 
 
-def test_keys_of_ones_own(open_page: Callable[..., Any], anna: User, tmp_path: Path) -> None:
+def test_own_keys_are_used_in_the_room(
+    open_page: Callable[..., Any], anna: User, tmp_path: Path
+) -> None:
     campaign = rooms.make_campaign(tmp_path, ["a star"], videos=4)
     with open_page() as page:
         page.goto("/me/")
@@ -138,7 +142,7 @@ def test_keys_of_ones_own(open_page: Callable[..., Any], anna: User, tmp_path: P
         rooms.until_sent(page)
         assert rooms.labels() == [(1, "superseded"), (0, "live")]
 
-        # Without letters: what a voice says, or a cat walks over, answers nothing.
+        # Without letter keys, dictated or accidental letters answer nothing.
         set_working_habits(annotator=annotator_for(anna), break_minutes=0, character_keys=False)
         rooms.enter(page, campaign)
         rooms.press(page, "j", "p", "1")
@@ -156,7 +160,7 @@ def test_a_break_is_suggested_and_stops_nothing(
         rooms.enter(page, campaign)
         rooms.press(page, "k")
         assert not rooms.shown(page, "break")
-        # As if the sitting had begun an hour ago.
+        # Pretend that the work session began an hour ago.
         page.evaluate(
             """() => {
               const session = JSON.parse(sessionStorage.getItem("hearth-sitting"));
@@ -176,7 +180,7 @@ def test_a_break_is_suggested_and_stops_nothing(
     assert [one.viewing["place"] for one in Judgment.objects.order_by("pk")] == [1, 2, 3]
 
 
-def test_no_barriers_in_any_state(
+def test_the_room_is_accessible_in_every_state(
     open_page: Callable[..., Any], tmp_path: Path, page_problems: list[str]
 ) -> None:
     campaign = rooms.make_campaign(
@@ -209,9 +213,9 @@ def test_no_barriers_in_any_state(
         rooms.press(page, "k", "k")
         reason = page.locator("[data-part=video-reason]")
         expect(reason).to_have_text("This video cannot be played.")
-        expect(rooms.room(page, seen="true")).to_be_attached()  # by its sheet
+        expect(rooms.room(page, seen="true")).to_be_attached()  # by its contact sheet
         look("broken video")
-        page.keyboard.press("x")  # at once: here is nothing to think twice about
+        page.keyboard.press("x")  # accepted immediately, without a confirmation
         rooms.until_ready(page)
         rooms.until_sent(page)
         assert Escalation.objects.get().reason == "This video cannot be played."

@@ -1,4 +1,4 @@
-"""The judging room when something is in the way: no network, no session, two tabs, a slip."""
+"""The judging room with problems: no network, an ended session, two tabs, a double click."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.e2e.waiting import follow, wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# From memory, and not from the browser's cache of pages, which may be full.
+# Videos are served from memory, not from the browser's cache, which may be full.
 MOVES = """() => {
   const video = document.querySelector("video");
   return video.src.startsWith("blob:") && video.currentTime > 0;
 }"""
 
-# The three videos that come next have been fetched.
+# The next three videos have been fetched.
 FETCHED = """() => {
   const shown = document.querySelector("video").src;
   const names = performance.getEntriesByType("resource")
@@ -54,16 +54,16 @@ def anna(person: User, new_page: Callable[[], Page], live_server: Any) -> Page:
 
 
 def forget(problems: list[str], *words: str) -> None:
-    """What the browser says of a request that was meant to fail."""
+    """Remove the browser's messages about requests that are expected to fail."""
     problems[:] = [one for one in problems if not any(word in one for word in words)]
 
 
 def guidelines() -> list[int | None]:
-    """The versions behind all judgments, in the order of their arrival."""
+    """Return the guideline versions of all judgments, in the order of their arrival."""
     return list(Judgment.objects.order_by("pk").values_list("guideline__version", flat=True))
 
 
-def test_offline_for_long_and_back(
+def test_answers_are_kept_while_offline(
     anna: Page, campaign: Campaign, page_problems: list[str]
 ) -> None:
     page = rooms.enter(anna, campaign)
@@ -76,7 +76,7 @@ def test_offline_for_long_and_back(
         page.get_by_text(f"{number + 1} unsent").wait_for()
     expect(page.locator("[data-part=offline]")).to_be_visible()
 
-    # Not fetched before: nobody takes the network's fault for the video's, or answers unseen.
+    # This video was not fetched. It is not reported as broken and cannot be answered unseen.
     rooms.press(page, "k")
     page.get_by_text("The video cannot be loaded because the server cannot be reached.").wait_for()
     assert not rooms.shown(page, "video-report")
@@ -88,10 +88,10 @@ def test_offline_for_long_and_back(
     assert rooms.shown(page, "report-cut-off")
     page.keyboard.press("Enter")  # cancels
     page.locator("#report").wait_for(state="hidden")
-    rooms.press(page, "z")  # what has not been sent can be corrected, too
+    rooms.press(page, "z")  # unsent answers can be corrected, too
     rooms.press(page, "j")
 
-    # Meanwhile the guidelines change. Once the room hears of it, no answer is taken unread.
+    # The guidelines change. As soon as the room receives this, they must be read before answering.
     write_guideline(benchmark=campaign.benchmark, text="An oval is a circle.")
     page.context.set_offline(False)
     rooms.until_sent(page)
@@ -114,7 +114,7 @@ def test_offline_for_long_and_back(
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0
 
-    # What waits is counted with what was sent, also in a tab that has not seen the answer given.
+    # The count includes unsent answers, also in a tab that did not create them.
     page.context.route("**/api/v1/judgments/", lambda route: route.fulfill(status=503))
     rooms.settle(page)
     rooms.press(page, "k")
@@ -128,7 +128,7 @@ def test_offline_for_long_and_back(
         rooms.until_sent(tab)
         expect(rooms.judged(tab)).to_have_text("5")
     assert guidelines() == [None] * 5 + [1]
-    # The time on a pair begins after the reading, also of a video that plays already.
+    # The time on a pair starts after the guidelines were read, also if its video already plays.
     rooms.until_playing(second)
     rooms.press(second, "k")
     rooms.until_sent(second)
@@ -148,7 +148,7 @@ def test_a_session_ends_and_another_person_signs_in(
     assert page.inner_text("[data-part=unsent]") == "1 unsent"
     rooms.press(page, "k")
 
-    # Anna's answers are not Ben's, though he sits at the same machine.
+    # Anna's answers are not sent as Ben's, although he uses the same machine.
     other = rooms.log_in(page.context.new_page(), "ben")
     page.bring_to_front()
     with page.expect_response("**/api/v1/judgments/") as refused:
@@ -161,7 +161,9 @@ def test_a_session_ends_and_another_person_signs_in(
     follow(other.locator("main").get_by_role("button", name="Sign out"))
     rooms.log_in(other, "anna")
     page.bring_to_front()
-    page.evaluate("window.dispatchEvent(new Event('focus'))")  # which no headless window has
+    page.evaluate(
+        "window.dispatchEvent(new Event('focus'))"
+    )  # headless browsers do not send this event
     rooms.until_sent(page)
     expect(page.locator("[data-part=signed-out]")).to_be_hidden()
     rooms.press(page, "j")
@@ -185,7 +187,7 @@ def test_two_tabs_and_two_browsers(
     elsewhere = rooms.enter(rooms.sign_in(browser, live_server.url, person), campaign)
     rooms.press(first, "k")
     rooms.until_sent(first)
-    # The other tab goes on by itself, the other browser is told.
+    # The other tab continues automatically; the other browser shows a message.
     second.get_by_text("You have answered this pair in another tab.").wait_for()
     rooms.until_ready(second)
     elsewhere.get_by_text("Your last answers").click()
@@ -199,8 +201,8 @@ def test_two_tabs_and_two_browsers(
     rooms.until_sent(second)
     assert rooms.labels() == [(1, "live"), (0, "live")]
 
-    # What was judged in another browser, or in another tab while this one was asking for pairs, is
-    # counted when the server tells: with the next claim.
+    # Answers from another browser, or from another tab during a claim of this one, are counted
+    # with the next claim, when the server returns the number.
     rooms.press(elsewhere, "k", "k", "k")
     rooms.until_sent(elsewhere)
     rooms.press(first, "k")
@@ -212,13 +214,17 @@ def test_two_tabs_and_two_browsers(
     forget(page_problems, "409")
 
 
-def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: Campaign) -> None:
+def test_a_double_click_answers_once_and_the_back_button_restores_the_room(
+    anna: Page, campaign: Campaign
+) -> None:
     page = rooms.enter(anna, campaign)
     relevant = page.get_by_role("button", name="Relevant", exact=False).last
     relevant.dblclick(delay=10)
     page.mouse.click(5, 5)
     rooms.settle(page)
-    relevant.click(click_count=2, delay=200)  # slower than a room is deaf, still one double click
+    relevant.click(
+        click_count=2, delay=200
+    )  # longer than the room ignores keys, still one double click
     rooms.until_sent(page)
     assert len(rooms.labels()) == 2
     rooms.settle(page)
@@ -233,19 +239,19 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     page.goto("/")
     page.go_back()
     rooms.until_ready(page)
-    # What was answered since the page was first opened is there to be taken back, over the page.
+    # Answers since the page was first opened can still be undone.
     before = page.locator("[data-part=stage]").bounding_box()
     page.get_by_role("button", name="Your last answers").click()
     expect(page.locator(".judge-past-list li")).to_have_count(3)
     assert page.locator("[data-part=stage]").bounding_box() == before
     page.keyboard.press("Escape")
-    # Beside the answer, nothing is under way that would take pairs again: the page has asked for
-    # pairs when it was opened, for more after the first, and for more after the answer.
+    # No claim is unfinished that would get pairs again: the page has claimed pairs when it was
+    # opened, after the first claim, and after the answer.
     rooms.until_claimed(page, 2)
     rooms.press(page, "k")
     rooms.until_claimed(page, 3)
     rooms.until_sent(page)
-    # As a browser does that has kept the whole page: what it held was given back, and went to Ben.
+    # Simulate a browser that kept the whole page: its pairs were released and assigned to Ben.
     with page.expect_response("**/release/"):
         page.evaluate("window.dispatchEvent(new PageTransitionEvent('pagehide'))")
     ben = factories.make_annotator("ben")
@@ -262,7 +268,7 @@ def test_a_double_click_answers_once_and_back_comes_back(anna: Page, campaign: C
     expect(rooms.judged(page)).to_have_text("6")
 
 
-def test_a_browser_that_keeps_nothing(
+def test_a_browser_without_storage(
     anna: Page, campaign: Campaign, page_problems: list[str]
 ) -> None:
     page = anna

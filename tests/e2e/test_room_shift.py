@@ -1,4 +1,4 @@
-"""A whole shift in the judging room, by keys alone."""
+"""A whole shift in the judging room, with only the keyboard."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 CAPTIONS = [f"a red circle passes {number} small stars" for number in range(10)]
 
 
-# As the room does: it takes the sheet for seen once the picture is decoded.
+# The room treats the contact sheet as seen when the picture is decoded.
 SHEET_SHOWN = "() => document.querySelector('.judge-sheet img').decode().then(() => true)"
-# The video has begun again, and stands still before it could a second time. The room counts the
-# beginning in the same frame, after which the video is stopped.
+# The video has restarted once, and is stopped before it can restart again. The room counts the
+# restart in the same frame in which the video is stopped.
 STOP_AFTER_ITS_END = """() => new Promise((resolve) => {
   const video = document.querySelector("video");
   let last = 0;
@@ -45,7 +45,7 @@ STOP_AFTER_ITS_END = """() => new Promise((resolve) => {
 
 
 def answer(page: Page, key: str) -> None:
-    """Answer after a look at the playing video, which its sheet alone would not wait for."""
+    """Answer when the video plays. The contact sheet would allow an earlier answer."""
     rooms.until_playing(page)
     rooms.press(page, key)
 
@@ -56,13 +56,13 @@ def anna(transactional_db: None, new_page: Callable[[], Page], live_server: Any)
     return rooms.sign_in(new_page().context, live_server.url, person)
 
 
-def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
+def test_thirty_pairs_are_judged_by_keys(anna: Page, tmp_path: Path) -> None:
     campaign = rooms.make_campaign(tmp_path, CAPTIONS, checklist=True, contact_sheet=True)
     page = rooms.enter(anna, campaign)
 
-    # Looking: none of these answers.
+    # These keys control the video and answer nothing.
     page.keyboard.press("h")
-    page.keyboard.press("k")  # in a dialog, keys are not for the pair
+    page.keyboard.press("k")  # in a dialog, keys do not answer the pair
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     assert page.locator("#keys dt").first.locator("kbd").all_inner_texts() == ["J", "←"]
@@ -79,14 +79,14 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     assert not page.evaluate("document.querySelector('video').paused")
     page.keyboard.press("1")
     page.keyboard.press("5")
-    page.keyboard.press("5")  # a mark is taken back by the same key
+    page.keyboard.press("5")  # the same key removes a mark
     page.keyboard.press("2")
     pressed = page.locator(".judge-element[aria-pressed=true]").all_inner_texts()
     assert [text.split()[-1] for text in pressed] == ["red", "circle"]
     expect(rooms.room(page, state="ready")).to_be_attached()
     assert Judgment.objects.count() == 0
 
-    # A slip, and its correction, with the marks still there.
+    # A wrong answer and its correction. The marks are kept.
     first = rooms.caption(page)
     answer(page, "k")
     rooms.press(page, "z")
@@ -100,13 +100,13 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     assert sheet.is_visible()
 
     note = page.locator("[data-part=pair-note]")
-    # A pair for the lead, with a reason that is written without answering anything.
+    # An escalated pair. Typing the reason answers nothing.
     page.keyboard.press("u")
     page.keyboard.type("jk: is this a star?")
     page.keyboard.press("Control+Enter")
     expect(note).to_have_text("Sent to a lead. This cannot be undone here.")
     rooms.until_ready(page)
-    # A video that somebody else should look at; the dialog asks again, and a hasty Enter cancels.
+    # A video is reported. The dialog asks for confirmation, and Enter cancels.
     page.keyboard.press("x")
     page.keyboard.press("Enter")
     page.locator("#report").wait_for(state="hidden")
@@ -114,7 +114,7 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
     page.keyboard.press("x")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    # Neither comes back: only when told so, undo goes to the last answer.
+    # Neither can be undone. After a message about this, undo opens the last answer.
     expect(note).to_have_text("Video reported. This cannot be undone here.")
     rooms.until_ready(page)
     rooms.press(page, "z")
@@ -155,8 +155,8 @@ def test_thirty_pairs_by_keys_alone(anna: Page, tmp_path: Path) -> None:
         assert viewing["hidden"] == 0
 
 
-def test_longer_scales_have_letters_and_digits(anna: Page, tmp_path: Path) -> None:
-    """Digits give the steps, unless they mark parts of the caption; the letters always work."""
+def test_longer_scales_are_answered_with_letters_and_digits(anna: Page, tmp_path: Path) -> None:
+    """Digits select the steps unless they mark elements of the caption. Letters always work."""
     (tmp_path / "b").mkdir()
     plain = rooms.make_campaign(tmp_path, CAPTIONS[:1], scale=Scale.GRADED, key="plain")
     listed = rooms.make_campaign(
@@ -176,13 +176,13 @@ def test_longer_scales_have_letters_and_digits(anna: Page, tmp_path: Path) -> No
     assert Judgment.objects.get(label=3).missing == ["passes"]
 
 
-def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
-    """Watched, replayed and hidden times are this pair's, and places go on after a reload."""
+def test_recorded_times_are_exact(anna: Page, tmp_path: Path) -> None:
+    """Times and replays are recorded for each pair, and places continue after a reload."""
     campaign = rooms.make_campaign(tmp_path, CAPTIONS[:1], contact_sheet=True)
     page = rooms.enter(anna, campaign)
     page.keyboard.press("c")
     wait_until(page, SHEET_SHOWN)
-    page.keyboard.press("c")  # looked at, and closed again
+    page.keyboard.press("c")  # opened and closed again
     for _ in range(3):
         page.keyboard.press("]")  # three seconds of video in one and a half
     page.evaluate(STOP_AFTER_ITS_END)
@@ -192,7 +192,7 @@ def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
     still = clock(page) - stopped
     rooms.press(page, "k")
     rooms.until_sent(page)
-    # The second stands still, so that it cannot begin again.
+    # The second video is stopped, so that it cannot restart.
     page.emulate_media(reduced_motion="reduce")
     page.reload()
     rooms.until_ready(page)
@@ -206,19 +206,19 @@ def test_time_on_task_is_what_happened(anna: Page, tmp_path: Path) -> None:
     assert 1 < first.viewing["watched"] <= first.seconds - still + 0.001
     assert (first.viewing["sheet"], second.viewing["sheet"]) == (True, False)
     assert (first.viewing["place"], second.viewing["place"]) == (1, 2)
-    assert second.viewing["speed"] == 2  # remembered
+    assert second.viewing["speed"] == 2  # the speed is kept for the next pair
 
 
 def clock(page: Page) -> float:
-    """The page's own time, in seconds."""
+    """Return the time of the page's own clock, in seconds."""
     now: float = page.evaluate("performance.now() / 1000")
     return now
 
 
 def hide(page: Page, *, hidden: bool) -> tuple[float, float]:
-    """As if the tab went behind another: a headless browser shows every page.
+    """Simulate that the tab is hidden or shown. A headless browser shows every page.
 
-    Return the page's time before and after.
+    Return the page's time before and after the change.
     """
     before, after = page.evaluate(
         """(value) => {

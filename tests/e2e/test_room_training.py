@@ -1,4 +1,4 @@
-"""Training in Chromium: each answer is told right or wrong, and the gate opens."""
+"""Training in Chromium: feedback on each answer, and admission to the campaign."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WHY = "The star is blue."
 
 @pytest.fixture
 def gated(transactional_db: None, tmp_path: Path) -> Campaign:
-    """A campaign that opens with two right among the last three; all training pairs match."""
+    """A campaign that requires two of the last three answers. All training items are relevant."""
     benchmark = rooms.make_benchmark(tmp_path, ["a blue star"], videos=4)
     gold = [Gold(query=0, video=video, is_relevant=True, explanation=WHY) for video in range(4)]
     add_gold(benchmark=benchmark, by=OPERATOR, use=GoldUse.TRAINING, gold=gold)
@@ -44,7 +44,7 @@ def gated(transactional_db: None, tmp_path: Path) -> Campaign:
     return open_campaign(benchmark=benchmark, by=OPERATOR, policy=policy, name="Round 1")
 
 
-def test_training_opens_the_gate(
+def test_training_admits_the_annotator(
     gated: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lead = factories.make_user("lea", Role.LEAD)
@@ -52,7 +52,7 @@ def test_training_opens_the_gate(
     person = factories.make_user("anna", Role.ANNOTATOR)
     page = rooms.sign_in(new_page().context, live_server.url, person)
 
-    # The gate says where to train, in the server's words.
+    # The room shows the server's message with the link to training.
     page.goto(f"/campaigns/{gated.pk}/judge/")
     rooms.until(page, "empty")
     assert page.inner_text("[data-part=refusal]") == (
@@ -65,7 +65,7 @@ def test_training_opens_the_gate(
     for part in ("undo", "history"):
         assert page.locator(f"[data-part={part}]").count() == 0
 
-    # Wrong, and told so; the key that answered does not skip it, and Enter goes on.
+    # A wrong answer shows feedback. The key of the answer does not skip it; Enter does.
     rooms.press_at_once(page, "j", "feedback")
     rooms.press(page, "j")
     expect(rooms.room(page, state="feedback", pressed="j")).to_be_attached()
@@ -75,12 +75,12 @@ def test_training_opens_the_gate(
     assert page.evaluate("document.activeElement.dataset.part") == "next"
     assert page.inner_text(".judge-requirements").endswith("So far: 0 of 1")
     is_sound(page)
-    rooms.press(page, "z")  # an answer in training stands
+    rooms.press(page, "z")  # an answer in training cannot be undone
     expect(rooms.room(page, state="feedback")).to_be_attached()
     page.keyboard.press("Enter")
     rooms.until_ready(page)
 
-    # Cut off: the answer is kept, also over a reload, and the verdict comes when it can.
+    # Offline, the answer is kept, also after a reload. The feedback is shown later.
     page.route("**/api/v1/judgments/", lambda route: route.abort())
     page.keyboard.press("k")
     page.get_by_text("1 unsent").wait_for()
@@ -99,13 +99,13 @@ def test_training_opens_the_gate(
     assert page.inner_text(".judge-progress") == "3 of 4"
     assert page.inner_text(".judge-requirements").startswith("Round 1 is open to you.")
     assert page.inner_text("[data-part=opened]") == "Round 1 is now open to you."
-    page.keyboard.press("k")  # an answer's key goes on, too
+    page.keyboard.press("k")  # a key that answers also continues
     rooms.until_ready(page)
     follow(page.get_by_role("link", name="Start judging", exact=True))
     rooms.until_ready(page)
     assert [one.is_right for one in Judgment.objects.order_by("pk")] == [False, True, True]
 
-    # What a lead writes about it is read on one's own page.
+    # The annotator reads the lead's comment on their own page.
     wrong = Judgment.objects.get(is_right=False)
     comment_on_judgment(judgment=wrong, text="Look at the left edge.", by=lead)
     page.goto(f"/campaigns/{training.pk}/judge/")
@@ -120,7 +120,7 @@ def test_training_opens_the_gate(
     ]
 
 
-def test_a_pause_is_told_in_the_leads_words(
+def test_a_pause_shows_the_reason_of_the_lead(
     gated: Campaign, new_page: Callable[[], Page], live_server: Any, page_problems: list[str]
 ) -> None:
     lead = factories.make_user("lea", Role.LEAD)

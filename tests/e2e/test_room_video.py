@@ -1,4 +1,4 @@
-"""The video in the judging room: sound, the timeline, and hints that go once they are used."""
+"""The video in the judging room: sound, the timeline, and hints that disappear after use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MUTED = "document.querySelector('.judge-stage video').muted"
 POSITION = "document.querySelector('.judge-stage video').currentTime"
 
 
-def test_sound_and_timeline(
+def test_sound_and_timeline_of_a_video(
     transactional_db: None, new_page: Callable[[], Page], live_server: Any, tmp_path: Path
 ) -> None:
     campaign = rooms.make_campaign(tmp_path, ["a star"], videos=3)
@@ -35,7 +35,7 @@ def test_sound_and_timeline(
     expect(sound).to_have_attribute("aria-pressed", "true")
     assert page.evaluate(MUTED) is False
 
-    # The timeline moves the video, and leaves the arrow keys to the answers.
+    # A click on the timeline moves the video. The arrow keys still answer.
     page.keyboard.press("Space")
     wait_until(page, "() => document.querySelector('.judge-stage video').paused")
     slider = page.get_by_role("slider", name="Position in the video")
@@ -52,7 +52,7 @@ def test_sound_and_timeline(
     is_sound(page)
     rooms.press(page, "ArrowRight")
     expect(rooms.judged(page)).to_have_text("1")
-    # With the focus, the slider keeps the arrow keys, and a letter still answers.
+    # If the slider has the focus, the arrow keys move it, and letters still answer.
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(rooms.judged(page)).to_have_text("1")
@@ -81,7 +81,7 @@ def test_new_annotators_are_sent_to_the_guidelines_until_they_open_them(
     assert not rooms.shown(page, "first")
 
 
-def test_a_paused_campaign_is_named_and_leads_home(
+def test_a_paused_campaign_shows_a_message_and_a_link_home(
     transactional_db: None,
     new_page: Callable[[], Page],
     live_server: Any,

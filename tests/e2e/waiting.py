@@ -14,10 +14,10 @@ from playwright.sync_api import Error
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-# Generous: the limit only decides how long a test that fails takes to fail.
+# The limit is generous, because it only decides how long a failing test takes.
 SECONDS = 30
-# The page does the waiting itself: `page.wait_for_function` evaluates text inside the page, which
-# the Content-Security-Policy forbids. A call that does not answer in time is made again.
+# A loop inside the page. `page.wait_for_function` would evaluate text there, which the
+# Content-Security-Policy forbids. A call that does not answer in time is repeated.
 POLL = """async (deadline) => {
   const holds = %s;
   const rest = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
@@ -33,7 +33,7 @@ POLL = """async (deadline) => {
   }
   return `still not so after the time limit${reason}`;
 }"""
-# Evaluations that a navigation interrupts end with one of these; the new page may fulfil them.
+# Errors of evaluations that a navigation interrupts. They are repeated in the new page.
 INTERRUPTED = ("context was destroyed", "Cannot find context", "because of a navigation")
 
 

@@ -8,9 +8,9 @@ from config.accounts.actors import OPERATOR
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
-    bring_judgments,
-    bring_tags,
-    bring_train_captions,
+    add_judgments,
+    add_tags,
+    add_train_captions,
     import_benchmark,
     make_run,
     write_captions,
@@ -51,8 +51,8 @@ def make_worked_benchmark(folder: Path) -> Benchmark:
         for caption, labels in LABELS.items()
         for video, label in labels.items()
     ]
-    bring_judgments(folder, benchmark, judged)
+    add_judgments(folder, benchmark, judged)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
-    bring_train_captions(folder, benchmark, *TRAIN)
-    bring_tags(folder, benchmark, *TAGS)
+    add_train_captions(folder, benchmark, *TRAIN)
+    add_tags(folder, benchmark, *TAGS)
     return benchmark

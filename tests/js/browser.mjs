@@ -1,6 +1,6 @@
-// What the JavaScript modules need of a browser, for tests in Node: a small document, storage, and
-// time that passes only when a test says so. Chromium tests the same modules in real pages
-// (tests/e2e); here each rule is tested by itself, and in any order of events.
+// The parts of a browser that the JavaScript modules need, for tests in Node: a small document,
+// storage, and a clock that the test moves. Chromium tests the same modules in real pages
+// (tests/e2e). Here each rule is tested separately, in any order of events.
 
 import { registerHooks } from "node:module";
 import { mock } from "node:test";
@@ -19,7 +19,7 @@ registerHooks({
   },
 });
 
-// Import a module, such as "shared/jobs", with state of its own after each `openBrowser`. A name
+// Import a module, such as "shared/jobs", with new state after each `openBrowser`. A name
 // without a folder is a module of the room.
 export function load(name) {
   const path = name.includes("/") ? name : `annotation/judging/${name}`;
@@ -165,7 +165,7 @@ class Element extends Target {
     return selector.split(",").some((one) => this.matchesOne(one.trim()));
   }
 
-  // A name, classes and attributes: nothing else is used.
+  // Supports a name, classes and attributes. The modules use nothing else.
   matchesOne(selector) {
     const parts = selector.match(/\[[^\]]+\]|:?[\w.-]+/g);
     return parts.every((part) => {
@@ -240,7 +240,7 @@ class Element extends Target {
   }
 }
 
-// A video whose frames come when the test says so.
+// A video whose frames are shown when the test requests it.
 class Video extends Element {
   currentTime = 0;
   paused = true;
@@ -277,7 +277,7 @@ class Video extends Element {
     this.waiting.push(act);
   }
 
-  // The bytes are there, and the first frame is decoded; or only sound, if the width is 0.
+  // Load the video and decode the first frame. With a width of 0 it has only sound.
   arrive({ width = 640 } = {}) {
     this.readyState = 4;
     this.videoWidth = width;
@@ -286,7 +286,7 @@ class Video extends Element {
     if (!this.paused) this.fire("playing");
   }
 
-  // A frame of this time in the video is on the screen.
+  // Show the frame of this time in the video.
   showFrame(mediaTime = 0) {
     const acts = this.waiting;
     this.waiting = [];
@@ -371,7 +371,7 @@ class Storage {
   }
 }
 
-// One object store per database, as the room has. Requests succeed in a later task.
+// One object store per database, as in the room. Requests succeed in a later task.
 class IndexedDB {
   databases = new Map();
 
@@ -394,7 +394,7 @@ class Database {
   }
 
   getAll() {
-    // A real one has them in the order of their random keys.
+    // A real store returns them in the order of their random keys.
     return request(structuredClone([...this.records.values()].toReversed()));
   }
 
@@ -414,7 +414,7 @@ function request(result, before = []) {
   return made;
 }
 
-// What stays on a machine when a page is closed.
+// The storage that remains on a machine when a page is closed.
 export function newMachine() {
   return { localStorage: new Storage(), sessionStorage: new Storage(), indexedDB: new IndexedDB() };
 }
@@ -444,7 +444,7 @@ export class FakeServer {
   }
 }
 
-// A response whose content is there at once: reading that of Node takes an unknown time.
+// A response with immediate content. Reading a response of Node takes an unknown time.
 class Answer {
   constructor({ status = 200, body = {}, headers = {} }) {
     Object.assign(this, { status, body, headers: new Headers(headers) });
@@ -494,7 +494,7 @@ function define(name, value) {
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
-// Node's own, which must neither keep the process alive nor outlive its window.
+// The class of Node, whose instances must not keep the process alive or outlive the window.
 const NodeChannel = globalThis.BroadcastChannel;
 const channels = [];
 
@@ -506,7 +506,7 @@ class Channel extends NodeChannel {
   }
 }
 
-// Let everything happen that waits for no clock.
+// Run all tasks that do not wait for the clock.
 export async function settle() {
   for (let turn = 0; turn < 20; turn += 1) {
     await new Promise((resolve) => {
@@ -515,7 +515,7 @@ export async function settle() {
   }
 }
 
-// Let time pass.
+// Move the clock by this number of milliseconds.
 export async function pass(ms) {
   await settle();
   mock.timers.tick(ms);

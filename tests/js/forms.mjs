@@ -1,4 +1,4 @@
-// Pages with forms that scripts send: a browser whose answers are elements that the test has built.
+// Pages with forms that scripts send. The responses are elements that the test builds.
 
 import { h, openBrowser, Target } from "./browser.mjs";
 

@@ -74,7 +74,7 @@ test("a lost connection is reported once, and the form is not sent again", async
   assert.deepEqual(form.sent, []);
 });
 
-test("other forms are the browser's", async () => {
+test("other forms are sent by the browser", async () => {
   const other = addForm({}, h("button"));
   other.requestSubmit(null);
   await settle();

@@ -1,4 +1,4 @@
-// The room as a whole: its states, answers, undo, and other tabs, the server and the browser.
+// The whole room: states, answers and undo, and effects of other tabs, the server and the browser.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
@@ -42,7 +42,7 @@ describe("judging", () => {
     assert.equal(room.part("judged").textContent, "2");
   });
 
-  test("no answer is taken in the first quarter of a second", async () => {
+  test("no answer is accepted in the first quarter of a second", async () => {
     room.video.arrive();
     room.video.showFrame();
     await pass(SETTLED_MS - 2);
@@ -53,7 +53,7 @@ describe("judging", () => {
     assert.deepEqual(room.answers, [[1, 1]]);
   });
 
-  test("no answer is taken before something of the video was seen", async () => {
+  test("no answer is accepted before a part of the video was seen", async () => {
     await pass(SETTLED_MS);
     room.video.pause();
     await room.press("j");
@@ -62,7 +62,7 @@ describe("judging", () => {
     assert.deepEqual([room.answers, room.part("unseen").hidden], [[[1, 1]], true]);
   });
 
-  test("an answer says how long the pair was shown, and its place in the work session", async () => {
+  test("an answer contains how long the pair was shown and its place in the work session", async () => {
     await pass(1000);
     await room.judge("j");
     const [body] = room.server.callsOf("/judgments/");
@@ -83,14 +83,14 @@ describe("judging", () => {
     assert.deepEqual(room.answers, [[1, 1]]);
   });
 
-  test("without the network answers wait, and the next pairs are shown", async () => {
+  test("without a network, answers stay unsent and the next pairs are shown", async () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j", "j");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 3"]);
     assert.deepEqual([room.part("offline").hidden, room.part("unsent").textContent], [false, "2 unsent"]);
   });
 
-  test("when all pairs are judged the room is empty, and looks again on request", async () => {
+  test("when all pairs are judged, the room is empty and claims again on request", async () => {
     room = await Room.open({ pairs: 1 });
     await room.judge("j");
     assert.deepEqual([room.state, room.caption, room.part("done").hidden], ["empty", "", false]);
@@ -100,7 +100,7 @@ describe("judging", () => {
     assert.deepEqual([room.state, room.caption], ["ready", "caption 2"]);
   });
 
-  test("a closed campaign is empty with the server's reason", async () => {
+  test("a closed campaign shows an empty room with the server's reason", async () => {
     room = await Room.open({ pairs: 6 });
     room.server.on("/claim/", () => ({ status: 409, body: { detail: "The campaign is closed." } }));
     // The first answer leaves four pairs, so the room asks for more.
@@ -109,7 +109,7 @@ describe("judging", () => {
     assert.deepEqual([room.part("refusal").textContent, room.part("done").hidden], ["The campaign is closed.", true]);
   });
 
-  test("a refused answer is named, and cannot be undone", async () => {
+  test("a refused answer is reported and cannot be undone", async () => {
     room.server.on("/judgments/", () => ({ status: 409, body: { detail: "The pair is settled." } }));
     await room.judge("j");
     assert.equal(room.part("refused-reason").textContent, "The pair is settled.");
@@ -123,7 +123,7 @@ describe("undo", () => {
     await room.judge("j", "f");
   });
 
-  test("the last pair comes back with its answer, and the next answer corrects it", async () => {
+  test("undo shows the last pair with its answer, and the next answer corrects it", async () => {
     await room.press("z");
     assert.deepEqual([room.caption, room.part("pair-note").textContent], ["caption 2", "Your earlier answer: Not relevant"]);
     const [no, yes] = room.element.querySelectorAll("[data-label]");
@@ -133,13 +133,13 @@ describe("undo", () => {
     assert.deepEqual([last.assignment, last.label, last.corrects], [2, 1, true]);
   });
 
-  test("afterwards comes the pair that was on the screen, and the count stays", async () => {
+  test("the pair that was on the screen is shown afterwards, and the count is unchanged", async () => {
     await room.press("z");
     await room.judge("j");
     assert.deepEqual([room.caption, room.part("judged").textContent], ["caption 3", "2"]);
   });
 
-  test("twice goes back two pairs", async () => {
+  test("undo twice goes back two pairs", async () => {
     await room.press("z");
     await room.press("z");
     assert.equal(room.caption, "caption 1");
@@ -162,7 +162,7 @@ describe("undo", () => {
     assert.equal(room.caption, "caption 7");
   });
 
-  test("with nothing to undo it does nothing", async () => {
+  test("undo without an answer does nothing", async () => {
     room = await Room.open();
     await room.press("z");
     assert.deepEqual([room.state, room.caption], ["ready", "caption 1"]);
@@ -180,7 +180,7 @@ describe("escalations", () => {
     assert.deepEqual([room.caption, room.part("judged").textContent], ["caption 2", "0"]);
   });
 
-  test("it cannot be undone: the first undo says so, the second opens the last answer", async () => {
+  test("an escalation cannot be undone: the first undo explains it, the second opens the last answer", async () => {
     await room.judge("j");
     await escalate("two dogs");
     await room.press("z");
@@ -190,7 +190,7 @@ describe("escalations", () => {
     assert.equal(room.caption, "caption 1");
   });
 
-  test("a pair without a video is reported at once, with the reason", async () => {
+  test("a pair without a video is reported immediately, with the reason", async () => {
     room = await Room.open({ pairs: 0 });
     room.server.on("/claim/", () => ({ body: { items: [{ assignment: 1, caption: "c", video: null }], judged: 0 } }));
     room.part("retry").click();
@@ -200,14 +200,14 @@ describe("escalations", () => {
     assert.deepEqual(room.sent("/escalations/", "reason"), [[1, "This pair has no video."]]);
   });
 
-  test("a video that cannot be played is reported at once, too", async () => {
+  test("a video that cannot be played is reported immediately", async () => {
     room.video.fire("error");
     await pass(SETTLED_MS);
     await room.press("x");
     assert.deepEqual(room.sent("/escalations/", "reason"), [[1, "This video cannot be played."]]);
   });
 
-  test("a video that plays is reported only after a question", async () => {
+  test("a video that plays is reported only after confirmation", async () => {
     await room.look();
     await room.press("x");
     const report = document.getElementById("report");
@@ -224,7 +224,7 @@ describe("other tabs, the server and the browser", () => {
     room = await Room.open();
   });
 
-  test("a pair answered in another tab gives way to the next", async () => {
+  test("a pair answered in another tab is replaced by the next", async () => {
     const other = new BroadcastChannel("hearth-room-1");
     other.postMessage({ assignment: 1, countsIn: "8" });
     while (room.caption === "caption 1") await settle();
@@ -232,7 +232,7 @@ describe("other tabs, the server and the browser", () => {
     assert.equal(said(), "You have answered this pair in another tab. Next pair.");
   });
 
-  test("new guidelines take no answer until they were read", async () => {
+  test("after new guidelines, no answer is accepted until they were read", async () => {
     globalThis.DOMParser = class {
       parseFromString(text) {
         const page = document.createElement("div");
@@ -267,10 +267,10 @@ describe("other tabs, the server and the browser", () => {
     assert.equal(window.fire("beforeunload").isPrevented, true);
   });
 
-  test("a page that comes back from the browser's memory asks for pairs again", async () => {
+  test("a page restored from the browser's memory claims pairs again", async () => {
     window.fire("pageshow", { persisted: true });
     await settle();
-    // The server has taken back pairs 1 to 10 and hands out the next.
+    // The server has released pairs 1 to 10 and assigns the next ones.
     assert.deepEqual([room.state, room.caption], ["ready", "caption 11"]);
   });
 });
@@ -377,7 +377,7 @@ describe("training", () => {
     room = await Room.open({ training: true });
   });
 
-  test("an answer is followed by whether it was right", async () => {
+  test("an answer is followed by feedback on whether it was correct", async () => {
     room.server.on("/judgments/", feedback(false));
     await room.judge("f");
     assert.equal(room.state, "feedback");
@@ -390,7 +390,7 @@ describe("training", () => {
     assert.deepEqual([room.state, room.caption], ["ready", "caption 2"]);
   });
 
-  test("until the server has said it, no key answers", async () => {
+  test("until the server has sent the feedback, no key answers", async () => {
     let answer;
     room.server.on("/judgments/", () => new Promise((resolve) => { answer = resolve; }));
     await room.judge("j");
@@ -403,7 +403,7 @@ describe("training", () => {
     assert.equal(room.state, "feedback");
   });
 
-  test("a reload before the outcome shows it afterwards", async () => {
+  test("after a reload before the feedback, it is still shown", async () => {
     room.server.handlers.delete("/judgments/");
     await room.judge("j");
     const { server } = room;
@@ -413,7 +413,7 @@ describe("training", () => {
     assert.equal(room.part("verdict").textContent, "Correct: relevant");
   });
 
-  test("enough right answers in a row open the campaign", async () => {
+  test("enough correct answers admit the annotator to the campaign", async () => {
     room.server.on("/judgments/", feedback(true));
     await room.judge("j");
     assert.equal(room.part("opened").textContent, "");
@@ -433,7 +433,7 @@ describe("training", () => {
     assert.equal(next.classList.contains("btn-primary"), true);
   });
 
-  test("nothing can be undone", async () => {
+  test("training answers cannot be undone", async () => {
     room.server.on("/judgments/", feedback(true));
     await room.judge("j");
     await room.press("z");

@@ -30,7 +30,7 @@ function place(tag, ...children) {
 const press = (key, properties = {}, target = document.body) =>
   target.fire("keydown", { key, ...properties });
 
-test("a key does what it is bound to, and the browser does nothing with it", () => {
+test("a key runs its action, and the browser ignores it", () => {
   assert.equal(press("j").isPrevented, true);
   assert.equal(press("ArrowLeft").isPrevented, true);
   assert.equal(press(" ").isPrevented, true);
@@ -42,12 +42,12 @@ test("capital letters are the same keys", () => {
   assert.deepEqual(done, ["yes"]);
 });
 
-test("a key without a binding, or bound to nothing here, is the browser's", () => {
+test("a key without a binding or without an action here is left to the browser", () => {
   assert.deepEqual([press("q").isPrevented, press("x").isPrevented], [false, false]);
   assert.deepEqual(done, []);
 });
 
-test("a slider keeps the keys that move it, and no other", () => {
+test("a slider handles the keys that move it and no others", () => {
   const slider = place("input");
   slider.type = "range";
   assert.equal(press("ArrowLeft", {}, slider).isPrevented, false);
@@ -62,18 +62,18 @@ test("a key that is held down acts once", () => {
 });
 
 for (const modifier of ["ctrlKey", "altKey", "metaKey"]) {
-  test(`with ${modifier} a key is the browser's`, () => {
+  test(`a key with ${modifier} is left to the browser`, () => {
     assert.equal(press("j", { [modifier]: true }).isPrevented, false);
     assert.deepEqual(done, []);
   });
 }
 
-test("what is written with AltGr counts, for that is how some keyboards write [", () => {
+test("characters typed with AltGr count, because some keyboards need it for [", () => {
   press("[", { ctrlKey: true, altKey: true, ...ALT_GRAPH });
   assert.deepEqual(done, ["slower"]);
 });
 
-test("but not together with Meta", () => {
+test("characters typed with AltGr and Meta do not count", () => {
   press("[", { metaKey: true, ...ALT_GRAPH });
   assert.deepEqual(done, []);
 });
@@ -97,7 +97,7 @@ for (const tag of ["input", "textarea", "select"]) {
 }
 
 for (const tag of ["button", "a", "summary"]) {
-  test(`<${tag}> keeps its own space and enter, and no other key`, () => {
+  test(`<${tag}> handles space and enter itself and no other key`, () => {
     const inside = h("span");
     place(tag, inside);
     assert.equal(press(" ", {}, inside).isPrevented, false);
@@ -107,7 +107,7 @@ for (const tag of ["button", "a", "summary"]) {
   });
 }
 
-test("space held on a button presses it once", () => {
+test("holding space on a button presses it once", () => {
   const button = place("button");
   assert.equal(press(" ", { repeat: true }, button).isPrevented, true);
 });

@@ -10,7 +10,7 @@ let server;
 let log;
 let outbox;
 
-// A page of this person on this machine, with an outbox that is not open yet.
+// Open a page of this person on this machine, with an outbox that is not open yet.
 async function openPage({ owner = "1", ...browser } = {}) {
   ({ machine, server } = openBrowser(browser));
   log = [];
@@ -66,7 +66,7 @@ test("answers are sent one at a time, in their order", async () => {
   assert.deepEqual(unsent(), []);
 });
 
-test("an answer goes out with its key, its owner and the CSRF token", async () => {
+test("an answer is sent with its key, its owner and the CSRF token", async () => {
   document.cookie = "theme=dark; csrftoken=a%20b";
   take();
   const { client_key } = answer(5);
@@ -86,7 +86,7 @@ test("an answer is stored until the server has it", async () => {
   assert.deepEqual(await stored(), []);
 });
 
-test("a reload sends what was left, oldest first and under the same keys", async () => {
+test("a reload sends unsent answers, oldest first and with the same keys", async () => {
   const keys = [];
   for (const assignment of [1, 2]) {
     keys.push(answer(assignment).client_key);
@@ -109,7 +109,7 @@ test("the answers of another person on this machine stay for that person", async
   assert.deepEqual([sent(), await stored()], [[], [1]]);
 });
 
-test("pauses grow from one second to thirty, and begin again after a success", async () => {
+test("pauses grow from one second to thirty and start at one second after a success", async () => {
   answer(1);
   const pauses = [1, 2, 5, 10, 30, 30];
   for (const [place, seconds] of pauses.entries()) {
@@ -128,7 +128,7 @@ test("pauses grow from one second to thirty, and begin again after a success", a
 });
 
 for (const [target, type] of [["window", "online"], ["window", "focus"], ["document", "visibilitychange"]]) {
-  test(`"${type}" of the ${target} sends at once`, async () => {
+  test(`"${type}" of the ${target} sends immediately`, async () => {
     answer(1);
     await settle();
     take();
@@ -138,7 +138,7 @@ for (const [target, type] of [["window", "online"], ["window", "focus"], ["docum
   });
 }
 
-test("a server that is busy names the pause", async () => {
+test("a busy server sets the pause", async () => {
   refuse(429, {}, { "Retry-After": "7" });
   answer(1);
   await pass(6999);
@@ -147,7 +147,7 @@ test("a server that is busy names the pause", async () => {
   assert.equal(sent().length, 2);
 });
 
-test("a final refusal drops the answer and says why; the next one is sent", async () => {
+test("a final refusal drops the answer and reports why; the next one is sent", async () => {
   const answers = [{ status: 409, body: { detail: "The pair is settled." } }, { status: 201 }];
   server.on(URL, () => answers.shift());
   answer(1);
@@ -161,14 +161,14 @@ test("a final refusal drops the answer and says why; the next one is sent", asyn
   ]);
 });
 
-test("an answer that was kept without counting is not sent again", async () => {
+test("an answer that was stored but not counted is not sent again", async () => {
   refuse(403, { detail: "You may not judge any more.", kept: true });
   answer(1);
   await settle();
   assert.deepEqual([unsent(), log[0]], [[], ["refused", 1, "You may not judge any more."]]);
 });
 
-test("without permission an answer waits, and the person is told", async () => {
+test("without permission an answer stays unsent, and the page reports it", async () => {
   refuse(403, { detail: "Read the guidelines first." });
   answer(1);
   await settle();
@@ -176,7 +176,7 @@ test("without permission an answer waits, and the person is told", async () => {
 });
 
 for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie not set"], [500, ""]]) {
-  test(`after ${status} ${detail} an answer waits in silence`, async () => {
+  test(`after ${status} ${detail} an answer stays unsent without a message`, async () => {
     refuse(status, { detail });
     answer(1);
     await settle();
@@ -184,7 +184,7 @@ for (const [status, detail] of [[401, "Sign in."], [403, "CSRF Failed: cookie no
   });
 }
 
-test("the outcome of an answer is what the server said to it in the end", async () => {
+test("the outcome of an answer is the last response of the server", async () => {
   const answers = [{ status: 503 }, { status: 201, body: { feedback: "right" } }];
   server.on(URL, () => answers.shift());
   const outcome = outbox.response(answer(1));
@@ -192,7 +192,7 @@ test("the outcome of an answer is what the server said to it in the end", async 
   assert.deepEqual((await outcome).body, { feedback: "right" });
 });
 
-test("the version of the guidelines comes with the campaign of the answer", async () => {
+test("the guideline version is reported with the campaign of the answer", async () => {
   server.on(URL, () => ({ status: 201, headers: { "X-Hearth-Guideline": "3" } }));
   answer(1, { campaign: "8" });
   await settle();
@@ -207,7 +207,7 @@ test("unsent answers are counted by campaign", async () => {
   assert.deepEqual([outbox.isUnsent(3), outbox.isUnsent(4)], [true, false]);
 });
 
-test("without a store answers are sent all the same", async () => {
+test("without a store, answers are still sent", async () => {
   const indexedDB = { open: () => { throw new Error("private window"); } };
   await openPage({ machine: { ...machine, indexedDB } });
   take();
@@ -217,7 +217,7 @@ test("without a store answers are sent all the same", async () => {
   assert.deepEqual([outbox.isStored, sent(), unsent()], [false, [1], []]);
 });
 
-test("a store that breaks later does not keep an answer from being sent", async () => {
+test("a store that fails later does not prevent sending an answer", async () => {
   take();
   outbox.store.db.transaction = () => {
     throw new Error("full");

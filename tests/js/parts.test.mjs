@@ -1,4 +1,4 @@
-// The smaller parts of the room: workSession, tally, history, tabs, checklist, swipe.
+// The smaller parts of the room: work session, tally, history, tabs, checklist and swipes.
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
@@ -26,7 +26,7 @@ describe("work session", () => {
     workSession = new WorkSession({ owner, breakMinutes, onBreak: (minutes) => breaks.push(minutes) });
   }
 
-  // Answer each minute, so many times.
+  // Answer once a minute, this number of times.
   async function work(minutes) {
     for (let minute = 0; minute < minutes; minute += 1) {
       await pass(MINUTE);
@@ -36,7 +36,7 @@ describe("work session", () => {
 
   beforeEach(() => sit());
 
-  test("answers have their places, from one", () => {
+  test("answers are numbered from one", () => {
     assert.deepEqual([workSession.count(), workSession.count(), workSession.count()], [1, 2, 3]);
   });
 
@@ -48,7 +48,7 @@ describe("work session", () => {
     assert.equal(workSession.count(), 1);
   });
 
-  test("it goes on after a reload, only for the same person", async () => {
+  test("a work session continues after a reload, only for the same person", async () => {
     workSession.count();
     openBrowser({ machine, now: Date.now() });
     await sit();
@@ -64,7 +64,7 @@ describe("work session", () => {
     assert.deepEqual(breaks, [20, 40]);
   });
 
-  test("five minutes without an answer were a break", async () => {
+  test("five minutes without an answer are a break", async () => {
     workSession.count();
     await work(15);
     await pass(5 * MINUTE);
@@ -103,25 +103,25 @@ describe("tally", () => {
     });
   });
 
-  test("an answer counts at once", () => {
+  test("an answer counts immediately", () => {
     tally.add(1);
     assert.deepEqual(shown, [11]);
   });
 
-  test("the server corrects the count if nothing is under way", () => {
+  test("the server corrects the count if no answer is being sent", () => {
     tally.startClaim()(25);
     tally.startClaim()(3);
     assert.deepEqual(shown, [25, 3]);
   });
 
-  test("a count that may lack an answer under way takes nothing back", () => {
+  test("a count that may lack an answer being sent does not lower the number", () => {
     tally.add(1);
     unsent = 1;
     tally.startClaim()(10);
     assert.equal(shown.at(-1), 11);
   });
 
-  test("answers given while the server counts are not counted twice", () => {
+  test("answers during the count of the server are not counted twice", () => {
     const receiveVersion = tally.startClaim();
     tally.add(1);
     unsent = 1;
@@ -155,37 +155,37 @@ describe("history", () => {
     });
   });
 
-  test("the last answer comes first, and again first when it is corrected", () => {
+  test("the last answer is first, also after it is corrected", () => {
     [1, 2, 1].forEach((assignment) => history.add(item(assignment)));
     assert.deepEqual([numbers(), history.last.assignment], [[1, 2], 1]);
   });
 
-  test("ten are kept", () => {
+  test("ten answers are kept", () => {
     for (let assignment = 1; assignment <= 12; assignment += 1) history.add(item(assignment));
     assert.deepEqual(numbers(), [12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
   });
 
-  test("what is taken out leaves nothing to undo", () => {
+  test("a removed answer cannot be undone", () => {
     history.add(item(1));
     assert.equal(isEmpty, false);
     history.remove(1);
     assert.deepEqual([isEmpty, history.last], [true, undefined]);
   });
 
-  test("earlier answers are fetched and come behind, none twice", async () => {
+  test("earlier answers are fetched and added at the end, none twice", async () => {
     server.on("/history/", () => ({ body: [item(2), item(1)] }));
     history.add(item(2));
     await history.load();
     assert.deepEqual(numbers(), [2, 1]);
   });
 
-  test("without the network there are the answers of this page", async () => {
+  test("without a network, only the answers of this page are listed", async () => {
     history.add(item(2));
     await history.load();
     assert.deepEqual(numbers(), [2]);
   });
 
-  test("rows are drawn when the box is open, and each corrects its answer", () => {
+  test("rows are shown when the box is open, and each corrects its answer", () => {
     history.add(item(1, 0));
     assert.deepEqual(list.children, []);
     box.isPopoverOpen = true;
@@ -197,7 +197,7 @@ describe("history", () => {
   });
 });
 
-test("tabs of one person hear of each other's answers, those of others do not", async () => {
+test("tabs receive the answers of the same person, but not of others", async () => {
   const heard = [];
   const { Tabs } = await load("tabs");
   const open = (owner, name) => new Tabs(owner, {
@@ -221,7 +221,7 @@ describe("checklist", () => {
     checklist = new Checklist(box, { caption: h("p"), keys: new Set(["1"]) });
   });
 
-  test("parts are marked by click and by key, and unmarked again", () => {
+  test("elements are marked and unmarked by click and by key", () => {
     checklist.show({ elements: ["a dog", "runs"] });
     checklist.buttons[0].click();
     checklist.actions["mark-2"]();
@@ -231,17 +231,17 @@ describe("checklist", () => {
     assert.deepEqual(checklist.missing, ["a dog"]);
   });
 
-  test("the digit is shown where a key is bound to it", () => {
+  test("the digit is shown if a key is bound to it", () => {
     checklist.show({ elements: ["a dog", "runs"] });
     assert.deepEqual(checklist.buttons.map((button) => button.textContent), ["1 a dog", "runs"]);
   });
 
-  test("a pair that comes back shows what was marked", () => {
+  test("a pair that is shown again has its marks", () => {
     checklist.show({ elements: ["a dog", "runs"], missing: ["runs"] });
     assert.deepEqual(checklist.missing, ["runs"]);
   });
 
-  test("without parts there is nothing to mark", () => {
+  test("without elements there is nothing to mark", () => {
     checklist.show({ elements: [] });
     assert.deepEqual([checklist.missing, box.hidden], [null, true]);
   });
@@ -266,7 +266,7 @@ describe("swipe", () => {
     });
   }
 
-  test("two fingers are no swipe", async () => {
+  test("two fingers are not a swipe", async () => {
     const { onSwipe } = await load("swipe");
     const done = [];
     const stage = h("div");

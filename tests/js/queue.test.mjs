@@ -17,8 +17,8 @@ let judged;
 let versions;
 let queue;
 
-// The server hands out these pairs, batch by batch, and then no more.
-function handOut(...batches) {
+// The server assigns these pairs, batch by batch, and then no more.
+function assignBatches(...batches) {
   server.on(URL, () => ({ body: { items: items(...(batches.shift() ?? [])), judged: 7 } }));
 }
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 test("pairs come in the server's order, claimed ten at a time before they run out", async () => {
-  handOut(range(1, 10), range(11, 20));
+  assignBatches(range(1, 10), range(11, 20));
   const shown = [];
   for (let turn = 0; turn < 5; turn += 1) shown.push(await queue.next());
   assert.deepEqual(numbersOf(shown), [1, 2, 3, 4, 5]);
@@ -55,21 +55,21 @@ test("pairs come in the server's order, claimed ten at a time before they run ou
 });
 
 test("the pair that is shown and the next three are made ready", async () => {
-  handOut(range(1, 10));
+  assignBatches(range(1, 10));
   await queue.next();
   assert.deepEqual(prepared.at(-1), [1, 2, 3, 4]);
   await queue.next();
   assert.deepEqual(prepared.at(-1), [2, 3, 4, 5]);
 });
 
-test("two that ask at once make one claim", async () => {
-  handOut(range(1, 10));
+test("two simultaneous requests make one claim", async () => {
+  assignBatches(range(1, 10));
   await Promise.all([queue.refill(), queue.refill()]);
   assert.equal(server.calls.length, 1);
 });
 
-test("a claim repeats what is held: known, answered and unsent pairs are dropped", async () => {
-  handOut(range(1, 6), range(1, 9));
+test("a claim returns held pairs again: known, answered and unsent pairs are dropped", async () => {
+  assignBatches(range(1, 6), range(1, 9));
   await queue.next();
   queue.leave(3);
   onItsWay.add(7);
@@ -77,16 +77,16 @@ test("a claim repeats what is held: known, answered and unsent pairs are dropped
   assert.deepEqual(numbersOf(queue.items), [2, 4, 5, 6, 8, 9]);
 });
 
-test("a pair that is put back comes next", async () => {
-  handOut(range(1, 10));
+test("a pair that is put back is next", async () => {
+  assignBatches(range(1, 10));
   const first = await queue.next();
   await queue.next();
   queue.putBack(first);
   assert.equal((await queue.next()).assignment, 1);
 });
 
-test("when the server has no pairs, there is none until somebody looks again", async () => {
-  handOut([], [1]);
+test("when the server has no pairs, the queue stays empty until the next request", async () => {
+  assignBatches([], [1]);
   assert.equal(await queue.next(), null);
   assert.equal(await queue.next(), null);
   assert.equal(server.calls.length, 1);
@@ -94,8 +94,8 @@ test("when the server has no pairs, there is none until somebody looks again", a
   assert.equal((await queue.next()).assignment, 1);
 });
 
-test("answers on their way make room for pairs: the queue asks again after a moment", async () => {
-  handOut([1], [2]);
+test("while answers are being sent, an empty queue claims again after a pause", async () => {
+  assignBatches([1], [2]);
   onItsWay.add(1);
   const next = queue.next();
   await pass(299);
@@ -104,8 +104,8 @@ test("answers on their way make room for pairs: the queue asks again after a mom
   assert.equal((await next).assignment, 2);
 });
 
-test("a refusal closes the queue with the server's reason and drops what was held", async () => {
-  handOut(range(1, 6));
+test("a refusal closes the queue with the server's reason and drops held pairs", async () => {
+  assignBatches(range(1, 6));
   await queue.next();
   server.on(URL, () => ({ status: 409, body: { detail: "This campaign is closed." } }));
   await queue.refill();
@@ -113,12 +113,12 @@ test("a refusal closes the queue with the server's reason and drops what was hel
   assert.deepEqual([queue.refusal, queue.items], ["This campaign is closed.", []]);
 });
 
-test("somebody who is signed out is not refused: the queue tries again", async () => {
+test("after signing out, the queue is not closed and tries again", async () => {
   server.on(URL, () => ({ status: 403, body: { detail: "CSRF Failed: token missing" } }));
   const next = queue.next();
   await settle();
   assert.deepEqual([queue.isExhausted, queue.refusal], [false, ""]);
-  handOut([1]);
+  assignBatches([1]);
   await pass(3000);
   assert.equal((await next).assignment, 1);
 });
@@ -127,21 +127,21 @@ test("without a network the queue tries again after three seconds", async () => 
   const next = queue.next();
   await pass(2999);
   assert.equal(server.calls.length, 1);
-  handOut([1]);
+  assignBatches([1]);
   await pass(1);
   assert.equal((await next).assignment, 1);
 });
 
-test("and at once when the network is back", async () => {
+test("when the network is back, the queue tries again immediately", async () => {
   const next = queue.next();
   await settle();
-  handOut([1]);
+  assignBatches([1]);
   window.fire("online");
   assert.equal((await next).assignment, 1);
 });
 
-test("pairs claimed 25 minutes ago may be another's by now: they are claimed again", async () => {
-  handOut(range(1, 10), range(5, 14));
+test("pairs claimed 25 minutes ago are claimed again, because their leases may have expired", async () => {
+  assignBatches(range(1, 10), range(5, 14));
   await queue.next();
   await pass(25 * MINUTE);
   assert.equal((await queue.next()).assignment, 2);
@@ -151,7 +151,7 @@ test("pairs claimed 25 minutes ago may be another's by now: they are claimed aga
 });
 
 test("old pairs are kept if the server cannot be reached", async () => {
-  handOut(range(1, 10));
+  assignBatches(range(1, 10));
   await queue.next();
   server.handlers.clear();
   await pass(26 * MINUTE);
@@ -160,8 +160,8 @@ test("old pairs are kept if the server cannot be reached", async () => {
   assert.equal((await next).assignment, 2);
 });
 
-test("asking waits for the claim that is under way, and then asks", async () => {
-  handOut([1], [2]);
+test("a request waits for an unfinished claim and then claims", async () => {
+  assignBatches([1], [2]);
   const first = queue.refill();
   await queue.refillNow();
   await first;

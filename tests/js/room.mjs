@@ -1,8 +1,8 @@
-// A judging room to press keys in: the parts of its page, and a server that hands out pairs.
+// A judging room for tests that press keys: the parts of its page, and a server with pairs.
 
 import { h, load, openBrowser, pass, settle } from "./browser.mjs";
 
-// Longer than a room ignores what is pressed.
+// Longer than the time in which the room ignores keys.
 export const SETTLED_MS = 251;
 
 const BINDINGS = {
@@ -81,7 +81,7 @@ export class Room {
     return room;
   }
 
-  // Hand out pairs 1 to `pairs`, and take every answer.
+  // Assign pairs 1 to `pairs`, and accept every answer.
   serve(pairs) {
     const items = Array.from({ length: pairs }, (_, place) => ({
       assignment: place + 1,
@@ -114,7 +114,7 @@ export class Room {
     return this.part("stage").children[0];
   }
 
-  // The first frame is on the screen, and the pair has been there for long enough to answer it.
+  // Show the first frame, and wait until the pair can be answered.
   async look() {
     this.video.arrive();
     this.video.showFrame();
@@ -133,7 +133,7 @@ export class Room {
     }
   }
 
-  // What was sent to an address, as [pair, value of a field].
+  // Return the requests to an address, as [pair, value of a field].
   sent(url, field) {
     return this.server.callsOf(url).map((body) => [body.assignment, body[field]]);
   }

@@ -35,7 +35,7 @@ const state = () => ({
   isDisabled: part("button").disabled,
 });
 
-test("the form is sent by the script, as htmx would", () => {
+test("the script sends the form in the way of htmx", () => {
   const request = upload();
   assert.deepEqual(
     [request.method, request.url, request.headers],
@@ -104,7 +104,7 @@ for (const [reason, fail] of [
   ["The server answered 500. Nothing was stored.", (request) => request.respond({ status: 500 })],
   ["The connection was lost and nothing was stored. Try again.", (request) => request.fire("error")],
 ]) {
-  test(`a failure can be repeated: ${reason}`, () => {
+  test(`a failed upload can be repeated: ${reason}`, () => {
     fail(upload());
     assert.deepEqual(state(), { text: reason, hasFailed: true, isDisabled: false });
     upload();
@@ -113,7 +113,7 @@ for (const [reason, fail] of [
   });
 }
 
-test("a page without an upload needs nothing", async () => {
+test("the script does nothing on a page without an upload", async () => {
   browser = openForms();
   form = addForm({});
   await load("shared/upload");

@@ -22,7 +22,7 @@ async function playFor(ms) {
   video.pause();
 }
 
-test("time is counted from the moment at which the pair is shown", async () => {
+test("time is counted from when the pair is shown", async () => {
   viewing.begin(null);
   await pass(1234);
   assert.equal(viewing.seconds, 1.234);
@@ -51,7 +51,7 @@ test("the first frame is recorded once, and announced once", async () => {
   assert.equal(seen, 1);
 });
 
-test("a frame of the pair before is none of this pair", async () => {
+test("a frame of the previous pair does not count for this pair", async () => {
   const before = video;
   viewing.begin(before);
   video = h("video");
@@ -60,13 +60,13 @@ test("a frame of the pair before is none of this pair", async () => {
   assert.deepEqual([seen, viewing.record().first_frame], [0, undefined]);
 });
 
-test("a video that stands still is seen once its picture is there", () => {
+test("a video that does not play is seen when its picture is loaded", () => {
   viewing.begin(video);
   video.arrive();
   assert.equal(seen, 1);
 });
 
-test("of a file without a picture nothing is seen", () => {
+test("a file without a picture is never seen", () => {
   viewing.begin(video);
   video.arrive({ width: 0 });
   assert.equal(seen, 0);
@@ -114,7 +114,7 @@ test("a pair that is shown in a hidden page is hidden from the start", async () 
   assert.equal(viewing.record().hidden, 0.7);
 });
 
-test("each new beginning of a playing video is a replay, a step back is none", async () => {
+test("each restart of a playing video is a replay, a step back is not", async () => {
   viewing.begin(video);
   await video.play();
   [0, 1, 2, 0, 1, 0].forEach((time) => video.showFrame(time));
@@ -123,13 +123,13 @@ test("each new beginning of a playing video is a replay, a step back is none", a
   assert.equal(viewing.record().replays, 2);
 });
 
-test("the speed is that at the time of the answer", () => {
+test("the recorded speed is the speed at the time of the answer", () => {
   viewing.begin(video);
   video.playbackRate = 1.5;
   assert.equal(viewing.record().speed, 1.5);
 });
 
-test("beginning again counts a playing video as watched from then on", async () => {
+test("restarting counts a playing video as watched from then on", async () => {
   viewing.begin(video);
   await video.play();
   video.arrive();

@@ -21,9 +21,9 @@ from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.selectors import tagged_queries, tags_sha256, train_texts
 from pooling.services import metadata
 from tests.factories import (
+    add_tags,
+    add_train_captions,
     at_once,
-    bring_tags,
-    bring_train_captions,
     caption_rows,
     import_benchmark,
     import_tags,
@@ -245,8 +245,8 @@ def test_researchers_see_metadata_but_cannot_import_it(
     page = client.get("/benchmarks/tiny/captions/").content.decode()
     assert "No train captions yet." in page
     assert "No tags yet." in page
-    bring_train_captions(tmp_path, benchmark, "a dog")
-    bring_tags(tmp_path, benchmark, *[(f"c{n % 4}", f"tag {n}") for n in range(43)])
+    add_train_captions(tmp_path, benchmark, "a dog")
+    add_tags(tmp_path, benchmark, *[(f"c{n % 4}", f"tag {n}") for n in range(43)])
     page = client.get("/benchmarks/tiny/captions/").content.decode()
     assert "43 tags, with the number of captions of each" in page
     assert "<summary>3 more</summary>" in page

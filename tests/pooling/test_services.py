@@ -16,9 +16,9 @@ from pooling.models import Benchmark, Pair, Pool, Query, RankedList, Run, Video
 from pooling.selectors import original_positives, ranked_matrix
 from pooling.services import BuiltPool
 from tests.factories import (
+    add_run,
     all_pairs,
     at_once,
-    bring_run,
     build_pool,
     caption_rows,
     import_benchmark,
@@ -209,7 +209,7 @@ def test_the_same_content_in_another_benchmark_is_another_run(tmp_path: Path) ->
     lists = {"c0": ["v1", "v0"]}
     for key in ("one", "two"):
         benchmark = make_benchmark(tmp_path, key=key)
-        assert bring_run(tmp_path, benchmark, lists).created
+        assert add_run(tmp_path, benchmark, lists).created
     assert list(Run.objects.values_list("benchmark__key", "name")) == [("one", "A"), ("two", "A")]
 
 
@@ -276,7 +276,7 @@ def test_bad_options_of_a_run_are_refused(tmp_path: Path, options: dict[str, Any
     benchmark = make_benchmark(tmp_path)
     before = row_counts()
     with pytest.raises(InvalidInput):
-        bring_run(tmp_path, benchmark, {"c0": ["v0"]}, **options)
+        add_run(tmp_path, benchmark, {"c0": ["v0"]}, **options)
     assert row_counts() == before
 
 

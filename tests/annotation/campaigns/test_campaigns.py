@@ -17,9 +17,9 @@ from config.accounts.roles import Role
 from config.shared.errors import InvalidInput
 from pooling.models import Benchmark
 from tests.factories import (
+    add_judgments,
     all_pairs,
     at_once,
-    bring_judgments,
     build_pool,
     caption_rows,
     claim,
@@ -58,7 +58,7 @@ def test_a_campaign_has_a_task_for_each_pair(db: None, tmp_path: Path) -> None:
     assert pairs_in(campaign) == {(f"c{q}", f"v{v}") for q in range(5) for v in range(5)}
     positions = campaign.tasks.order_by("position").values_list("position", flat=True)
     assert list(positions) == list(range(25))
-    # Two and a half of 25 is rounded to the even neighbour.
+    # A tenth of 25 is 2.5, which is rounded to the even number 2.
     assert len(doubled(campaign)) == round(25 * 0.1) == 2
     for task in campaign.tasks.all():
         assert task.labels_required == task.seats_open == task.labels_planned
@@ -92,11 +92,11 @@ def test_captions_come_in_groups_of_at_most_twenty(db: None, tmp_path: Path) -> 
     assert groups == sorted((f"c{q}", length) for q in range(4) for length in (5, 20))
 
 
-def test_a_campaign_takes_only_pairs_that_none_holds(db: None, tmp_path: Path) -> None:
+def test_a_campaign_contains_only_pairs_without_a_campaign(db: None, tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=2, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v0", "v1"], "c1": ["v2"]}, system="A")
     build_pool(benchmark=benchmark, depth=2)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c1", "v3", "a", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1), ("c1", "v3", "a", 0)])
     first = open_campaign(benchmark=benchmark, by=OPERATOR)
     assert pairs_in(first) == {("c0", "v0"), ("c1", "v2")}
 
@@ -111,7 +111,7 @@ def test_a_campaign_takes_only_pairs_that_none_holds(db: None, tmp_path: Path) -
     assert pairs_in(open_campaign(benchmark=benchmark, by=OPERATOR)) == {("c0", "v3")}
 
 
-def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) -> None:
+def test_a_video_that_cannot_play_is_never_assigned(db: None, tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("not a video")
     benchmark = import_benchmark(
         key="tiny",
@@ -140,13 +140,11 @@ def test_a_video_that_cannot_play_is_never_handed_out(db: None, tmp_path: Path) 
         {"seed": 2**63},
         {"name": "x" * 151},
         {"labels_max": 0},
-        # One label more than there may be.
+        # More planned labels than the maximum.
         {"labels_each": 3, "labels_max": 3, "double_share": 0.01},
     ],
 )
-def test_a_campaign_is_asked_for_in_order(
-    db: None, tmp_path: Path, options: dict[str, Any]
-) -> None:
+def test_an_invalid_campaign_is_refused(db: None, tmp_path: Path, options: dict[str, Any]) -> None:
     benchmark = make_pool(tmp_path, "tiny", 1, 1)
     before = row_counts()
     named = {name: options.pop(name) for name in ("seed", "name") if name in options}
@@ -161,7 +159,7 @@ def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
     assert str(refused.value) == "tiny has no pool yet; build one with build_pool"
 
 
-def test_guidelines_are_versions_that_open_campaigns_turn_to(db: None, tmp_path: Path) -> None:
+def test_open_campaigns_use_the_newest_guideline(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     benchmark = campaign.benchmark
     first = write_guideline(benchmark=benchmark, text="Look closely.")
@@ -179,7 +177,7 @@ def test_guidelines_are_versions_that_open_campaigns_turn_to(db: None, tmp_path:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_campaigns_opened_at_once_share_no_pair(tmp_path: Path) -> None:
+def test_two_campaigns_opened_at_the_same_time_share_no_pair(tmp_path: Path) -> None:
     benchmark = make_pool(tmp_path, "tiny", 10, 10)
 
     def try_to_open() -> bool:

@@ -19,7 +19,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
-from tests.factories import bring_gold, claim, make_annotator, make_campaign, make_user
+from tests.factories import add_gold_items, claim, make_annotator, make_campaign, make_user
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def stored(campaign: Campaign) -> dict[str, Any]:
 # --- Services ---------------------------------------------------------------------------------
 
 
-def test_every_change_is_noted(campaign: Campaign, lead: User) -> None:
+def test_every_change_of_the_policy_is_recorded(campaign: Campaign, lead: User) -> None:
     before = stored(campaign)
     change_policy(
         campaign=campaign,
@@ -70,12 +70,12 @@ def test_every_change_is_noted(campaign: Campaign, lead: User) -> None:
         "ceiling": Decimal("0.3333"),
         "checklist": True,
     }
-    # The same again is no change.
+    # The same values again are not a change.
     assert change_policy(campaign=campaign, changes={"ceiling": 1 / 3}, by=lead) is None
     assert CampaignChange.objects.count() == 1
 
 
-def test_states_are_noted_too(campaign: Campaign, lead: User) -> None:
+def test_every_change_of_the_state_is_recorded(campaign: Campaign, lead: User) -> None:
     for state in (CampaignState.PAUSED, CampaignState.PAUSED, CampaignState.OPEN):
         set_campaign_state(campaign=campaign, state=state, by=lead)
     changes = CampaignChange.objects.order_by("pk").values_list("lead", "changes")
@@ -89,7 +89,7 @@ def test_states_are_noted_too(campaign: Campaign, lead: User) -> None:
     "name",
     ["scale", "steps", "threshold", "labels_each", "double_share", "labels_max", "order", "seed"],
 )
-def test_the_plan_stays(name: str, campaign: Campaign, lead: User) -> None:
+def test_the_plan_cannot_be_changed(name: str, campaign: Campaign, lead: User) -> None:
     before = stored(campaign)
     with pytest.raises(InvalidInput) as refused:
         change_policy(campaign=campaign, changes={name: 2, "ceiling": 0.5}, by=lead)
@@ -107,11 +107,13 @@ def test_the_plan_stays(name: str, campaign: Campaign, lead: User) -> None:
         {"gold_last": 0},
         {"name": " "},
         {"name": "x" * 151},
-        # There is none to mix in.
+        # There are no control pairs to mix in.
         {"gold_share": 0.1},
     ],
 )
-def test_what_cannot_be_followed(changes: dict[str, Any], campaign: Campaign, lead: User) -> None:
+def test_an_impossible_policy_is_refused(
+    changes: dict[str, Any], campaign: Campaign, lead: User
+) -> None:
     before = stored(campaign)
     with pytest.raises(InvalidInput):
         change_policy(campaign=campaign, changes=changes | {"checklist": True}, by=lead)
@@ -119,18 +121,22 @@ def test_what_cannot_be_followed(changes: dict[str, Any], campaign: Campaign, le
     assert CampaignChange.objects.count() == 0
 
 
-def test_gold_comes_when_it_is_asked_for(campaign: Campaign, lead: User, tmp_path: Path) -> None:
+def test_gold_is_added_when_the_policy_requests_it(
+    campaign: Campaign, lead: User, tmp_path: Path
+) -> None:
     other = factories.make_benchmark(tmp_path, captions=4, videos=4, key="other")
     factories.make_run(tmp_path, other, {"c0": ["v0", "v1"]})
     factories.build_pool(benchmark=other, depth=2)
     made = factories.open_campaign(benchmark=other, by=OPERATOR)
-    bring_gold(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
+    add_gold_items(tmp_path, other, [("c2", "v0", 1, ""), ("c3", "v0", 0, "")])
     assert made.tasks.filter(gold__isnull=False).count() == 0
     change_policy(campaign=made, changes={"gold_share": 0.5, "gold_bar": 0.8}, by=lead)
     assert made.tasks.filter(gold__isnull=False).count() == 2
 
 
-def test_who_may_not_change_what(campaign: Campaign, lead: User, tmp_path: Path) -> None:
+def test_changes_without_permission_are_refused(
+    campaign: Campaign, lead: User, tmp_path: Path
+) -> None:
     rosa = make_user("rosa", Role.RESEARCHER, Role.ANNOTATOR)
     with pytest.raises(NotPermitted):
         change_policy(campaign=campaign, changes={"ceiling": 0.5}, by=rosa)
@@ -140,7 +146,7 @@ def test_who_may_not_change_what(campaign: Campaign, lead: User, tmp_path: Path)
     assert CampaignChange.objects.count() == 1
 
 
-def test_policy_of_a_campaign_is_what_it_was_opened_with(db: None, tmp_path: Path) -> None:
+def test_policy_of_a_campaign_equals_the_policy_at_opening(db: None, tmp_path: Path) -> None:
     policy = Policy(
         scale="graded",
         steps=["a", "b", "c"],
@@ -171,7 +177,7 @@ FORM = {
 }
 
 
-def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Client) -> None:
+def test_the_page_shows_and_changes_the_current_policy(campaign: Campaign, desk: Client) -> None:
     address = f"/campaigns/{campaign.pk}/policy/"
     changed = FORM | {"ceiling_percent": "12.5", "gate_right": "2", "gate_last": "3"}
     answer = desk.post(address, changed)
@@ -183,7 +189,7 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
         ("Entry requirement", True),
         ("Control pairs", False),
     ]
-    # Sent again as it is shown, nothing is different: two of three is not 0.6667 of three.
+    # Sending the form unchanged changes nothing, although the stored share 0.6667 is not 2/3.
     desk.post(address, changed)
     assert CampaignChange.objects.count() == 1
     page = " ".join(desk.get(f"/campaigns/{campaign.pk}/").content.decode().split())
@@ -192,7 +198,7 @@ def test_the_page_shows_what_holds_and_changes_it(campaign: Campaign, desk: Clie
     assert "<bdi>2 of the last 3 training answers correct</bdi>" in page
 
 
-def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Client) -> None:
+def test_the_page_shows_the_errors_of_the_service(campaign: Campaign, desk: Client) -> None:
     address = f"/campaigns/{campaign.pk}/policy/"
     assert desk.post(address, FORM | {"name": ""}).status_code == 422
     refused = desk.post(address, FORM | {"gold_percent": "2"})
@@ -202,14 +208,12 @@ def test_the_page_refuses_what_the_service_refuses(campaign: Campaign, desk: Cli
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]
-    # What is no field of this form is not looked at.
+    # Values that are not fields of this form are ignored.
     desk.post(address, FORM | {"labels_max": "9", "seed": "7", "state": "closed"})
     assert (CampaignChange.objects.count(), stored(campaign)["labels_max"]) == (0, 3)
 
 
-def test_a_form_from_before_a_change_changes_nothing(
-    campaign: Campaign, desk: Client, lead: User
-) -> None:
+def test_an_outdated_form_changes_nothing(campaign: Campaign, desk: Client, lead: User) -> None:
     """A stale form changes nothing and keeps its input.
 
     A change of a member or of the state is not a change of the policy.
@@ -261,7 +265,7 @@ OPENING = FORM | {
         ({"labels_each": "3", "double_percent": "0"}, {}),
     ],
 )
-def test_what_cannot_be_followed_is_said_beside_its_field(
+def test_an_error_is_shown_next_to_its_field(
     given: dict[str, str], errors: dict[str, list[str]]
 ) -> None:
     assert CampaignForm(OPENING | given).errors == errors
@@ -273,7 +277,7 @@ def test_a_campaign_of_an_older_plan_can_be_changed(campaign: Campaign, lead: Us
     assert change_policy(campaign=campaign, changes={"checklist": True}, by=lead) is not None
 
 
-def test_a_closed_campaign_has_no_such_page(campaign: Campaign, desk: Client, lead: User) -> None:
+def test_a_closed_campaign_has_no_policy_page(campaign: Campaign, desk: Client, lead: User) -> None:
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
     for part in ("policy", "members"):
         assert desk.get(f"/campaigns/{campaign.pk}/{part}/").status_code == 409
@@ -283,7 +287,7 @@ def test_a_closed_campaign_has_no_such_page(campaign: Campaign, desk: Client, le
 # --- Who may judge ----------------------------------------------------------------------------
 
 
-def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
+def test_annotators_are_added(campaign: Campaign, desk: Client, lead: User) -> None:
     anna, ben, cara = (make_annotator(name) for name in ("anna", "ben", "cara"))
     claim(campaign, anna)
     make_user("rosa", Role.RESEARCHER)
@@ -305,7 +309,7 @@ def test_people_are_let_in(campaign: Campaign, desk: Client, lead: User) -> None
     assert list(shown) == [(ben.user_id, "ben")]
 
 
-def test_nobody_else_is_let_in(campaign: Campaign, desk: Client, lead: User) -> None:
+def test_other_people_cannot_be_added(campaign: Campaign, desk: Client, lead: User) -> None:
     change_policy(campaign=campaign, changes={"joining": Joining.ADDED}, by=lead)
     rosa = make_user("rosa", Role.RESEARCHER)
     address = f"/campaigns/{campaign.pk}/members/"

@@ -28,7 +28,7 @@ def lead(client: Client, db: None) -> Client:
     return client
 
 
-# What the form sends where nothing was changed.
+# The data of an unchanged form.
 USUAL = {
     "name": "",
     "labels_each": "1",
@@ -58,7 +58,7 @@ def unjudged(campaign: Campaign) -> Campaign:
     return campaign
 
 
-def test_the_form_shows_the_usual_policy(unjudged: Campaign, lead: Client) -> None:
+def test_the_form_shows_the_default_policy(unjudged: Campaign, lead: Client) -> None:
     form = lead.get("/benchmarks/tiny/campaigns/new/").context["form"]
     shown = {
         name: "" if field.initial in (None, "") else str(field.initial).replace("\n", "\r\n")
@@ -72,7 +72,7 @@ def test_the_form_shows_the_usual_policy(unjudged: Campaign, lead: Client) -> No
     assert Policy(**Job.objects.get().params["policy"]) == Policy()
 
 
-def test_opening_becomes_a_job(unjudged: Campaign, lead: Client) -> None:
+def test_opening_a_campaign_starts_a_job(unjudged: Campaign, lead: Client) -> None:
     form = {
         **USUAL,
         "name": "دورة",
@@ -150,7 +150,7 @@ def test_opening_with_an_error(
     assert answer.status_code == 422
     assert answer.content.decode().count(error) == 2
     assert Job.objects.count() == 0
-    # The part of the form that holds the error is open.
+    # The section of the form with the error is open.
     (fieldset,) = [
         one
         for one in answer.context["form"].fieldsets()
@@ -174,7 +174,7 @@ def test_opening_with_an_error(
         ),
     ],
 )
-def test_a_policy_that_cannot_be_followed(
+def test_opening_with_an_impossible_policy(
     change: dict[str, str], error: str, campaign: Campaign, lead: Client
 ) -> None:
     answer = lead.post("/benchmarks/tiny/campaigns/new/", USUAL | change)
@@ -182,7 +182,9 @@ def test_a_policy_that_cannot_be_followed(
     assert error in answer.content.decode()
 
 
-def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lead: Client) -> None:
+def test_unjudged_pairs_of_a_closed_campaign_can_be_opened_again(
+    campaign: Campaign, lead: Client
+) -> None:
     address = "/benchmarks/tiny/campaigns/new/"
     page = lead.get(address).content.decode()
     assert "All pooled pairs are in a campaign already." in page
@@ -201,7 +203,7 @@ def test_what_nobody_judged_in_a_closed_campaign_is_free(campaign: Campaign, lea
     assert not second.tasks.filter(pair__in=taken).exists()
 
 
-def test_pause_open_close(campaign: Campaign, lead: Client) -> None:
+def test_a_campaign_is_paused_opened_and_closed(campaign: Campaign, lead: Client) -> None:
     address = f"/campaigns/{campaign.pk}/state/"
     seen = []
     for state in ("paused", "open", "closed", "open"):

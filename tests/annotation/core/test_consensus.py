@@ -1,4 +1,4 @@
-"""The rule of consensus, on worked examples and against the rule written as a plain loop."""
+"""The consensus rule: worked examples, and a comparison with the rule as a plain loop."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ PENDING, RESOLVED, CONFLICTED = State.PENDING, State.RESOLVED, State.CONFLICTED
 @pytest.mark.parametrize(
     ("labels", "planned", "labels_max", "outcome"),
     [
-        # One label is planned: it decides alone.
+        # One label is planned, so it decides.
         ([], 1, 3, Outcome(PENDING, None, 1)),
         ([0], 1, 3, Outcome(RESOLVED, 0, 1)),
         ([1], 1, 1, Outcome(RESOLVED, 1, 1)),
-        # Two are planned: the second is awaited, and a third if the two differ.
+        # Two labels are planned. If they differ, a third is needed.
         ([], 2, 3, Outcome(PENDING, None, 2)),
         ([1], 2, 3, Outcome(PENDING, None, 2)),
         ([1, 1], 2, 3, Outcome(RESOLVED, 1, 2)),
         ([1, 0], 2, 3, Outcome(PENDING, None, 3)),
         ([1, 0, 0], 2, 3, Outcome(RESOLVED, 0, 3)),
         ([1, 0, 1], 2, 3, Outcome(RESOLVED, 1, 3)),
-        # Without a majority at the maximum it is a conflict. Half is no majority.
+        # Without a majority at the maximum, the pair is in conflict. Half is no majority.
         ([1, 0], 2, 2, Outcome(CONFLICTED, None, 2)),
         ([1, 1, 0, 0], 4, 4, Outcome(CONFLICTED, None, 4)),
         # Graded: 1, 2 and 3 agree that the pair is relevant, and the median is its grade.
@@ -121,7 +121,7 @@ def by_the_rule(labels: list[int], planned: int, labels_max: int, threshold: int
     labels_max=st.integers(1, 6),
     threshold=st.integers(1, 3),
 )
-def test_many_pairs_are_decided_as_each(
+def test_many_pairs_have_the_same_outcomes_as_each_pair(
     pairs: list[tuple[list[int], int]], labels_max: int, threshold: int
 ) -> None:
     pair_of = np.repeat(np.arange(len(pairs)), [len(labels) for labels, _ in pairs])

@@ -49,17 +49,17 @@ def split(caption: str) -> str:
         ("several people are riding the bus", "several | people | riding | bus"),
         ("one dog jumps into a pool", "one | dog | jumps | into | pool"),
         ("it is a fantastic knockout", "fantastic | knockout"),
-        # Spatial words of several words, and words that belong to the verb before them.
+        # Spatial phrases of several words, and words that belong to the verb before them.
         ("a cat sits on  top of a box", "cat | sits | on  top of | box"),
         ("in front of a house", "in front of | house"),
         ("a girl stands next to her toy", "girl | stands | next to | toy"),
         ("a boy falls down and gets up", "boy | falls down | gets up"),
         ("it goes up, down and up again", "goes up | down | up | again"),
-        # Named by use, but not where the word is an activity.
+        # Nouns that name a use, but not if the word is an activity.
         ("a dog drinks from a swimming pool", "dog | drinks | swimming pool"),
         ("a man is riding a machine", "man | riding | machine"),
         ("a king pool", "king pool"),
-        # What is not there, up to the word that it is about.
+        # Negations, up to the word that they negate.
         ("a man without a shirt isn't moving", "man | without a shirt | isn't moving"),
         ("a dog is not the cat", "dog | not the cat"),
         ("never, a man says no", "never | man | says | no"),
@@ -79,7 +79,7 @@ def split(caption: str) -> str:
         ("एक किताब पढ़ रहा है।", "एक | किताब | पढ़ | रहा | है"),
         ("👨\u200d👩\u200d👧 dance 🐱🐱", "👨\u200d👩\u200d👧 | dance | 🐱🐱"),
         ("می\u200cخواهد", "می\u200cخواهد"),
-        # Nothing to look for by any word: all of it.
+        # No word names an element, so the element is the whole caption.
         ("this is it ", "this is it"),
         (" ... ", "..."),
         ("&", "&"),
@@ -88,11 +88,11 @@ def split(caption: str) -> str:
         (" \n\u200b\u00a0", ""),
     ],
 )
-def test_elements(caption: str, expected: str) -> None:
+def test_elements_of_a_caption(caption: str, expected: str) -> None:
     assert split(caption) == expected
 
 
-def test_a_caption_above_the_limit_joins_words_of_one_phrase_first() -> None:
+def test_above_the_limit_words_of_one_phrase_are_joined_first() -> None:
     caption = (
         "a large white dog sniffs a small yellow duck who then pecks the dog, wet and happy, "
         "on his face"
@@ -139,7 +139,7 @@ def test_far_above_the_limit_groups_are_even(limit: int, expected: str) -> None:
 
 
 @given(captions, st.integers(1, 12))
-def test_elements_are_pieces_of_the_caption_in_order(caption: str, limit: int) -> None:
+def test_elements_are_parts_of_the_caption_in_order(caption: str, limit: int) -> None:
     elements = split_elements(caption, limit)
 
     assert len(elements) <= limit
@@ -150,7 +150,7 @@ def test_elements_are_pieces_of_the_caption_in_order(caption: str, limit: int) -
 
 
 @given(captions, st.integers(1, 12))
-def test_a_lower_limit_only_joins(caption: str, limit: int) -> None:
+def test_a_lower_limit_only_joins_elements(caption: str, limit: int) -> None:
     fine = split_elements(caption, 10_000)
     coarse = split_elements(caption, limit)
 
@@ -159,7 +159,7 @@ def test_a_lower_limit_only_joins(caption: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_no_room_for_an_element_is_refused(limit: int) -> None:
+def test_a_limit_below_one_is_refused(limit: int) -> None:
     with pytest.raises(ValueError, match="limit must be at least 1"):
         split_elements("a cat", limit)
 
@@ -180,15 +180,15 @@ def test_no_room_for_an_element_is_refused(limit: int) -> None:
         "on\t",
     ],
 )
-def test_time_grows_with_the_length_only(piece: str) -> None:
+def test_time_grows_linearly_with_the_length(piece: str) -> None:
     def seconds(length: int) -> float:
         caption = (piece * length)[:length]
         best = float("inf")
         for _ in range(3):
-            begin = time.process_time()  # which other programs do not lengthen
+            begin = time.process_time()  # not affected by other programs
             split_elements(caption)
             best = min(best, time.process_time() - begin)
         return best
 
-    # Quadratic time would be a hundredfold of milliseconds that are measured well.
+    # Quadratic time would be a hundred times as long, which is long enough to measure.
     assert seconds(100_000) < 40 * seconds(10_000) + 0.05

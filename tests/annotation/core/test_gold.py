@@ -16,7 +16,7 @@ from annotation.core.gold import Requirement
         ("0.75", 10, 8),
         ("0.71", 7, 5),
         ("0.72", 7, 6),
-        # Thirds and the like, as a column of four places holds them.
+        # Thirds and similar shares, as a column with four decimals stores them.
         ("0.6667", 12, 8),
         ("0.8333", 12, 10),
         ("0.3333", 9999, 3333),
@@ -26,11 +26,11 @@ from annotation.core.gold import Requirement
         ("0.0001", 5, 1),
     ],
 )
-def test_how_many_are_needed(share: str, last: int, needed: int) -> None:
+def test_number_of_correct_answers_needed(share: str, last: int, needed: int) -> None:
     assert Requirement(Decimal(share), last).needed == needed
 
 
-def test_every_fraction_stands_for_itself() -> None:
+def test_every_fraction_needs_exactly_its_numerator() -> None:
     for last in range(1, 101):
         for right in range(last + 1):
             stored = round(Decimal(right) / last, 4)
@@ -43,10 +43,10 @@ def test_every_fraction_stands_for_itself() -> None:
         ("rrr", True, False),
         ("rrw", True, False),
         ("rww", False, True),
-        # Newest first: what came before the last three does not matter.
+        # Newest first. Answers before the last three do not matter.
         ("rrwwwww", True, False),
         ("wwrrrrr", False, True),
-        # Too few to tell.
+        # Too few answers to be met or missed.
         ("rr", False, False),
         ("ww", False, False),
         ("", False, False),

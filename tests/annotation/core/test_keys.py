@@ -38,7 +38,7 @@ USUAL = {action.name: action.keys for action in ACTIONS}
         ("arrowleft", "ArrowLeft"),
     ],
 )
-def test_a_key_is_understood_as_it_is_written(typed: str, key: str) -> None:
+def test_a_typed_key_has_its_stored_name(typed: str, key: str) -> None:
     assert normal_key(typed) == key
     assert normal_key(shown_key(key)) == key
 
@@ -71,7 +71,7 @@ def test_a_key_that_cannot_be_chosen(key: str) -> None:
     assert key_problem(key) is not None
 
 
-def test_no_key_does_two_things() -> None:
+def test_a_key_with_two_actions_is_refused() -> None:
     used = [key for keys in USUAL.values() for key in keys]
     assert len(used) == len(set(used))
     assert keys_problems(USUAL) == {}
@@ -88,13 +88,13 @@ def test_an_action_may_have_no_key() -> None:
     assert keys_of({"cannot-play": []})["cannot-play"] == ()
 
 
-def test_what_was_stored_is_taken_as_far_as_it_goes() -> None:
+def test_invalid_stored_keys_are_ignored() -> None:
     """Keys that another version stored must not break the room."""
     assert keys_of(None) == USUAL
     stored: list[Any] = [[], "j", 5, {"undo": "z"}, {"undo": [1]}, {"gone": ["y"]}]
     for one in stored:
         assert keys_of(one) == USUAL
-    # The person's own use of a key goes before the default of another action.
+    # The person's own choice of a key has priority over the default of another action.
     mine = keys_of({"undo": ["j", "tab"]})
     assert (mine["undo"], mine["low"]) == (("j",), ("ArrowLeft",))
 
@@ -107,7 +107,7 @@ def test_two_steps_have_their_own_keys() -> None:
     assert "1" not in bindings(keys)
 
 
-def test_longer_scales_are_answered_by_digits_and_letters() -> None:
+def test_longer_scales_have_digits_and_letters() -> None:
     keys = room_keys(keys_of(None), steps=4, checklist=False)
     assert [keys[f"answer-{label}"] for label in range(4)] == [
         ("1", "a"),
@@ -118,7 +118,7 @@ def test_longer_scales_are_answered_by_digits_and_letters() -> None:
     assert "5" not in bindings(keys)
 
 
-def test_a_checklist_takes_the_digits() -> None:
+def test_a_checklist_uses_the_digits() -> None:
     keys = room_keys(keys_of(None), steps=4, checklist=True)
     assert [keys[f"answer-{label}"] for label in range(4)] == [("a",), ("s",), ("d",), ("f",)]
     done = bindings(keys)
@@ -132,7 +132,7 @@ def test_the_longest_scale_has_a_key_for_each_step() -> None:
     assert len(bindings(keys)) == sum(map(len, keys.values()))
 
 
-def test_without_characters_only_named_keys_are_left() -> None:
+def test_without_character_keys_only_named_keys_remain() -> None:
     keys = room_keys(keys_of(None), steps=2, checklist=True, characters=False)
     assert bindings(keys) == {
         "ArrowLeft": "answer-0",

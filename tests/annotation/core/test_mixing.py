@@ -1,4 +1,4 @@
-"""Places of gold among pairs."""
+"""Positions of gold items among pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.core.plan import is_gold_due
 
 
 def places(captions: str, gold: str, *, following: str | None = "z", **options: Any) -> Any:
-    """Return the places for captions given as letters. The keys of gold are 1, 2, …"""
+    """Return the positions for captions named by letters. The keys of gold items are 1, 2, …"""
     found = places_for_gold(
         [ord(letter) for letter in captions],
         [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key", 1))],
@@ -25,7 +25,7 @@ def places(captions: str, gold: str, *, following: str | None = "z", **options: 
 
 
 def mixed(captions: str, gold: str, **options: Any) -> str:
-    """Return the captions in the order shown, those of gold in capitals."""
+    """Return the captions in the order shown, with those of gold items in capitals."""
     found = places_for_gold(
         [ord(letter) for letter in captions],
         [(key, ord(letter)) for key, letter in enumerate(gold, start=options.pop("key"))],
@@ -43,15 +43,15 @@ def mixed(captions: str, gold: str, **options: Any) -> str:
 @pytest.mark.parametrize(
     ("captions", "following", "free"),
     [
-        # Where one caption ends and another begins, also at the end.
+        # Between two captions, also at the end.
         ("aaabbb", "c", {3, 6}),
         ("aaabbb", "b", {3}),
         ("aaabbb", None, {3, 6}),
         ("abc", "c", {1, 2}),
-        # Within one caption there is no place.
+        # There is no position within one caption.
         ("aaaaaa", "a", None),
         ("", "a", None),
-        # Beside pairs of its own caption, and then nowhere else.
+        # Next to pairs of its own caption, and then nowhere else.
         ("aaggbb", "c", {2, 3, 4}),
         ("g", "g", {0, 1}),
         ("aaab", "g", {4}),
@@ -66,20 +66,20 @@ def test_gold_among_grouped_pairs(captions: str, following: str, free: set[int] 
         assert {place for (place,) in found} == free
 
 
-def test_gold_among_shuffled_pairs_comes_anywhere_alike() -> None:
+def test_gold_among_shuffled_pairs_is_equally_likely_anywhere() -> None:
     found = Counter(places("agab", "g", grouped=False, key=key)[0] for key in range(5000))
     assert sorted(found) == [0, 1, 2, 3, 4]
-    # A caption of its own draws nothing: that would be an order among what is shuffled.
+    # Gold is not put next to its own caption, because shuffled pairs have no such order.
     assert all(900 < count < 1100 for count in found.values())
 
 
-def test_one_without_a_place_holds_back_all() -> None:
+def test_an_item_without_a_position_delays_all_items() -> None:
     assert places("gaaa", "gx", following="a") is not None
     assert places("gggg", "gx", following="g") is None
     assert places("gaaa", "", following="a") == []
 
 
-def test_no_caption_is_parted() -> None:
+def test_gold_never_splits_a_caption() -> None:
     for key in range(300):
         shown = mixed("aabbcc", "xbcay", key=key)
         assert len(shown) == 11
@@ -87,19 +87,19 @@ def test_no_caption_is_parted() -> None:
         assert len(captions) == len(set(captions)), shown
 
 
-def test_the_place_follows_from_pairs_and_seed() -> None:
+def test_positions_are_determined_by_pairs_and_seed() -> None:
     first = [places("aabbcc", "xyz", key=key) for key in range(50)]
     assert [places("aabbcc", "xyz", key=key) for key in range(50)] == first
     assert [places("aabbcc", "xyz", key=key, seed=8) for key in range(50)] != first
 
 
-def test_gold_is_due_at_the_share_and_at_other_places_for_everybody() -> None:
+def test_gold_is_due_at_its_share_and_at_different_positions_for_each_annotator() -> None:
     drawn = {
         annotator: [place for place in range(20_000) if is_gold_due(place, annotator, 0.03, 5)]
         for annotator in (1, 2)
     }
     assert [len(found) for found in drawn.values()] == [574, 636]
-    # Both by chance alone: 20,000 × 0.03² is 18.
+    # By chance, both have gold at 20,000 × 0.03² = 18 positions.
     assert len(set(drawn[1]) & set(drawn[2])) == 25
     assert [is_gold_due(place, 1, 0.0, 5) for place in range(100)] == [False] * 100
     assert [is_gold_due(place, 1, 1.0, 5) for place in range(100)] == [True] * 100

@@ -36,7 +36,7 @@ def test_positions_are_a_permutation_in_whole_blocks(codes: np.ndarray, seed: in
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_caption_comes_in_blocks_of_twenty_shuffled_among_the_others(seed: int) -> None:
+def test_pairs_of_a_caption_form_shuffled_blocks_of_twenty(seed: int) -> None:
     codes = np.arange(20 * N_VIDEOS, dtype=np.int64)
     order = np.argsort(plan_positions(codes, SPACE, seed))
     captions, videos = SPACE.decode(codes[order])
@@ -49,8 +49,10 @@ def test_a_caption_comes_in_blocks_of_twenty_shuffled_among_the_others(seed: int
     assert first != sorted(first)
 
 
-def test_blocks_of_the_last_caption_left_meet() -> None:
-    codes = np.concatenate([np.arange(60), [N_VIDEOS]])  # sixty pairs of one, one of another
+def test_blocks_of_the_only_remaining_caption_are_adjacent() -> None:
+    codes = np.concatenate(
+        [np.arange(60), [N_VIDEOS]]
+    )  # sixty pairs of one caption, one pair of another
     captions = SPACE.queries(codes[np.argsort(plan_positions(codes, SPACE, 0))])
 
     assert [(q, len(list(same))) for q, same in groupby(captions.tolist())] == [
@@ -60,7 +62,7 @@ def test_blocks_of_the_last_caption_left_meet() -> None:
     ]
 
 
-def test_positions_follow_from_the_seed_alone() -> None:
+def test_positions_are_determined_by_the_seed() -> None:
     codes = np.arange(0, 300, 3, dtype=np.int64)
     assert (
         plan_positions(codes, PairSpace(30, 10), 7).tolist()
@@ -90,13 +92,15 @@ def test_no_pairs_have_no_positions() -> None:
         (7, 0.0, 0),
         (7, 1.0, 7),
         (469_663, 0.1, 46_966),
-        # Python rounds a half to the even neighbour; which way matters less than that it is fixed.
+        # Python rounds a half to the even number. It only matters that the rule is fixed.
         (5, 0.1, 0),
         (15, 0.1, 2),
         (0, 0.5, 0),
     ],
 )
-def test_exactly_the_rounded_share_is_judged_twice(pairs: int, share: float, doubled: int) -> None:
+def test_the_number_of_doubled_pairs_is_the_rounded_share(
+    pairs: int, share: float, doubled: int
+) -> None:
     labels = plan_labels(np.arange(pairs, dtype=np.int64), share, seed=3)
 
     assert labels.dtype == np.int16
@@ -115,12 +119,12 @@ def test_doubled_pairs_do_not_depend_on_their_order(
     assert set(codes[order][plan_labels(codes[order], 0.3, seed) == 2].tolist()) == doubled
 
 
-def test_doubled_pairs_are_the_same_for_ever() -> None:
+def test_doubled_pairs_never_change() -> None:
     codes = np.arange(20, dtype=np.int64)
     assert np.flatnonzero(plan_labels(codes, 0.25, seed=1) == 2).tolist() == PINNED_DOUBLED
     assert np.flatnonzero(plan_labels(codes, 0.25, seed=2) == 2).tolist() != PINNED_DOUBLED
 
 
-# Written down once: another result would give other people other pairs for the same seed.
+# Fixed values: another result would mean other pairs for the same seed.
 PINNED_POSITIONS = [2, 1, 0, 5, 3, 4]
 PINNED_DOUBLED = [4, 8, 10, 14, 15]

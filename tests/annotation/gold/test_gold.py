@@ -30,8 +30,8 @@ from pooling.enums import MediaState
 from pooling.models import Benchmark, Video
 from tests import factories
 from tests.factories import (
+    add_gold_items,
     at_once,
-    bring_gold,
     claim,
     gold_rows,
     make_annotator,
@@ -62,10 +62,10 @@ def keys_of(benchmark: Benchmark) -> list[tuple[str, str, str, bool, str]]:
     return list(found.values_list("query__key", "video__key", "use", "is_relevant", "explanation"))
 
 
-# --- Bringing in ----------------------------------------------------------------------------
+# --- Importing ------------------------------------------------------------------------------
 
 
-def test_a_file_becomes_gold(benchmark: Benchmark, lead: User, tmp_path: Path) -> None:
+def test_a_file_is_imported_as_gold_items(benchmark: Benchmark, lead: User, tmp_path: Path) -> None:
     path = write_gold(
         tmp_path / "gold.csv", [("c1", "v0", 0, "a ‘dog’ is missing"), *gold_rows(2, 2)]
     )
@@ -76,15 +76,15 @@ def test_a_file_becomes_gold(benchmark: Benchmark, lead: User, tmp_path: Path) -
         ("c3", "v0", "training", False, "because 1"),
     ]
     assert {item.created_by for item in GoldItem.objects.all()} == {lead}
-    # There is no campaign that would hand it out.
+    # There is no campaign that could assign it.
     assert JudgmentTask.objects.count() == 0
 
 
 @pytest.mark.parametrize("use", GoldUse)
-def test_what_is_gold_is_refused_whatever_for(
+def test_an_existing_gold_item_is_refused_for_any_use(
     benchmark: Benchmark, tmp_path: Path, use: GoldUse
 ) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(1, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(1, 1), use=TRAINING)
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 3))
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
@@ -101,7 +101,9 @@ def test_what_is_gold_is_refused_whatever_for(
     assert row_counts() == before
 
 
-def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_an_error_at_the_end_of_the_file_changes_nothing(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     path = write_gold(tmp_path / "gold.csv", [*gold_rows(0, 4), ("c9", "v0", 1, "")])
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
@@ -110,7 +112,7 @@ def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path
     assert row_counts() == before
 
 
-def test_only_leads_of_the_benchmark_bring_gold(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_only_leads_of_the_benchmark_import_gold(benchmark: Benchmark, tmp_path: Path) -> None:
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 1))
     for person in (make_user("anna", Role.ANNOTATOR), make_user("rosa", Role.RESEARCHER)):
         with pytest.raises(NotPermitted):
@@ -119,7 +121,7 @@ def test_only_leads_of_the_benchmark_bring_gold(benchmark: Benchmark, tmp_path: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
+def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=4, videos=2)
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 4))
 
@@ -137,7 +139,7 @@ def test_the_same_file_twice_at_once_is_brought_once(tmp_path: Path) -> None:
 
 
 def test_a_pair_cannot_be_gold_twice(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     item = GoldItem.objects.get()
     with pytest.raises(IntegrityError), transaction.atomic():
         GoldItem.objects.create(
@@ -158,37 +160,37 @@ def items_of(campaign: Campaign) -> list[str]:
     return sorted(tasks.values_list("gold__query__key", flat=True))
 
 
-def test_new_gold_comes_into_what_is_open(tmp_path: Path, db: None, lead: User) -> None:
+def test_new_gold_is_added_to_open_campaigns(tmp_path: Path, db: None, lead: User) -> None:
     training = make_training(tmp_path, items=4)
     benchmark = training.benchmark
     assert items_of(training) == ["c0", "c1", "c2", "c3"]
-    bring_gold(tmp_path, benchmark, [("c0", "v1", 1, "")], use=CONTROL)
+    add_gold_items(tmp_path, benchmark, [("c0", "v1", 1, "")], use=CONTROL)
     assert items_of(training) == ["c0", "c1", "c2", "c3"]
-    bring_gold(tmp_path, benchmark, [("c1", "v1", 1, "")], use=TRAINING)
+    add_gold_items(tmp_path, benchmark, [("c1", "v1", 1, "")], use=TRAINING)
     assert items_of(training) == ["c0", "c1", "c1", "c2", "c3"]
     positions = JudgmentTask.objects.filter(campaign=training).values_list("position", flat=True)
     assert sorted(positions) == [0, 1, 2, 3, 4]
 
     set_campaign_state(campaign=training, state=CampaignState.CLOSED, by=lead)
-    bring_gold(tmp_path, benchmark, [("c2", "v1", 1, "")], use=TRAINING)
+    add_gold_items(tmp_path, benchmark, [("c2", "v1", 1, "")], use=TRAINING)
     assert len(items_of(training)) == 5
     again = open_training(benchmark=benchmark, by=lead)
     assert items_of(again) == ["c0", "c1", "c1", "c2", "c2", "c3"]
 
 
-def test_a_pair_of_the_campaign_is_no_gold_in_it(tmp_path: Path, db: None) -> None:
+def test_a_pair_of_the_campaign_is_not_gold_in_it(tmp_path: Path, db: None) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=2, videos=2, gold=3, gold_share=0.5)
     assert items_of(campaign) == ["c2", "c3", "c4"]
-    # c0 with v0 is judged there; c2 with v1 is not.
-    added = bring_gold(tmp_path, campaign.benchmark, [("c0", "v0", 1, ""), ("c2", "v1", 1, "")])
+    # The campaign contains c0 with v0, but not c2 with v1.
+    added = add_gold_items(tmp_path, campaign.benchmark, [("c0", "v0", 1, ""), ("c2", "v1", 1, "")])
     assert added == 2
     assert items_of(campaign) == ["c2", "c2", "c3", "c4"]
 
 
-def test_gold_whose_video_cannot_play_is_not_handed_out(tmp_path: Path, db: None) -> None:
+def test_gold_whose_video_cannot_play_is_not_assigned(tmp_path: Path, db: None) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1, gold_share=0.5)
     Video.objects.filter(key="v1").update(state=MediaState.BROKEN)
-    bring_gold(tmp_path, campaign.benchmark, [("c1", "v1", 1, "")])
+    add_gold_items(tmp_path, campaign.benchmark, [("c1", "v1", 1, "")])
     states = JudgmentTask.objects.filter(campaign=campaign, gold__isnull=False)
     assert sorted(states.values_list("gold__video__key", "state")) == [
         ("v0", TaskState.OPEN),
@@ -196,14 +198,14 @@ def test_gold_whose_video_cannot_play_is_not_handed_out(tmp_path: Path, db: None
     ]
 
 
-def test_training_needs_items_and_is_one_at_a_time(
+def test_training_needs_items_and_opens_once(
     benchmark: Benchmark, lead: User, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_training(benchmark=benchmark, by=lead)
     assert str(refused.value) == "tiny has no training items. Import some first."
     assert Campaign.objects.count() == 0
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     with pytest.raises(NotPermitted):
         open_training(benchmark=benchmark, by=make_user("rosa", Role.RESEARCHER))
     training = open_training(benchmark=benchmark, by=lead)
@@ -213,10 +215,10 @@ def test_training_needs_items_and_is_one_at_a_time(
     assert str(known.value) == "The benchmark has a training queue that is not closed."
 
 
-# --- Explained, retired ---------------------------------------------------------------------
+# --- Explaining and retiring ----------------------------------------------------------------
 
 
-def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
+def test_a_retired_item_is_not_assigned_and_does_not_count(
     tmp_path: Path, db: None, lead: User
 ) -> None:
     training = make_training(tmp_path, items=4)
@@ -236,7 +238,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
     assert retired.retired_at is not None
     since = retired.retired_at
     assert retire_gold(item=item, by=lead).retired_at == since
-    # The last two that count are now the first and the third.
+    # The last two answers that count are now the first and the third.
     assert not meets_entry_requirement(gated, anna)
     assert Judgment.objects.filter(state="gold").count() == 3
     handed = {one.task_id for one in claim(training, ben)}
@@ -250,7 +252,7 @@ def test_a_retired_item_is_handed_out_no_more_and_counts_no_more(
     assert {wrong.task_id, third.task_id, held.task_id} <= handed
 
 
-def test_who_holds_what_is_retired_gives_it_back_and_may_still_answer(
+def test_a_held_item_that_is_retired_is_released_and_can_still_be_answered(
     tmp_path: Path, db: None, lead: User
 ) -> None:
     training = make_training(tmp_path, items=2)
@@ -263,8 +265,8 @@ def test_who_holds_what_is_retired_gives_it_back_and_may_still_answer(
     assert factories.submit(held, 1).judgment.state == "gold"
 
 
-def test_an_explanation_is_written_anew(benchmark: Benchmark, lead: User, tmp_path: Path) -> None:
-    bring_gold(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
+def test_an_explanation_can_be_changed(benchmark: Benchmark, lead: User, tmp_path: Path) -> None:
+    add_gold_items(tmp_path, benchmark, gold_rows(0, 1), use=TRAINING)
     item = GoldItem.objects.get()
     assert explain_gold(item=item, explanation="  better  ", by=lead).explanation == "better"
     assert explain_gold(item=item, explanation="", by=lead).explanation == ""
@@ -281,10 +283,10 @@ def test_an_explanation_is_written_anew(benchmark: Benchmark, lead: User, tmp_pa
             call()
 
 
-# --- What leads look at ---------------------------------------------------------------------
+# --- Lists for leads ------------------------------------------------------------------------
 
 
-def test_what_most_get_wrong_comes_first(tmp_path: Path, db: None, lead: User) -> None:
+def test_items_with_the_most_wrong_answers_are_first(tmp_path: Path, db: None, lead: User) -> None:
     training = make_training(tmp_path, items=4)
     for name, outcome in (("anna", "rwrr"), ("ben", "rrw"), ("cleo", "rw")):
         train(training, make_annotator(name), outcome)
@@ -294,7 +296,8 @@ def test_what_most_get_wrong_comes_first(tmp_path: Path, db: None, lead: User) -
         .values_list("gold", flat=True)
     )
     found = gold_items(training.benchmark)
-    # Of the second and the third item half or two thirds are wrong; everybody has the first right.
+    # Half or two thirds of the answers to the second and third item are wrong; all to the first
+    # are correct.
     assert [(order.index(one.pk), one.answered, one.right) for one in found] == [
         (1, 3, 1),
         (2, 2, 1),
@@ -308,9 +311,9 @@ def test_what_most_get_wrong_comes_first(tmp_path: Path, db: None, lead: User) -
     assert gold_counts(training.benchmark) == {("training", False): 3, ("training", True): 1}
 
 
-def test_search(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_gold_is_searched_by_text(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [("c0", "v0", 1, "a Dog, a boy"), ("c1", "v1", 0, "the boy is a girl")]
-    bring_gold(tmp_path, benchmark, rows, use=TRAINING)
+    add_gold_items(tmp_path, benchmark, rows, use=TRAINING)
 
     def found(text: str) -> list[str]:
         return sorted(one.query.key for one in search_gold(gold_items(benchmark), text))
@@ -324,12 +327,12 @@ def test_search(benchmark: Benchmark, tmp_path: Path) -> None:
     assert found("") == ["c0", "c1"]
 
 
-def test_what_people_could_not_decide(tmp_path: Path, db: None) -> None:
+def test_escalated_gold_is_listed(tmp_path: Path, db: None) -> None:
     training = make_training(tmp_path, items=2)
     anna = make_annotator("anna")
     held, _ = claim(training, anna)
     escalate_task(assignment_id=held.pk, annotator=anna, kind="unsure", reason="is that a dog?")
     assert held.task.gold is not None
     assert [one.reason for one in escalations_of_item(held.task.gold)] == ["is that a dog?"]
-    # It stays with others.
+    # Other annotators keep it.
     assert JudgmentTask.objects.get(pk=held.task_id).state == TaskState.OPEN

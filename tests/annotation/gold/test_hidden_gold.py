@@ -45,8 +45,8 @@ from evaluation.monitor.services import compute_agreement
 from evaluation.release.services import publish_label_set
 from tests.factories import (
     PASSWORD,
+    add_gold_items,
     at_once,
-    bring_gold,
     claim,
     make_annotator,
     make_campaign_with_gold,
@@ -62,7 +62,7 @@ def is_gold(assignment: Assignment) -> bool:
 
 
 def gold_figures(campaign: Campaign) -> tuple[int, int]:
-    """Return the number of answers to gold and of correct ones, as a lead sees them."""
+    """Return the number of answers to gold and of correct answers, as a lead sees them."""
     figures = measure_campaign(campaign)
     return figures["gold"], figures["right"]
 
@@ -79,10 +79,10 @@ def judge_all(
     return handed
 
 
-# --- How much -------------------------------------------------------------------------------
+# --- Share ----------------------------------------------------------------------------------
 
 
-def test_as_much_gold_comes_as_the_share_says(db: None, tmp_path: Path) -> None:
+def test_the_share_of_gold_is_exact(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, order=Order.SHUFFLED, seed=3
     )
@@ -91,7 +91,7 @@ def test_as_much_gold_comes_as_the_share_says(db: None, tmp_path: Path) -> None:
 
     gold = sum(map(is_gold, handed))
     assert len(handed) == 300 + gold
-    # Exactly the places that the seeded draw selects: about a tenth.
+    # Exactly the positions that the seeded draw selects: about a tenth.
     due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
     assert gold == due
     assert 20 <= gold <= 50
@@ -101,7 +101,7 @@ def test_as_much_gold_comes_as_the_share_says(db: None, tmp_path: Path) -> None:
     assert judged_by(campaign, anna) == 300 + gold
 
 
-def test_grouped_pairs_get_their_share_too(db: None, tmp_path: Path) -> None:
+def test_the_share_of_gold_among_grouped_pairs(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, seed=3
     )
@@ -109,12 +109,12 @@ def test_grouped_pairs_get_their_share_too(db: None, tmp_path: Path) -> None:
     handed = judge_all(campaign, anna, count=7)
     gold = sum(map(is_gold, handed))
     due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
-    # Some of it had no place yet when the pairs ran out.
+    # Some gold items had no position yet when no pairs were left.
     assert due - 2 <= gold <= due
     assert gold > 20
 
 
-def test_gold_that_is_used_up_is_not_made_up_for_in_one_heap(db: None, tmp_path: Path) -> None:
+def test_gold_that_is_used_up_does_not_become_overdue(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=10, videos=10, gold=2, gold_share=0.5, order=Order.SHUFFLED
     )
@@ -124,7 +124,7 @@ def test_gold_that_is_used_up_is_not_made_up_for_in_one_heap(db: None, tmp_path:
     assert Membership.objects.get().gold_owed == 0
 
 
-def test_no_gold_comes_without_pairs(db: None, tmp_path: Path) -> None:
+def test_no_gold_is_assigned_without_pairs(db: None, tmp_path: Path) -> None:
     """Otherwise an annotator would get only gold at the end of the queue."""
     campaign = make_campaign_with_gold(
         tmp_path, captions=1, videos=4, gold=20, gold_share=0.5, order=Order.SHUFFLED
@@ -135,7 +135,7 @@ def test_no_gold_comes_without_pairs(db: None, tmp_path: Path) -> None:
     assert claim(campaign, make_annotator("dora"), 20) == []
 
 
-def test_none_is_handed_out_where_none_is_asked_for(db: None, tmp_path: Path) -> None:
+def test_no_gold_is_assigned_if_the_share_is_zero(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=2, videos=3, gold=5)
     assert not any(map(is_gold, judge_all(campaign, make_annotator("anna"))))
     assert JudgmentTask.objects.filter(gold__isnull=False).count() == 0
@@ -148,10 +148,10 @@ def test_a_campaign_without_control_pairs_cannot_mix_them_in(db: None, tmp_path:
     assert Campaign.objects.count() == 0
 
 
-# --- In which order -------------------------------------------------------------------------
+# --- Order ----------------------------------------------------------------------------------
 
 
-def test_two_people_get_other_gold_at_other_places(db: None, tmp_path: Path) -> None:
+def test_two_annotators_get_different_gold_at_different_positions(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path,
         captions=10,
@@ -171,25 +171,25 @@ def test_two_people_get_other_gold_at_other_places(db: None, tmp_path: Path) -> 
     assert places[0] != places[1]
 
 
-def test_grouped_gold_never_stands_within_another_caption(db: None, tmp_path: Path) -> None:
+def test_grouped_gold_is_never_within_another_caption(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=20, videos=12, gold=60, gold_share=0.15)
     handed = judge_all(campaign, make_annotator("anna"), count=5)
     runs = [
         (caption, [is_gold(one) for one in run])
         for caption, run in groupby(handed, key=lambda one: one.task.query.key)
     ]
-    # A caption whose pairs had been parted by gold would come in two runs.
+    # A caption whose pairs were split by gold would be in two groups.
     pooled = Counter(caption for caption, gold in runs if not any(gold))
     assert set(pooled.values()) == {1}
     assert sum(map(is_gold, handed)) > 20
 
 
-def test_gold_of_a_caption_at_hand_comes_beside_its_pairs(db: None, tmp_path: Path) -> None:
+def test_gold_of_a_claimed_caption_is_next_to_its_pairs(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=24, videos=5, gold=1, gold_share=0.4)
-    # The last video of each caption is not judged here, but gold.
+    # The last video of each caption is gold and not a pair of the campaign.
     JudgmentTask.objects.filter(pair__video__key="v4").delete()
     rows = [(f"c{number}", "v4", 1, "") for number in range(24)]
-    bring_gold(tmp_path, campaign.benchmark, rows)
+    add_gold_items(tmp_path, campaign.benchmark, rows)
     anna, beside = make_annotator("anna"), 0
     while batch := claim(campaign, anna, 8):
         captions = [one.task.query.key for one in batch]
@@ -200,11 +200,11 @@ def test_gold_of_a_caption_at_hand_comes_beside_its_pairs(db: None, tmp_path: Pa
                 assert captions[place] in neighbours
                 beside += 1
             submit(one, 1)
-    # What is drawn hangs on the rows' keys, so only that it happens is certain.
+    # The draw depends on the keys of the rows, so only its existence is certain.
     assert beside > 0
 
 
-def test_what_was_given_back_comes_again_as_it_was(db: None, tmp_path: Path) -> None:
+def test_released_pairs_and_gold_are_assigned_again_unchanged(db: None, tmp_path: Path) -> None:
     """If gold were missing after a reload, its absence would reveal it."""
     campaign = make_campaign_with_gold(
         tmp_path, captions=6, videos=5, gold=20, gold_share=0.6, order=Order.SHUFFLED
@@ -218,7 +218,7 @@ def test_what_was_given_back_comes_again_as_it_was(db: None, tmp_path: Path) -> 
     assert Membership.objects.get().handed == 10
 
 
-def test_a_single_item_that_was_given_back_does_not_come_again(db: None, tmp_path: Path) -> None:
+def test_a_single_released_item_is_not_assigned_again(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=2, videos=5, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
@@ -233,7 +233,7 @@ def test_a_single_item_that_was_given_back_does_not_come_again(db: None, tmp_pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_tabs_at_once_draw_different_gold(tmp_path: Path) -> None:
+def test_two_tabs_at_the_same_time_draw_different_gold(tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=20, videos=10, gold=30, gold_share=0.5, order=Order.SHUFFLED
     )
@@ -287,7 +287,7 @@ def post(browser: APIClient, path: str, body: dict[str, Any]) -> tuple[int, Any,
     return answer.status_code, answer.json(), headers
 
 
-def test_every_answer_to_gold_looks_like_one_to_a_pair(campaign: Campaign) -> None:
+def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> None:
     browser = browser_of("anna")
     answered = browser.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {"count": 20}, format="json")
     items = {item["assignment"]: item for item in answered.json()["items"]}
@@ -340,7 +340,7 @@ def test_every_answer_to_gold_looks_like_one_to_a_pair(campaign: Campaign) -> No
     ]
 
     history = browser.get(f"/api/v1/campaigns/{campaign.pk}/history/").json()
-    # The corrected answer and the other one, of each kind. The escalated pair is not among them.
+    # The corrected answer and the other answer of each kind, without the escalated pair.
     assert sorted(one["assignment"] for one in history) == sorted(
         of_kind["gold"][:2] + of_kind["pair"][:2]
     )
@@ -363,14 +363,14 @@ def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
     assert [word for word in ("gold", "because") if word in json.dumps(listed)] == []
 
 
-def test_the_keys_of_leases_follow_the_order_on_the_screen(campaign: Campaign) -> None:
+def test_the_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campaign) -> None:
     handed = claim(campaign, make_annotator("anna"), 20)
     assert any(map(is_gold, handed))
     keys = [one.pk for one in handed]
     assert keys == list(range(keys[0], keys[0] + len(keys)))
 
 
-def test_the_last_answers_have_gold_among_them(campaign: Campaign) -> None:
+def test_the_last_answers_contain_gold(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     handed = claim(campaign, anna, 10)
     for one in handed:
@@ -378,7 +378,7 @@ def test_the_last_answers_have_gold_among_them(campaign: Campaign) -> None:
     assert [one.pk for one in last_judged(campaign, anna, 10)] == [one.pk for one in handed][::-1]
 
 
-# --- That it counts nowhere -----------------------------------------------------------------
+# --- Gold is never counted ------------------------------------------------------------------
 
 
 def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
@@ -422,14 +422,14 @@ def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:
     assert '<span class="nowrap">20 of 20</span>' in page
 
 
-# --- Right and wrong ------------------------------------------------------------------------
+# --- Correct and wrong answers --------------------------------------------------------------
 
 
 def first_gold(campaign: Campaign, annotator: Annotator) -> Assignment:
     return next(one for one in claim(campaign, annotator, 20) if is_gold(one))
 
 
-def truth_of(assignment: Assignment) -> int:
+def correct_label_of(assignment: Assignment) -> int:
     assert assignment.task.gold is not None
     return int(assignment.task.gold.is_relevant)
 
@@ -442,8 +442,8 @@ def answers_to(task: int) -> list[tuple[str, bool]]:
 def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     held = first_gold(campaign, anna)
-    submit(held, 1 - truth_of(held))
-    submit(held, truth_of(held))
+    submit(held, 1 - correct_label_of(held))
+    submit(held, correct_label_of(held))
     assert answers_to(held.task_id) == [("superseded", False), ("gold", True)]
     assert judged_by(campaign, anna) == 1
     assert gold_figures(campaign) == (1, 1)
@@ -452,35 +452,35 @@ def test_an_undone_answer_is_corrected(campaign: Campaign) -> None:
 def test_an_answer_to_a_closed_campaign_is_surplus(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     first, second = [one for one in claim(campaign, anna, 20) if is_gold(one)][:2]
-    submit(first, truth_of(first))
+    submit(first, correct_label_of(first))
     set_campaign_state(
         campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
     )
-    submit(second, truth_of(second))
-    # The first answer counts, whatever the later ones are.
-    submit(first, 1 - truth_of(first))
+    submit(second, correct_label_of(second))
+    # The first answer counts, regardless of later answers.
+    submit(first, 1 - correct_label_of(first))
     assert answers_to(second.task_id) == [("surplus", True)]
     assert answers_to(first.task_id) == [("gold", True), ("surplus", False)]
     assert campaign_progress(campaign).surplus == 0
     assert gold_figures(campaign) == (1, 1)
 
 
-def test_an_answer_of_who_has_left_is_surplus(campaign: Campaign) -> None:
+def test_an_answer_of_a_deactivated_annotator_is_surplus(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     held = first_gold(campaign, anna)
     assert anna.user is not None
     anna.user.is_active = False
     anna.user.save()
-    submit(held, truth_of(held))
+    submit(held, correct_label_of(held))
     assert answers_to(held.task_id) == [("surplus", True)]
 
 
-def test_gold_that_was_handed_on_takes_the_answer_back_and_stays_with_others(
+def test_escalating_gold_withdraws_the_answer_and_keeps_those_of_others(
     campaign: Campaign,
 ) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")
     held = first_gold(campaign, anna)
-    submit(held, truth_of(held))
+    submit(held, correct_label_of(held))
     escalate_task(assignment_id=held.pk, annotator=anna, kind=UNSURE, reason="dark")
     submit(held, 1)
     assert [state for state, _ in answers_to(held.task_id)] == ["superseded", "surplus"]
@@ -489,7 +489,7 @@ def test_gold_that_was_handed_on_takes_the_answer_back_and_stays_with_others(
     assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
 
 
-def test_gold_that_cannot_play_goes_to_the_desk_and_comes_back(campaign: Campaign) -> None:
+def test_gold_reported_as_unplayable_can_be_returned_from_the_desk(campaign: Campaign) -> None:
     anna, ben, lead = make_annotator("anna"), make_annotator("ben"), make_user("lena", Role.LEAD)
     held = first_gold(campaign, anna)
     escalate_task(assignment_id=held.pk, annotator=anna, kind=CANNOT_PLAY)
@@ -506,7 +506,7 @@ def test_gold_that_cannot_play_goes_to_the_desk_and_comes_back(campaign: Campaig
     assert held.task_id in {one.task_id for one in judge_all(campaign, ben)}
 
 
-def test_only_a_label_of_the_scale_is_an_answer_and_a_grade_is_right_by_the_threshold(
+def test_only_labels_of_the_scale_are_accepted_and_the_threshold_decides_if_correct(
     db: None, tmp_path: Path
 ) -> None:
     campaign = make_campaign_with_gold(
@@ -526,10 +526,10 @@ def test_only_a_label_of_the_scale_is_an_answer_and_a_grade_is_right_by_the_thre
         submit(gold[0], 4)
     for label, one in zip(range(4), gold, strict=False):
         submit(one, label)
-        assert answers_to(one.task_id) == [("gold", (label >= 2) == bool(truth_of(one)))]
+        assert answers_to(one.task_id) == [("gold", (label >= 2) == bool(correct_label_of(one)))]
 
 
-def test_a_second_answer_without_a_word_is_refused(campaign: Campaign) -> None:
+def test_a_second_answer_that_is_not_marked_as_a_correction_is_refused(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     held = first_gold(campaign, anna)
     submit(held, 1)

@@ -1,4 +1,4 @@
-"""The pages about gold."""
+"""The pages of gold items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
-    bring_gold,
+    add_gold_items,
     make_annotator,
     make_benchmark,
     make_training,
@@ -47,7 +47,7 @@ def person_page(annotator: Annotator) -> str:
 def test_the_list_of_gold(
     training: Campaign, tmp_path: Path, anna: Annotator, lead: Client
 ) -> None:
-    bring_gold(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
+    add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
     train(training, anna, "rwr")
     page = lead.get("/benchmarks/tiny/gold/")
     assert [(value, count) for value, _, count in page.context["kinds"]] == [
@@ -85,11 +85,11 @@ def test_queries_do_not_grow_with_gold(
 ) -> None:
     before = queries_of(lead, "/benchmarks/tiny/gold/")
     train(training, anna, "rwr")
-    bring_gold(tmp_path, training.benchmark, [("c0", "v1", 0, ""), ("c1", "v1", 0, "")])
+    add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, ""), ("c1", "v1", 0, "")])
     assert queries_of(lead, "/benchmarks/tiny/gold/") == before
 
 
-def test_an_item_is_explained_retired_and_handed_out_again(
+def test_an_item_is_explained_retired_and_restored(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     (answer,) = train(training, anna, "w")
@@ -132,7 +132,7 @@ def upload(lead: Client, content: bytes, use: str = "control") -> Job:
     return job
 
 
-def test_gold_comes_by_upload(training: Campaign, lead: Client) -> None:
+def test_gold_is_imported_by_upload(training: Campaign, lead: Client) -> None:
     before = GoldItem.objects.count()
     job = upload(lead, b"caption_id,video_id,label,explanation\nc0,v1,1,all is there\n")
     assert (job.state, job.result) == (JobState.DONE, {"gold": 1, "use": "control"})

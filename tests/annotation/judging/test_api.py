@@ -1,4 +1,4 @@
-"""The judging room's calls, as a browser makes them: signed in by session, with a CSRF token."""
+"""Requests of the judging room, as a browser sends them: with a session and a CSRF token."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ JUDGMENTS = "/api/v1/judgments/"
 
 
 class Browser(APIClient):
-    """A person signed in, who sends JSON and the CSRF token along."""
+    """A client of a signed-in person that sends JSON and the CSRF token."""
 
     def __init__(self, user: User | None = None) -> None:
         super().__init__(enforce_csrf_checks=True)
@@ -178,7 +178,7 @@ def test_a_late_answer_to_a_filled_slot_is_kept_and_not_counted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_answer_eight_times_at_once(tmp_path: Path) -> None:
+def test_the_same_answer_eight_times_at_the_same_time(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     user = make_user("anna", Role.ANNOTATOR)
     tabs = [Browser(user) for _ in range(8)]
@@ -194,7 +194,7 @@ def test_the_same_answer_eight_times_at_once(tmp_path: Path) -> None:
 def test_an_answer_names_the_guideline_that_was_on_the_screen(
     anna: Browser, campaign: Campaign
 ) -> None:
-    """And each answer of the server names the version that the campaign has now."""
+    """Each response also contains the version that the campaign has now."""
     write_guideline(benchmark=campaign.benchmark, text="one")
     answer = anna.post(claim_url(campaign), {"count": 3})
     assert answer.headers["X-Hearth-Guideline"] == "1"
@@ -204,7 +204,7 @@ def test_an_answer_names_the_guideline_that_was_on_the_screen(
     for status in (201, 200):
         stored = anna.post(JUDGMENTS, sent)
         assert (stored.status_code, stored.headers["X-Hearth-Guideline"]) == (status, "2")
-    # Without the field: the version of the moment.
+    # Without the field, the current version applies.
     assert anna.post(JUDGMENTS, an_answer(second)).status_code == 201
     assert anna.post(JUDGMENTS, an_answer(third, guideline=2)).status_code == 201
     corrected = an_answer(first, 0, corrects=True, guideline=2)
@@ -222,7 +222,7 @@ def test_an_unknown_guideline_is_400(anna: Browser, campaign: Campaign, version:
     assert row_counts() == before
 
 
-def test_what_the_client_may_not_set_is_ignored(anna: Browser, campaign: Campaign) -> None:
+def test_fields_that_the_client_may_not_set_are_ignored(anna: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     now = timezone.now()
     answer = anna.post(
@@ -292,8 +292,8 @@ def test_a_claim_of_a_wrong_size_is_400(anna: Browser, campaign: Campaign, count
     assert Assignment.objects.count() == 0
 
 
-def test_no_cache_keeps_what_the_api_says(anna: Browser, campaign: Campaign) -> None:
-    """A browser that goes back to the room would show the answers of before."""
+def test_api_responses_are_not_cached(anna: Browser, campaign: Campaign) -> None:
+    """Otherwise a browser that goes back to the room would show outdated answers."""
     answers = [
         anna.get(f"/api/v1/campaigns/{campaign.pk}/history/"),
         anna.post(claim_url(campaign), {"count": 1}),
@@ -304,12 +304,10 @@ def test_no_cache_keeps_what_the_api_says(anna: Browser, campaign: Campaign) -> 
     assert {answer["Cache-Control"] for answer in answers} == {"private, no-store"}
 
 
-# --- Who may ----------------------------------------------------------------------------------
+# --- Permissions ------------------------------------------------------------------------------
 
 
-def test_what_is_not_yours_is_as_what_is_not_there(
-    anna: Browser, ben: Browser, campaign: Campaign
-) -> None:
+def test_objects_of_others_are_not_found(anna: Browser, ben: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     before = row_counts()
     not_his = ben.post(JUDGMENTS, an_answer(item))
@@ -318,13 +316,13 @@ def test_what_is_not_yours_is_as_what_is_not_there(
     assert not_his.content == nowhere.content
     given_back = ben.post(release_url(campaign), {"assignment": item["assignment"]})
     assert given_back.json() == {"released": 0}
-    # Ben became an annotator by asking, and nothing else came of it.
+    # Ben's requests created his annotator and nothing else.
     assert row_counts() == {**before, "annotation.Annotator": before["annotation.Annotator"] + 1}
     assert ben.post(f"/api/v1/campaigns/{10**15}/claim/", {}).status_code == 404
 
 
 @pytest.mark.parametrize("state", [CampaignState.PAUSED, CampaignState.CLOSED])
-def test_a_campaign_that_is_not_open_hands_out_nothing(
+def test_a_campaign_that_is_not_open_assigns_nothing(
     anna: Browser, campaign: Campaign, state: CampaignState
 ) -> None:
     reason = f"This campaign is {state}."
@@ -350,13 +348,13 @@ def test_only_annotators_judge(campaign: Campaign, role: Role | None) -> None:
         browser.post(release_url(campaign), {}),
         browser.post(JUDGMENTS, an_answer({"assignment": 1})),
     ]
-    # Whoever reads the campaign's figures may know of it; to others it is not there.
+    # A person who may read the campaign's figures gets 403; for others it does not exist.
     known = 403 if role == Role.RESEARCHER else 404
     assert [answer.status_code for answer in answers] == [403, known, known, 403]
     assert row_counts() == before
 
 
-def test_nobody_judges_unless_signed_in(campaign: Campaign) -> None:
+def test_judging_requires_signing_in(campaign: Campaign) -> None:
     nobody = Browser()
     answers = [
         nobody.get("/api/v1/campaigns/"),
@@ -367,7 +365,7 @@ def test_nobody_judges_unless_signed_in(campaign: Campaign) -> None:
     assert [answer.status_code for answer in answers] == [401] * 4
 
 
-def test_a_person_who_was_deactivated_is_out_at_once(anna: Browser, campaign: Campaign) -> None:
+def test_a_deactivated_person_is_signed_out_immediately(anna: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     User.objects.update(is_active=False)
     assert anna.post(JUDGMENTS, an_answer(item)).status_code == 401
@@ -390,7 +388,7 @@ def test_a_session_needs_its_csrf_token(anna: Browser, campaign: Campaign) -> No
     assert row_counts() == before
 
 
-def test_forms_and_text_of_other_sites_are_not_taken(anna: Browser, campaign: Campaign) -> None:
+def test_forms_and_text_of_other_sites_are_refused(anna: Browser, campaign: Campaign) -> None:
     (item,) = claimed(anna, campaign)
     body = json.dumps(an_answer(item))
     as_text = anna.post(JUDGMENTS, body, content_type="text/plain")
@@ -400,7 +398,7 @@ def test_forms_and_text_of_other_sites_are_not_taken(anna: Browser, campaign: Ca
     assert Judgment.objects.count() == 0
 
 
-def test_a_token_stands_for_its_person(campaign: Campaign) -> None:
+def test_a_token_signs_in_its_person(campaign: Campaign) -> None:
     token = Token.objects.create(user=make_user("script", Role.ANNOTATOR))
     script = APIClient(enforce_csrf_checks=True)
     script.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
@@ -412,9 +410,7 @@ def test_a_token_stands_for_its_person(campaign: Campaign) -> None:
 # --- Blindness --------------------------------------------------------------------------------
 
 
-def test_an_annotator_sees_caption_and_video_and_nothing_that_tells_more(
-    db: None, tmp_path: Path
-) -> None:
+def test_an_annotator_sees_only_caption_and_video(db: None, tmp_path: Path) -> None:
     benchmark = import_benchmark(
         key="tiny",
         captions=write_captions(tmp_path, [("QUERYKEY", "a red shape", "VIDEOKEY-1")]),
@@ -456,7 +452,7 @@ def test_an_annotator_sees_caption_and_video_and_nothing_that_tells_more(
 
 
 def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Campaign) -> None:
-    """Two tabs show one pair: the second is told, and changes nothing."""
+    """Two tabs show one pair: the answer of the second is refused and changes nothing."""
     (item,) = claimed(anna, campaign, 1)
     assert anna.post(JUDGMENTS, an_answer(item, 1)).status_code == 201
 
@@ -470,7 +466,7 @@ def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Ca
     assert list(states) == [(1, "superseded"), (0, "live")]
 
 
-def test_numbers_and_nesting_beyond_all_bounds_are_refused(anna: Browser, db: None) -> None:
+def test_huge_numbers_and_deep_nesting_are_refused(anna: Browser, db: None) -> None:
     huge = {"assignment": 10**30, "label": 1, "client_key": str(uuid.uuid4())}
     assert anna.post(JUDGMENTS, huge).status_code == 400
     deep = anna.post(JUDGMENTS, "[" * 100_000, content_type="application/json")
@@ -480,7 +476,7 @@ def test_numbers_and_nesting_beyond_all_bounds_are_refused(anna: Browser, db: No
 def test_the_room_of_one_person_is_not_the_session_of_another(
     anna: Browser, ben: Browser, campaign: Campaign
 ) -> None:
-    """On a shared machine: what Anna's page sends once Ben has signed in is nobody's."""
+    """On a shared machine, requests of Anna's page are refused once Ben has signed in."""
     (item,) = claimed(anna, campaign)
     owner = {"X-Hearth-Person": str(User.objects.get(username="anna").pk)}
     before = row_counts()

@@ -1,4 +1,4 @@
-"""Pairs that an annotator hands on instead of judging them."""
+"""Pairs that an annotator escalates instead of judging them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_escalated_pair_leaves_the_queue_and_keeps_its_labels(
     assert claim(campaign, cara) == []
 
 
-def test_said_twice_is_one_escalation(campaign: Campaign) -> None:
+def test_escalating_twice_is_one_escalation(campaign: Campaign) -> None:
     anna = make_annotator("anna")
     (held,) = claim(campaign, anna)
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_another_persons_pair_cannot_be_escalated(campaign: Campaign) -> None:
     assert state_of(campaign) == ("open", 1, 0, None)
 
 
-def test_escalating_what_one_has_answered_takes_the_answer_back(campaign: Campaign) -> None:
+def test_escalating_an_answered_pair_withdraws_the_answer(campaign: Campaign) -> None:
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (annas,), (bens,) = claim(campaign, anna), claim(campaign, ben)
     submit(annas, 1)
@@ -94,7 +94,7 @@ def test_escalating_what_one_has_answered_takes_the_answer_back(campaign: Campai
     assert list(states) == [(anna.pk, "superseded"), (ben.pk, "live")]
 
 
-def test_a_ruling_on_a_pair_without_labels_is_published_for_that_pair_alone(tmp_path: Path) -> None:
+def test_a_ruling_on_a_pair_without_labels_is_published_for_only_that_pair(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     benchmark = campaign.benchmark
     anna = make_annotator("anna")

@@ -1,4 +1,4 @@
-"""Handing out tasks and taking judgments: each rule by one example, and two people at once."""
+"""Assigning tasks and storing judgments: an example of each rule, and concurrent annotators."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def only_task() -> JudgmentTask:
 
 
 def state_of(task: JudgmentTask) -> tuple[str, int | None, int, int]:
-    """State, label, live labels and open seats."""
+    """Return state, label, counted labels and open slots."""
     task = JudgmentTask.objects.get(pk=task.pk)
     return task.state, task.label, task.labels_live, task.seats_open
 
 
 def run_out(*assignments: Assignment) -> None:
-    """The lease ran out, and nobody has noticed yet."""
+    """Make leases expire without releasing the assignments."""
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
         lease_expires_at=F("lease_expires_at") - timedelta(hours=1)
     )
@@ -65,7 +65,7 @@ def run_out(*assignments: Assignment) -> None:
 # --- Labels ---------------------------------------------------------------------------------
 
 
-def test_one_label_decides_where_one_is_planned(db: None, tmp_path: Path) -> None:
+def test_one_label_decides_if_one_is_planned(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     (held,) = claim(campaign, make_annotator("anna"))
     task = only_task()
@@ -78,18 +78,18 @@ def test_one_label_decides_where_one_is_planned(db: None, tmp_path: Path) -> Non
     assert claim(campaign, make_annotator("ben")) == []
 
 
-def test_two_that_agree_decide(db: None, tmp_path: Path) -> None:
+def test_two_labels_that_agree_decide(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     judge(campaign, anna, {"v0": 1})
     assert state_of(only_task()) == (TaskState.OPEN, None, 1, 1)
-    assert claim(campaign, anna) == []  # the second label is for somebody else
+    assert claim(campaign, anna) == []  # the second label is for another annotator
 
     judge(campaign, ben, {"v0": 1})
     assert state_of(only_task()) == (TaskState.RESOLVED, 1, 2, 0)
 
 
-def test_a_third_person_decides_between_two(db: None, tmp_path: Path) -> None:
+def test_a_third_annotator_decides_between_two(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna, ben, cleo, dora = (make_annotator(name) for name in ("anna", "ben", "cleo", "dora"))
     judge(campaign, anna, {"v0": 1})
@@ -98,7 +98,7 @@ def test_a_third_person_decides_between_two(db: None, tmp_path: Path) -> None:
     assert state_of(only_task()) == (TaskState.OPEN, None, 2, 1)
     assert (claim(campaign, anna), claim(campaign, ben)) == ([], [])
     (tie_break,) = claim(campaign, cleo)
-    assert claim(campaign, dora) == []  # exactly one tie-break
+    assert claim(campaign, dora) == []  # only one third label is requested
 
     submit(tie_break, 0)
     assert state_of(only_task()) == (TaskState.RESOLVED, 0, 3, 0)
@@ -144,7 +144,7 @@ def test_labels_without_a_majority_are_a_conflict_that_a_lead_decides(
     ]
     with pytest.raises(Conflict):
         adjudicate_task(task=task, label=1, by=lead)
-    # What still comes is kept, and changes nothing.
+    # Later answers are stored and change nothing.
     late = submit(Assignment.objects.get(annotator=people[0]), 3)
     assert late.judgment.state == JudgmentState.SURPLUS
     assert state_of(task) == (TaskState.ADJUDICATED, 2, 2, 0)
@@ -183,13 +183,13 @@ def test_the_same_answer_again_is_the_same_judgment(db: None, tmp_path: Path) ->
         with pytest.raises(Conflict):
             submit(assignment, label, client_key=key)
     assert list(Judgment.objects.values_list("label", "state")) == [(1, "live")]
-    # Corrected later, it still answers what it answered then.
+    # After a correction, the response to the same request is unchanged.
     submit(held, 0)
     assert submit(held, 1, client_key=key).judgment == first.judgment
     assert [row.label for row in Judgment.objects.filter(state="live")] == [0]
 
 
-def test_an_answer_is_taken_only_from_whom_was_asked_and_on_the_scale(
+def test_an_answer_is_accepted_only_from_its_annotator_and_on_the_scale(
     db: None, tmp_path: Path
 ) -> None:
     campaign = make_campaign(tmp_path, videos=1)
@@ -221,7 +221,7 @@ def test_judgments_keep_the_guideline_they_were_made_under(db: None, tmp_path: P
 
 
 def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_path: Path) -> None:
-    """Whatever was published between the look at the pair and the answer's arrival."""
+    """A version that was published after the pair was shown does not change this."""
     campaign = make_campaign(tmp_path, videos=4)
     anna = make_annotator("anna")
     held = claim(campaign, anna)
@@ -230,7 +230,7 @@ def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_pa
     given = [0, 1, 2, 3]
     for assignment, version in zip(held, given, strict=True):
         submit(assignment, 1, guideline=version)
-    # A correction has the version under which it was made.
+    # A correction has the version that was shown when it was made.
     submit(held[0], 0, guideline=3)
     stored = Judgment.objects.order_by("pk").values_list("guideline__version", flat=True)
     assert list(stored) == [None, 1, 2, 3, 3]
@@ -266,7 +266,7 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
 # --- Leases ---------------------------------------------------------------------------------
 
 
-def test_claims_follow_the_queue_and_give_what_is_held_first(db: None, tmp_path: Path) -> None:
+def test_claims_follow_the_queue_after_the_pairs_that_are_held(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=5, videos=5)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     first = claim(campaign, anna, 3)
@@ -291,14 +291,14 @@ def test_a_claim_renews_the_leases(db: None, tmp_path: Path) -> None:
     assert LEASE - timedelta(minutes=1) < left <= LEASE + timedelta(seconds=5)
 
 
-def test_a_lease_that_ran_out_frees_the_task(db: None, tmp_path: Path) -> None:
+def test_an_expired_lease_frees_the_task(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (hers,) = claim(campaign, anna)
     assert (expire_leases(), claim(campaign, ben)) == (0, [])
     run_out(hers)
 
-    (his,) = claim(campaign, ben)  # finds the lease overdue by itself
+    (his,) = claim(campaign, ben)  # the claim itself detects the expired lease
     assert (his.task_id, his.slot) == (hers.task_id, 0)
     hers.refresh_from_db()
     assert (hers.state, hers.slot) == (AssignmentState.EXPIRED, None)
@@ -335,7 +335,7 @@ def test_a_late_answer_is_kept_as_surplus_once_the_slot_is_filled(db: None, tmp_
     assert (hers.state, hers.slot) == (AssignmentState.DONE, None)
 
 
-def test_a_late_answer_does_not_take_the_slot_of_who_holds_it_now(db: None, tmp_path: Path) -> None:
+def test_a_late_answer_does_not_take_the_slot_of_its_new_holder(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     (hers,) = claim(campaign, anna)
@@ -347,7 +347,7 @@ def test_a_late_answer_does_not_take_the_slot_of_who_holds_it_now(db: None, tmp_
     assert state_of(only_task()) == (TaskState.RESOLVED, 0, 1, 0)
 
 
-def test_a_pair_given_back_goes_to_somebody_else(db: None, tmp_path: Path) -> None:
+def test_a_released_pair_is_assigned_to_another_annotator(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     first, second = claim(campaign, anna)
@@ -357,12 +357,12 @@ def test_a_pair_given_back_goes_to_somebody_else(db: None, tmp_path: Path) -> No
 
     assert [item.pk for item in claim(campaign, anna)] == [second.pk]
     assert [item.task_id for item in claim(campaign, ben)] == [first.task_id]
-    # All at once is the end of a sitting: they may come back.
+    # Releasing all pairs ends a work session: the same annotator may get them again.
     assert release_assignments(**release) == 1
     assert [item.pk for item in claim(campaign, anna)] == [second.pk]
 
 
-def test_nobody_gives_back_what_another_holds(db: None, tmp_path: Path) -> None:
+def test_pairs_of_another_annotator_cannot_be_released(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     (hers,) = claim(campaign, make_annotator("anna"))
     ben = make_annotator("ben")
@@ -372,7 +372,7 @@ def test_nobody_gives_back_what_another_holds(db: None, tmp_path: Path) -> None:
     assert hers.state == AssignmentState.HELD
 
 
-def test_answers_to_a_closed_campaign_are_kept_and_not_counted(db: None, tmp_path: Path) -> None:
+def test_answers_to_a_closed_campaign_are_stored_and_not_counted(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     first, second = claim(campaign, make_annotator("anna"))
     lead = make_user("lena", Role.LEAD)
@@ -396,7 +396,7 @@ def test_answers_to_a_closed_campaign_are_kept_and_not_counted(db: None, tmp_pat
         set_campaign_state(campaign=campaign, state=CampaignState.OPEN, by=lead)
 
 
-def test_a_claim_asks_the_database_as_often_for_many_as_for_one(
+def test_queries_of_a_claim_do_not_grow_with_pairs(
     db: None, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     campaign = make_campaign(tmp_path, captions=4, videos=10, double_share=0.5)
@@ -411,7 +411,7 @@ def test_a_claim_asks_the_database_as_often_for_many_as_for_one(
     assert len(texts) == 20
 
 
-# --- Two at once ------------------------------------------------------------------------------
+# --- At the same time -------------------------------------------------------------------------
 
 
 def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[], int]]:
@@ -419,7 +419,7 @@ def claims(campaign: Campaign, people: Sequence[Annotator]) -> list[Callable[[],
 
 
 @pytest.mark.django_db(transaction=True)
-def test_in_a_thousand_rounds_the_one_open_task_goes_to_one_of_two(tmp_path: Path) -> None:
+def test_one_open_task_is_assigned_to_one_of_two_in_a_thousand_rounds(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=40, videos=25)
     people = [make_annotator("anna"), make_annotator("ben")]
     tasks = JudgmentTask.objects.filter(campaign=campaign)
@@ -440,7 +440,7 @@ def test_in_a_thousand_rounds_the_one_open_task_goes_to_one_of_two(tmp_path: Pat
                 if held:
                     submit(held[0], 1)
         finally:
-            # Of two, the other must not wait for ever for one who failed.
+            # If one of the two fails, the other must not wait for it forever.
             ready.abort()
             connection.close()
         return got
@@ -448,7 +448,7 @@ def test_in_a_thousand_rounds_the_one_open_task_goes_to_one_of_two(tmp_path: Pat
     hers, his = at_once(*[lambda person=person: play(person) for person in people])
     assert [max(pair) for pair in zip(hers, his, strict=True)] == queue
     assert [min(pair) for pair in zip(hers, his, strict=True)] == [0] * 1000
-    # Both won some: they did play against each other.
+    # Both got some tasks, so they did compete.
     assert min(len(set(hers)), len(set(his))) > 50
     leases = Assignment.objects.values_list("task", "slot", "state").order_by("task__position")
     assert list(leases) == [(task, 0, AssignmentState.DONE) for task in queue]
@@ -468,9 +468,7 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
         release_assignments(campaign=campaign, annotator=anna)
 
 
-def test_a_task_taken_in_another_tab_since_it_was_found_is_passed_over(
-    db: None, tmp_path: Path
-) -> None:
+def test_a_task_that_another_tab_has_just_claimed_is_skipped(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna = make_annotator("anna")
     found = _next_tasks(campaign, join_campaign(campaign=campaign, annotator=anna), 1)
@@ -482,7 +480,7 @@ def test_a_task_taken_in_another_tab_since_it_was_found_is_passed_over(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_answer_sent_eight_times_at_once_is_one_judgment(tmp_path: Path) -> None:
+def test_the_same_answer_eight_times_at_the_same_time_is_one_judgment(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=5)
     for held in claim(campaign, make_annotator("anna")):
         key = uuid.uuid4()
@@ -495,7 +493,7 @@ def test_the_same_answer_sent_eight_times_at_once_is_one_judgment(tmp_path: Path
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_answers_to_one_pair_at_once_are_settled_together(tmp_path: Path) -> None:
+def test_two_answers_to_one_pair_at_the_same_time_are_both_counted(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=5, videos=4, double_share=1)
     people = [make_annotator("anna"), make_annotator("ben")]
     pairs = zip(*(claim(campaign, person) for person in people), strict=True)
@@ -508,8 +506,8 @@ def test_two_answers_to_one_pair_at_once_are_settled_together(tmp_path: Path) ->
 
 
 @pytest.mark.django_db(transaction=True)
-def test_answering_and_claiming_at_once_wait_in_no_circle(tmp_path: Path) -> None:
-    """As the room does: an answer goes out while the next pairs are asked for."""
+def test_answering_and_claiming_at_the_same_time_does_not_deadlock(tmp_path: Path) -> None:
+    """The room does this: it sends an answer while it claims the next pairs."""
     campaign = make_campaign(tmp_path, captions=10, videos=8)
     anna = make_annotator("anna")
     for held in claim(campaign, anna):

@@ -1,9 +1,8 @@
-"""The labelling rules under any order of events, over the real services and the database.
+"""The labelling rules under any order of events, with the real services and the database.
 
-Hypothesis plays three to five annotators and a lead on three tasks, some of them doubled, with
-gold among them in some campaigns, and after every step the rows are held against the rules of
-DESIGN.md. A failure prints the shortest
-sequence of calls that leads to it.
+Hypothesis simulates three to five annotators and a lead. A campaign has three tasks. Some tasks
+need two labels, and some campaigns have control pairs. After every step, the rows are compared with
+the labelling rules. A failure prints the shortest sequence of calls that causes it.
 """
 
 from __future__ import annotations
@@ -93,13 +92,13 @@ class Judging(RuleBasedStateMachine):
         super().__init__()
         self.example = transaction.atomic()
         self.example.__enter__()
-        # What was acknowledged, in the order of the answers.
+        # Acknowledged answers, in their order.
         self.log: list[dict[str, Any]] = []
         self.rulings: dict[int, int] = {}
-        # Tasks that were handed to a lead, and in which state they wait.
+        # Escalated tasks with their states.
         self.handed_on: dict[int, TaskState] = {}
         self.left_out: set[int] = set()
-        # Tasks and the people whose answers to them a lead has taken back.
+        # Tasks, and the annotators whose answers to them a lead has withdrawn.
         self.taken_back: set[tuple[int, int]] = set()
 
     def teardown(self) -> None:
@@ -121,7 +120,7 @@ class Judging(RuleBasedStateMachine):
         people: int,
         answers: list[tuple[int, int]],
     ) -> None:
-        """A campaign that has been going on for a while."""
+        """Start with a campaign that has some answers."""
         scale, labels_max = policy
         self.campaign: Campaign = open_campaign(
             benchmark=self.benchmark,
@@ -138,7 +137,7 @@ class Judging(RuleBasedStateMachine):
         for person, label in answers:
             self.claim_one_and_submit(person, label)
 
-    # --- What people do ---------------------------------------------------------------------
+    # --- Actions of annotators --------------------------------------------------------------
 
     @rule(person=anybody, count=st.integers(1, TASKS))
     def claim(self, person: int, count: int) -> None:
@@ -153,7 +152,7 @@ class Judging(RuleBasedStateMachine):
         }
         assert len({item.task_id for item in items}) == len(items)
         if len(items) < count:
-            # Nothing that could be handed out was kept back.
+            # Every task that could be assigned was assigned.
             mine = Assignment.objects.filter(annotator=annotator)
             mine = mine.exclude(state=AssignmentState.EXPIRED)
             free = self.tasks().filter(seats_open__gt=0)
@@ -161,13 +160,13 @@ class Judging(RuleBasedStateMachine):
 
     @rule(which=anything, label=anything)
     def submit(self, which: int, label: int) -> None:
-        """A first answer, a late one or a correction, in whatever state the lease is."""
+        """Send a first answer, a late answer or a correction, in any state of the lease."""
         if assignment := self.choose(Assignment.objects.order_by("pk"), which):
             self.answer(assignment, self.labels[label % len(self.labels)])
 
     @rule(person=anybody, label=anything)
     def claim_one_and_submit(self, person: int, label: int) -> None:
-        """What most people do most of the time."""
+        """Claim one pair and answer it, which is the most frequent sequence."""
         if not self.is_active(self.person(person)):
             return
         items = claim_assignments(campaign=self.campaign, annotator=self.person(person), count=1)
@@ -176,7 +175,7 @@ class Judging(RuleBasedStateMachine):
 
     @rule(which=anything, person=anybody, label=anything)
     def submit_late(self, which: int, person: int, label: int) -> None:
-        """The lease ran out, and somebody else may hold the slot by now."""
+        """Answer after the lease has expired, when another annotator may hold the slot."""
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
             self.run_out(assignment)
@@ -225,14 +224,14 @@ class Judging(RuleBasedStateMachine):
             corrected.refresh_from_db()
             assert corrected.state == JudgmentState.SUPERSEDED
         if counted and corrected is None and len(others) >= task.labels_planned:
-            # One more than planned is only asked for where those given come to nothing.
+            # More labels than planned are requested only if the existing ones have no majority.
             assert max(Counter(others).values()) * 2 <= len(others)
         self.remember(assignment, label, key, done.judgment)
 
     def answer_gold(
         self, assignment: Assignment, task: JudgmentTask, label: int, *, counts: bool
     ) -> None:
-        """Right or wrong, but never one of the labels that count."""
+        """Answer a gold item. The answer is correct or wrong but never a counted label."""
         mine = Judgment.objects.filter(task=task, annotator=assignment.annotator)
         earlier = mine.filter(state=JudgmentState.GOLD).first()
         key = uuid.uuid4()
@@ -267,7 +266,7 @@ class Judging(RuleBasedStateMachine):
     @precondition(lambda self: self.log)
     @rule(which=anything, person=anybody)
     def repeat_and_misuse(self, which: int, person: int) -> None:
-        """The same answer again changes nothing, and what is no proper answer is refused."""
+        """Repeat an answer, which changes nothing, and send invalid answers, which are refused."""
         entry = self.log[which % len(self.log)]
         again = self.send(entry)
         assert (again.created, again.judgment.pk) == (False, entry["id"])
@@ -287,7 +286,7 @@ class Judging(RuleBasedStateMachine):
                 self.send(entry, annotator=self.person(person).pk)
 
     @rule(which=anything, everything=st.booleans())
-    def give_back(self, which: int, everything: bool) -> None:
+    def release(self, which: int, everything: bool) -> None:
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
             return
@@ -304,8 +303,8 @@ class Judging(RuleBasedStateMachine):
         assert not wanted.exists()
 
     @rule(which=anything, kind=st.sampled_from(EscalationKind))
-    def hand_on(self, which: int, kind: EscalationKind) -> None:
-        """Unsure, or the video cannot play: never a label, and an own label is taken back."""
+    def escalate(self, which: int, kind: EscalationKind) -> None:
+        """Escalate a pair. This is never a label, and it withdraws an own label."""
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
             return
@@ -323,7 +322,7 @@ class Judging(RuleBasedStateMachine):
             return
         escalate_task(assignment_id=assignment.pk, annotator=assignment.annotator, kind=kind)
         if self.campaign.state == CampaignState.CLOSED:
-            return  # it is kept, and changes nothing
+            return  # it is stored and changes nothing
 
         if own is not None:
             own.refresh_from_db()
@@ -334,11 +333,11 @@ class Judging(RuleBasedStateMachine):
                 TaskState.ESCALATED if kind == EscalationKind.UNSURE else TaskState.UNPLAYABLE
             )
 
-    # --- What happens to them ---------------------------------------------------------------
+    # --- Other events -----------------------------------------------------------------------
 
     @rule(person=anybody)
     def leave_or_come_back(self, person: int) -> None:
-        """Who is deactivated holds nothing, and what they still send is kept uncounted."""
+        """Deactivate or reactivate an annotator. Later answers are stored but not counted."""
         annotator = self.person(person)
         user = User.objects.get(annotator=annotator)
         if user.is_active:
@@ -349,7 +348,7 @@ class Judging(RuleBasedStateMachine):
             reactivate_person(person=user, by=self.lead)
 
     @rule(which=anything, sweep=st.booleans())
-    def let_a_lease_run_out(self, which: int, sweep: bool) -> None:
+    def expire_a_lease(self, which: int, sweep: bool) -> None:
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
             self.run_out(assignment)
@@ -387,7 +386,7 @@ class Judging(RuleBasedStateMachine):
 
     @precondition(lambda self: self.handed_on)
     @rule(which=anything, out=st.booleans())
-    def put_back_or_leave_out(self, which: int, out: bool) -> None:
+    def reopen_or_exclude(self, which: int, out: bool) -> None:
         pk = sorted(self.handed_on)[which % len(self.handed_on)]
         task = JudgmentTask.objects.get(pk=pk)
         closed = self.campaign.state == CampaignState.CLOSED
@@ -403,8 +402,8 @@ class Judging(RuleBasedStateMachine):
             del self.handed_on[pk]
 
     @rule(person=anybody)
-    def take_back_what_a_person_judged(self, person: int) -> None:
-        """None of it counts any more, and others are to judge those pairs."""
+    def withdraw_answers(self, person: int) -> None:
+        """Withdraw an annotator's answers, so that others judge those pairs."""
         annotator = self.person(person)
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
         judged = dict(live.values_list("pk", "task"))
@@ -419,7 +418,7 @@ class Judging(RuleBasedStateMachine):
         assert set(withdrawn.values_list("state", "slot")) == {(JudgmentState.WITHDRAWN, None)}
         self.taken_back |= {(task, annotator.pk) for task in judged.values()}
 
-    # --- What must be true after every step ---------------------------------------------------
+    # --- Invariants after every step ----------------------------------------------------------
 
     @invariant()
     def log_is_complete_and_append_only(self) -> None:
@@ -491,7 +490,7 @@ class Judging(RuleBasedStateMachine):
             seats = required - len(live) - len(held) if is_open else 0
             name = TaskState.OPEN if is_open else TaskState(state.name.lower())
             assert task.labels_required == required
-            # Never more people at a task than it needs labels.
+            # A task never has more annotators than it needs labels.
             assert not is_open or seats >= 0
             expected = (name, label, max(0, seats))
         assert (task.state, task.label, task.seats_open) == expected
@@ -502,7 +501,7 @@ class Judging(RuleBasedStateMachine):
         return self.people[number % self.n_people]
 
     def tasks(self) -> Any:
-        """Pairs, not gold."""
+        """Return the tasks of pairs, without gold items."""
         return self.campaign.tasks.filter(gold=None).order_by("pk")
 
     def is_active(self, annotator: Annotator) -> bool:

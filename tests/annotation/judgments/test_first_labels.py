@@ -9,7 +9,7 @@ from annotation.selectors.judgments import judgment_arrays
 from annotation.services import withdraw_judgments
 from config.accounts.roles import Role
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     judge,
     make_annotator,
@@ -49,7 +49,7 @@ def person(name: str) -> Annotator:
     return Annotator.objects.get(user__username=name)
 
 
-def test_a_label_that_a_disagreement_asked_for_is_no_first_label(campaign: Campaign) -> None:
+def test_a_label_required_by_a_disagreement_is_not_a_first_label(campaign: Campaign) -> None:
     assert first_labels(campaign) == {"v0": ["anna", "ben"], "v1": ["anna", "ben"]}
 
 
@@ -59,7 +59,7 @@ def test_a_correction_stays_a_first_label(campaign: Campaign) -> None:
     assert first_labels(campaign)["v1"] == ["anna", "ben"]
 
 
-def test_who_came_next_follows_a_label_that_was_withdrawn(campaign: Campaign) -> None:
+def test_the_next_label_replaces_a_withdrawn_one(campaign: Campaign) -> None:
     lead = make_user("lena", Role.LEAD)
     withdraw_judgments(campaign=campaign, annotator=person("ben"), by=lead)
     # Cara's label of v1 is the second now. Dora fills the slot that ben left at v0.
@@ -68,7 +68,7 @@ def test_who_came_next_follows_a_label_that_was_withdrawn(campaign: Campaign) ->
     assert first_labels(campaign) == {"v0": ["anna", "dora"], "v1": ["anna", "cara"]}
 
 
-def test_a_freed_slot_is_not_a_place(campaign: Campaign) -> None:
+def test_a_freed_slot_does_not_decide_the_order(campaign: Campaign) -> None:
     """After the withdrawal of anna's label, ben and cara differ, so dora gets anna's slot."""
     lead = make_user("lena", Role.LEAD)
     withdraw_judgments(campaign=campaign, annotator=person("anna"), by=lead)
@@ -78,11 +78,11 @@ def test_a_freed_slot_is_not_a_place(campaign: Campaign) -> None:
     assert first_labels(campaign)["v1"] == ["ben", "cara"]
 
 
-def test_two_of_an_imported_file_are_first_in_its_order(tmp_path: Path) -> None:
+def test_the_first_two_labels_of_an_imported_file_follow_its_order(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     rows = [("c0", "v0", name, 1) for name in ("z", "m", "a", "b")]
     rows.insert(1, ("c0", "v1", "a", 0))
-    imported = bring_judgments(tmp_path, benchmark, rows)
+    imported = add_judgments(tmp_path, benchmark, rows)
     assert first_labels(imported.campaign) == {"v0": ["m", "z"], "v1": ["a"]}
 
 
@@ -93,10 +93,10 @@ def test_all_planned_labels_are_first_labels(tmp_path: Path) -> None:
     assert first_labels(campaign) == {"v0": ["anna", "ben", "cara"]}
 
 
-def test_the_scale_of_a_benchmark(tmp_path: Path) -> None:
+def test_first_labels_with_the_scale_of_a_benchmark(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=1, videos=2)
     assert judgment_arrays(benchmark).n_grades == 2
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1)])
     assert judgment_arrays(benchmark).n_grades == 2
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1)], scale="graded")
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "a", 1)], scale="graded")
     assert judgment_arrays(benchmark).n_grades == 4

@@ -1,4 +1,4 @@
-"""Importing judgments: unchanged, completely or not at all, and only once."""
+"""Importing judgments: unchanged, all or none, and only once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from config.shared.errors import InvalidInput
 from pooling.models import Benchmark, Pair
 from tests.factories import (
     JudgmentRow,
+    add_judgments,
     at_once,
-    bring_judgments,
     build_pool,
     make_benchmark,
     make_run,
@@ -53,8 +53,8 @@ def tasks_of(campaign: Campaign) -> list[tuple[str, str, str, int | None, int]]:
     ]
 
 
-def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
-    done = bring_judgments(tmp_path, benchmark, ROWS)
+def test_judgments_are_imported_as_a_closed_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
+    done = add_judgments(tmp_path, benchmark, ROWS)
     campaign = Campaign.objects.get()
 
     assert (done.campaign, done.judgments, done.pairs, done.created) == (campaign, 8, 4, True)
@@ -69,7 +69,7 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     stored = Judgment.objects.values_list(
         "task__pair__query__key", "task__pair__video__key", "annotator__key", "label"
     )
-    # In the order of the file: that of the labels is looked at later.
+    # Judgments are stored in the order of the file, which decides the order of labels.
     assert list(stored.order_by("pk")) == ROWS
     assert set(Judgment.objects.values_list("state", flat=True)) == {JudgmentState.LIVE}
     slots = Judgment.objects.filter(task__pair__query__key="c2").values_list("slot", flat=True)
@@ -81,10 +81,10 @@ def test_judgments_become_a_closed_campaign(benchmark: Benchmark, tmp_path: Path
     assert (progress.labels, progress.labels_required, progress.percent) == (8, 8, 75)
 
 
-def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_pairs_that_are_already_pooled_are_reused(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0", "v2"]})
     pool = build_pool(benchmark=benchmark, depth=2).pool
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
 
     assert Pair.objects.count() == 5
     imported = Campaign.objects.get().pool
@@ -93,20 +93,20 @@ def test_pairs_that_are_pooled_already_are_used_again(benchmark: Benchmark, tmp_
     assert list(pool.pairs.values_list("video__key", flat=True)) == ["v0", "v2"]
 
 
-def test_judgments_are_read_by_benchmark_over_its_campaigns(
+def test_judgments_of_a_benchmark_are_read_across_campaigns(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     other = make_benchmark(tmp_path, key="OTHER", captions=3, videos=3)
     assert newest_judgment(benchmark) is None
-    bring_judgments(tmp_path, benchmark, ROWS[:4])
-    bring_judgments(tmp_path, other, ROWS)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
+    add_judgments(tmp_path, benchmark, ROWS[:4])
+    add_judgments(tmp_path, other, ROWS)
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "Cem", 0)])
     mine = Judgment.objects.filter(task__campaign__benchmark=benchmark)
     last = mine.order_by("pk").last()
     assert last is not None
 
     arrays = judgment_arrays(benchmark)
-    # Pairs by code, three videos a caption: c0 v0, c0 v1, c1 v0.
+    # Pair codes with three videos for each caption: c0 v0, c0 v1, c1 v0.
     assert arrays.codes.tolist() == [0, 1, 3]
     assert arrays.pair_of.tolist() == [0, 1, 1, 1, 2]
     rows = zip(
@@ -122,20 +122,20 @@ def test_judgments_are_read_by_benchmark_over_its_campaigns(
 
 
 def test_the_same_file_twice_is_one_campaign(benchmark: Benchmark, tmp_path: Path) -> None:
-    first = bring_judgments(tmp_path, benchmark, ROWS)
+    first = add_judgments(tmp_path, benchmark, ROWS)
     before = row_counts()
-    again = bring_judgments(tmp_path, benchmark, ROWS)
+    again = add_judgments(tmp_path, benchmark, ROWS)
 
     assert (again.created, again.campaign) == (False, first.campaign)
     assert (again.judgments, again.pairs) == (8, 4)
     assert row_counts() == before
 
 
-def test_more_judgments_are_a_further_campaign_of_the_same_people(
+def test_another_file_is_another_campaign_of_the_same_annotators(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    bring_judgments(tmp_path, benchmark, ROWS)
-    more = bring_judgments(tmp_path, benchmark, [("c1", "v1", "Zoë", 0), ("c1", "v0", "Dan", 0)])
+    add_judgments(tmp_path, benchmark, ROWS)
+    more = add_judgments(tmp_path, benchmark, [("c1", "v1", "Zoë", 0), ("c1", "v0", "Dan", 0)])
 
     assert more.created
     assert Campaign.objects.count() == 2
@@ -146,12 +146,12 @@ def test_more_judgments_are_a_further_campaign_of_the_same_people(
     assert JudgmentTask.objects.filter(pair__query__key="c1", pair__video__key="v0").count() == 2
 
 
-def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -> None:
+def test_annotators_of_two_benchmarks_are_separate(db: None, tmp_path: Path) -> None:
     for key in ("one", "two"):
         benchmark = make_benchmark(tmp_path, captions=3, videos=3, key=key)
-        assert bring_judgments(tmp_path, benchmark, ROWS).created
+        assert add_judgments(tmp_path, benchmark, ROWS).created
     one = Benchmark.objects.get(key="one")
-    bring_judgments(tmp_path, one, [("c1", "v1", "Zoë", 1)])
+    add_judgments(tmp_path, one, [("c1", "v1", "Zoë", 1)])
     people = Annotator.objects.order_by("benchmark__key", "key")
     assert list(people.values_list("benchmark__key", "key", "user")) == [
         (key, name, None) for key in ("one", "two") for name in ("Al, B.", "Cem", "Zoë")
@@ -160,7 +160,7 @@ def test_annotators_of_two_benchmarks_are_kept_apart(db: None, tmp_path: Path) -
         assert judgment.annotator.benchmark_id == judgment.task.pair.query.benchmark_id
 
 
-def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_graded_scale_accepts_its_grades(benchmark: Benchmark, tmp_path: Path) -> None:
     rows = [
         ("c0", "v0", "a", 3),
         ("c0", "v0", "b", 3),
@@ -169,7 +169,7 @@ def test_a_graded_scale_takes_its_grades(benchmark: Benchmark, tmp_path: Path) -
         ("c0", "v2", "a", 3),
         ("c0", "v2", "b", 0),
     ]
-    done = bring_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
+    done = add_judgments(tmp_path, benchmark, rows, scale=Scale.GRADED)
     assert tasks_of(done.campaign) == [
         ("c0", "v0", TaskState.RESOLVED, 3, 2),
         ("c0", "v1", TaskState.RESOLVED, 1, 2),
@@ -198,17 +198,19 @@ def test_a_bad_file_changes_nothing(
     assert row_counts() == before
 
 
-def test_a_fault_found_late_changes_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_an_error_at_the_end_of_the_file_changes_nothing(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
     rows = [("c0", "v0", f"annotator {number}", 1) for number in range(1001)]
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
-        bring_judgments(tmp_path, benchmark, rows)
+        add_judgments(tmp_path, benchmark, rows)
     assert str(refused.value) == "a pair has 1001 labels; the maximum is 1000"
     assert row_counts() == before
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_file_twice_at_once_is_one_campaign(tmp_path: Path) -> None:
+def test_the_same_file_twice_at_the_same_time_is_one_campaign(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=3, videos=3)
     path = write_judgments(tmp_path / "judgments.csv", ROWS)
     done = at_once(*[lambda: import_judgments(benchmark=benchmark, by=OPERATOR, path=path)] * 2)

@@ -26,7 +26,7 @@ def lead(client: Client, db: None) -> Client:
     return client
 
 
-def test_judgments_become_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
+def test_importing_judgments_starts_a_job_with_the_file(campaign: Campaign, lead: Client) -> None:
     content = b"caption_id,video_id,annotator,label\nc0,v0,anna,1\n"
     file = SimpleUploadedFile("judged.csv", content)
     lead.post("/benchmarks/tiny/judgments/new/", {"file": file})

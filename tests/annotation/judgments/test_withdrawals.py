@@ -43,9 +43,9 @@ from config.accounts.models import User
 from config.accounts.roles import Role
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests.factories import (
+    add_judgments,
     all_pairs,
     at_once,
-    bring_judgments,
     build_pool,
     claim,
     judge,
@@ -74,7 +74,7 @@ def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
 
 
 def tasks(campaign: Campaign) -> dict[str, tuple[str, int | None, int, int, int]]:
-    """Return state, label, labels required and live, and open slots, by the key of the video."""
+    """Return state, label, required and counted labels, and open slots, by video key."""
     rows = campaign.tasks.order_by("pk").values_list(
         "pair__video__key", "state", "label", "labels_required", "labels_live", "seats_open"
     )
@@ -87,10 +87,10 @@ def log(campaign: Campaign, person: Annotator) -> list[tuple[str, int, str, int 
     return sorted(found)
 
 
-# --- What becomes of the tasks ----------------------------------------------------------------
+# --- Effects on tasks -------------------------------------------------------------------------
 
 
-def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
+def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
     """Withdraw ben's labels: single ones, equal ones, different ones, and a third one."""
     campaign = make_campaign(tmp_path, videos=8, double_share=1, scale=Scale.GRADED)
     alone, agree, differ, third, decided, ruled, handed_on, others = (f"v{n}" for n in range(8))
@@ -98,10 +98,10 @@ def test_every_kind_of_task(lead: User, tmp_path: Path) -> None:
     bens = {alone: 1, agree: 1, differ: 0, decided: 1, ruled: 0, handed_on: 1}
     ben = label(campaign, "ben", bens)
     label(campaign, "cara", {third: 0, decided: 1, others: 0})
-    hand_on(campaign, "eva", ruled)
+    escalate(campaign, "eva", ruled)
     label(campaign, "ben", {third: 0})
     adjudicate_task(task=task_of(campaign, ruled), label=2, by=lead)
-    hand_on(campaign, "dora", handed_on)
+    escalate(campaign, "dora", handed_on)
     assert tasks(campaign) == {
         alone: ("open", None, 2, 1, 1),
         agree: ("resolved", 1, 2, 2, 0),
@@ -139,7 +139,7 @@ def task_of(campaign: Campaign, video: str) -> JudgmentTask:
     return campaign.tasks.get(pair__video__key=video)
 
 
-def hand_on(campaign: Campaign, name: str, video: str) -> None:
+def escalate(campaign: Campaign, name: str, video: str) -> None:
     person = make_annotator(name)
     for held in claim(campaign, person):
         if held.task.pair.video.key == video:
@@ -147,7 +147,7 @@ def hand_on(campaign: Campaign, name: str, video: str) -> None:
     release_assignments(campaign=campaign, annotator=person)
 
 
-def test_a_conflict_asks_again(lead: User, tmp_path: Path) -> None:
+def test_a_conflict_needs_another_label(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1, labels_max=2, scale=Scale.GRADED)
     for name, value in (("anna", 0), ("ben", 3)):
         label(campaign, name, {"v0": value})
@@ -161,7 +161,7 @@ def test_a_conflict_asks_again(lead: User, tmp_path: Path) -> None:
     assert tasks(campaign) == {"v0": ("resolved", 0, 2, 2, 0)}
 
 
-def test_a_lease_of_another_keeps_its_seat(lead: User, tmp_path: Path) -> None:
+def test_a_lease_of_another_annotator_keeps_its_slot(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     ben = label(campaign, "ben", {"v0": 1})
     cara = make_annotator("cara")
@@ -175,7 +175,7 @@ def test_a_lease_of_another_keeps_its_seat(lead: User, tmp_path: Path) -> None:
     assert tasks(campaign) == {"v0": ("open", None, 2, 1, 1)}
 
 
-def test_only_what_came_since(lead: User, tmp_path: Path) -> None:
+def test_only_answers_since_a_date_are_withdrawn(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=3)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})
     now = timezone.now()
@@ -197,7 +197,7 @@ def test_only_what_came_since(lead: User, tmp_path: Path) -> None:
     assert Membership.objects.get(annotator=ben).judged == 1
 
 
-def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
+def test_answers_in_other_campaigns_stay(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     ben = label(campaign, "ben", {"v0": 1})
     benchmark = make_benchmark(tmp_path, videos=2, key="other")
@@ -210,10 +210,12 @@ def test_what_was_judged_elsewhere_stays(lead: User, tmp_path: Path) -> None:
     assert log(other, ben) == [("v0", 1, "live", 0)]
 
 
-# --- What becomes of the person ---------------------------------------------------------------
+# --- Effects on the annotator -----------------------------------------------------------------
 
 
-def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Path) -> None:
+def test_the_pair_is_assigned_to_others_and_not_to_the_annotator(
+    lead: User, tmp_path: Path
+) -> None:
     campaign = make_campaign(tmp_path, videos=2)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
@@ -228,7 +230,7 @@ def test_the_pair_comes_to_others_and_not_to_the_person(lead: User, tmp_path: Pa
     }
 
 
-def test_what_the_person_still_sends_is_surplus(lead: User, tmp_path: Path) -> None:
+def test_later_answers_of_the_annotator_are_surplus(lead: User, tmp_path: Path) -> None:
     """An old page sends the answer repeatedly. It is stored and never counted."""
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
@@ -239,7 +241,7 @@ def test_what_the_person_still_sends_is_surplus(lead: User, tmp_path: Path) -> N
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
 
 
-def test_the_same_answer_sent_again_is_the_one_taken_back(lead: User, tmp_path: Path) -> None:
+def test_the_same_answer_again_returns_the_withdrawn_judgment(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     ben = make_annotator("ben")
     (held,) = claim(campaign, ben)
@@ -251,7 +253,7 @@ def test_the_same_answer_sent_again_is_the_one_taken_back(lead: User, tmp_path: 
     assert tasks(campaign) == {"v0": ("open", None, 1, 0, 1)}
 
 
-def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
+def test_the_ceiling_ignores_withdrawn_answers(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=4, ceiling=0.5)
     ben = make_annotator("ben")
     for held in claim(campaign, ben):
@@ -262,10 +264,10 @@ def test_the_ceiling_counts_what_counts(lead: User, tmp_path: Path) -> None:
     assert len(claim(campaign, ben)) == 2
 
 
-# --- Who, and how often -----------------------------------------------------------------------
+# --- Permissions and repetition ---------------------------------------------------------------
 
 
-def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
+def test_withdrawing_nothing_is_refused(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
     withdraw_judgments(campaign=campaign, annotator=ben, by=lead)
@@ -276,7 +278,7 @@ def test_nothing_to_take_back(lead: User, tmp_path: Path) -> None:
     assert row_counts() == before
 
 
-def test_what_is_asked_for_is_done_once(lead: User, tmp_path: Path) -> None:
+def test_a_request_is_executed_once(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
     asked = request_withdrawal(campaign=campaign, annotator=ben, by=lead)
@@ -288,7 +290,7 @@ def test_what_is_asked_for_is_done_once(lead: User, tmp_path: Path) -> None:
     assert Membership.objects.get(annotator=ben).judged == 0
 
 
-def test_who_may_not(lead: User, tmp_path: Path) -> None:
+def test_withdrawing_without_permission_is_refused(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1})
     before = tasks(campaign)
@@ -297,14 +299,14 @@ def test_who_may_not(lead: User, tmp_path: Path) -> None:
         withdraw_judgments(campaign=campaign, annotator=ben, by=rosa)
     with pytest.raises(InvalidInput):
         withdraw_judgments(campaign=campaign, annotator=ben, by=lead, reason="x" * 1001)
-    imported = bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
+    imported = add_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "kim", 1)]).campaign
     with pytest.raises(Conflict):
         withdraw_judgments(campaign=imported, annotator=Annotator.objects.get(key="kim"), by=lead)
     assert tasks(campaign) == before
     assert Withdrawal.objects.count() == 0
 
 
-def test_also_of_a_closed_campaign(lead: User, tmp_path: Path) -> None:
+def test_answers_in_a_closed_campaign_can_be_withdrawn(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1)
     ben = label(campaign, "ben", {"v0": 1})
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
@@ -321,7 +323,7 @@ def test_erasing_either_person_empties_the_reason(who: str, lead: User, tmp_path
     assert Withdrawal.objects.get().reason == ""
 
 
-# --- As if one by one -------------------------------------------------------------------------
+# --- Comparison with updating tasks one by one ------------------------------------------------
 
 
 PEOPLE = 4
@@ -348,7 +350,7 @@ def crowd(db: None, tmp_path: Path) -> tuple[Any, list[Annotator], User]:
     policy=st.sampled_from([(1, 0.0, 3), (1, 0.67, 3), (2, 1.0, 5), (2, 0.0, 2), (1, 1.0, 4)]),
     held=st.integers(0, 3),
 )
-def test_equal_to_settling_one_by_one(
+def test_withdrawal_equals_updating_tasks_one_by_one(
     crowd: tuple[Any, list[Annotator], User],
     given_answers: list[tuple[int, int, int]],
     policy: tuple[int, float, int],
@@ -377,7 +379,7 @@ def test_equal_to_settling_one_by_one(
 
 
 def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
-    """The tasks as `update_task_state` leaves them; then all is as it was."""
+    """Return the tasks after `update_task_state`, and undo all changes."""
     with transaction.atomic():
         live = Judgment.objects.filter(annotator=annotator, state=JudgmentState.LIVE)
         for judgment in list(live):
@@ -392,7 +394,7 @@ def one_by_one(campaign: Campaign, annotator: Annotator) -> dict[str, Any]:
     return found
 
 
-def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
+def test_statements_do_not_grow_with_tasks(lead: User, tmp_path: Path) -> None:
     def statements(campaign: Campaign, name: str) -> int:
         person = make_annotator(name)
         while held := claim(campaign, person):
@@ -415,7 +417,7 @@ def test_as_many_statements_for_many_tasks(lead: User, tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_others_answer(tmp_path: Path) -> None:
+def test_withdrawing_while_others_answer(tmp_path: Path) -> None:
     """Withdraw ben's answers while anna, who holds a second slot, answers and ben corrects one."""
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, captions=2, videos=6, double_share=1)
@@ -432,7 +434,7 @@ def test_while_others_answer(tmp_path: Path) -> None:
         lambda: [submit(held, 0) for held in bens],
     )
 
-    # What Ben sent after it is surplus; what he sent before was taken back with the rest.
+    # Ben's later answer is surplus; an earlier one was withdrawn with the others.
     states = Judgment.objects.filter(annotator=ben).values_list("state", flat=True)
     assert set(states) <= {"withdrawn", "superseded", "surplus"}
     assert len(states) == 24
@@ -442,7 +444,7 @@ def test_while_others_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twice_at_once_is_done_once(tmp_path: Path) -> None:
+def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None:
     lead = make_user("lena", Role.LEAD)
     campaign = make_campaign(tmp_path, videos=3)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})

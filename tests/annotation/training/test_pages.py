@@ -16,7 +16,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
-    bring_gold,
+    add_gold_items,
     claim,
     make_annotator,
     make_campaign_with_gold,
@@ -48,7 +48,7 @@ def lead(db: None) -> Client:
     return client_of(make_user("lena", Role.LEAD))
 
 
-# --- The queue ------------------------------------------------------------------------------
+# --- The training queue ---------------------------------------------------------------------
 
 
 def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -> None:
@@ -70,7 +70,7 @@ def test_training_is_opened_and_closed(tmp_path: Path, db: None, lead: Client) -
     assert Campaign.objects.count() == 2
 
 
-def test_without_gold_there_is_nothing_to_open(tmp_path: Path, db: None, lead: Client) -> None:
+def test_training_without_gold_cannot_be_opened(tmp_path: Path, db: None, lead: Client) -> None:
     make_campaign_with_gold(tmp_path, captions=1, videos=2, gold=1)
     page = read(lead, "/benchmarks/tiny/training/")
     assert "There are no training items yet. Import training items" in page
@@ -81,10 +81,10 @@ def test_without_gold_there_is_nothing_to_open(tmp_path: Path, db: None, lead: C
     assert "No training is open." in read(lead, "/")
 
 
-# --- Who trains -----------------------------------------------------------------------------
+# --- Annotators in training -----------------------------------------------------------------
 
 
-def test_people_in_training(
+def test_the_table_of_annotators_in_training(
     training: Campaign, gated: Campaign, anna: Annotator, lead: Client
 ) -> None:
     train(training, anna, "rrw")
@@ -112,7 +112,7 @@ def person_page(annotator: Annotator) -> str:
     return f"/benchmarks/tiny/training/{annotator.pk}/"
 
 
-def test_the_answers_of_a_person(
+def test_the_training_answers_of_an_annotator(
     training: Campaign, gated: Campaign, anna: Annotator, lead: Client
 ) -> None:
     answers = train(training, anna, "rwww")
@@ -144,7 +144,7 @@ def test_comments_lead_to_the_next_answer(
         form = {"judgment": judgment.pk, "text": "<b>See</b> the dog", "show": show, "page": "1"}
         return lead.post(f"{person_page(anna)}comment/", form)["Location"]
 
-    # The newest is the first in the list, which goes on with what came before it.
+    # The newest answer is first in the list, followed by earlier ones.
     assert comment(third, "uncommented").endswith(f"?show=uncommented&page=1#answer-{second.pk}")
     assert comment(first, "uncommented").endswith(f"#answer-{second.pk}")
     assert comment(second, "uncommented").endswith("?show=uncommented&page=1")
@@ -156,7 +156,7 @@ def test_comments_lead_to_the_next_answer(
     assert "Unread comments 5" in words
 
 
-def test_what_was_asked_in_training_reaches_leads(
+def test_escalations_in_training_are_shown_to_leads(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     held, other = claim(training, anna, 2)
@@ -192,7 +192,7 @@ def test_a_comment_is_announced_on_the_start_page(
         ({"show": "right"}, 400),
     ],
 )
-def test_what_is_no_comment(
+def test_an_invalid_comment_is_refused(
     training: Campaign, anna: Annotator, lead: Client, change: dict[str, str], status: int
 ) -> None:
     (answer,) = train(training, anna, "w")
@@ -210,7 +210,7 @@ def test_only_answers_of_this_person_are_commented_on(
     assert lead.post(f"{person_page(anna)}comment/", form).status_code == 404
 
 
-def test_letting_in_pausing_resuming(
+def test_an_annotator_is_admitted_paused_and_resumed(
     training: Campaign, gated: Campaign, anna: Annotator, lead: Client
 ) -> None:
     train(training, anna, "www")
@@ -218,7 +218,7 @@ def test_letting_in_pausing_resuming(
     words = read(lead, person_page(anna))
     assert "Round 1 Not admitted 0 of the last 3 correct; 2 of 3 required · 0 judged" in words
     assert "Pause" not in words
-    # There is nothing to pause yet.
+    # There is no membership to pause yet.
     assert lead.post(address, {"action": "pause", "reason": "x"}).status_code == 404
 
     assert lead.post(address, {"action": "let-in"})["Location"] == person_page(anna)
@@ -242,7 +242,7 @@ def test_a_person_who_never_trained_is_found_among_the_people(
     assert anna.user is not None
     answer = lead.post(f"/campaigns/{campaign.pk}/members/{anna.pk}/", {"action": "let-in"})
     assert answer["Location"] == f"/people/{anna.user.pk}/"
-    # Who may not judge in it is not for this lead to let in.
+    # This lead cannot admit a person who may not judge in the benchmark.
     rosa = Annotator.objects.create(user=make_user("rosa", Role.RESEARCHER))
     lars = make_user("lars")
     lars.grants.create(role=Role.LEAD, scope="tiny")
@@ -255,7 +255,7 @@ def test_gold_of_a_campaign_on_a_persons_page(
 ) -> None:
     train(training, anna, "r")
     rows = [(f"c{n}", "v2", 1, "") for n in range(3)]
-    bring_gold(tmp_path, training.benchmark, rows)
+    add_gold_items(tmp_path, training.benchmark, rows)
     JudgmentTask.objects.all()
     campaign = open_campaign(
         benchmark=training.benchmark,
@@ -276,7 +276,7 @@ def test_gold_of_a_campaign_on_a_persons_page(
 # --- On the home page ----------------------------------------------------------------------
 
 
-def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annotator) -> None:
+def test_home_of_a_new_annotator(training: Campaign, gated: Campaign, anna: Annotator) -> None:
     client = client_of(anna.user)
     page = read(client, "/")
     training_at, campaign_at = page.index("tiny training"), page.index("Not open to you yet")
@@ -297,11 +297,11 @@ def test_what_a_newcomer_finds(training: Campaign, gated: Campaign, anna: Annota
     page = read(client, "/")
     assert page.index("Start judging Round 1") < page.index("tiny training tiny · training")
     assert "3 of 6 Round 1 is open to you. Continue training" in page
-    # Training is not judging.
+    # Training answers do not count as judged pairs.
     assert "You have judged" not in page
 
 
-def test_who_has_answered_all_of_it_waits_for_a_lead(
+def test_an_annotator_without_training_items_left_needs_a_lead(
     training: Campaign, gated: Campaign, anna: Annotator
 ) -> None:
     train(training, anna, "rrwwww")
@@ -310,7 +310,7 @@ def test_who_has_answered_all_of_it_waits_for_a_lead(
     assert "Continue training" not in page
 
 
-def test_a_gate_without_training_and_a_pause_are_told(
+def test_an_entry_requirement_without_training_and_a_pause_are_shown(
     training: Campaign, gated: Campaign, anna: Annotator, lead: Client
 ) -> None:
     lead.post("/benchmarks/tiny/training/close/")
@@ -324,7 +324,7 @@ def test_a_gate_without_training_and_a_pause_are_told(
     assert "Start judging" not in page
 
 
-def test_campaigns_for_chosen_people_are_shown_to_them(
+def test_campaigns_with_added_annotators_are_shown_only_to_them(
     training: Campaign, anna: Annotator, lead: Client
 ) -> None:
     policy = Policy(joining="chosen", double_share=0)

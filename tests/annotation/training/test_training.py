@@ -1,4 +1,4 @@
-"""Training: the queue, the truth after the answer, the gate, and who is paused by gold."""
+"""Training: the queue, the correct answers, the entry and the accuracy requirement."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def training(db: None, tmp_path: Path) -> Campaign:
 
 @pytest.fixture
 def gated(training: Campaign) -> Campaign:
-    """Two of the last three open it: 0.6667 in the table, which is more than two thirds."""
+    """A campaign that requires two of the last three; the stored 0.6667 is above two thirds."""
     policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
     campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     return Campaign.objects.get(pk=campaign.pk)
@@ -81,7 +81,7 @@ def anna(db: None) -> Annotator:
 FIRST_TRAIN = "Train first: 2 of your last 3 answers in training must be correct."
 
 
-def is_let_in(campaign: Campaign, annotator: Annotator) -> bool:
+def is_admitted(campaign: Campaign, annotator: Annotator) -> bool:
     try:
         return claim(campaign, annotator, 1) != []
     except NotPermitted as refused:
@@ -90,10 +90,10 @@ def is_let_in(campaign: Campaign, annotator: Annotator) -> bool:
         return False
 
 
-# --- The queue ------------------------------------------------------------------------------
+# --- The training queue ---------------------------------------------------------------------
 
 
-def test_everybody_trains_in_the_same_order_and_each_item_once(training: Campaign) -> None:
+def test_all_annotators_get_each_item_once_in_the_same_order(training: Campaign) -> None:
     orders = []
     for name in ("anna", "ben"):
         answered = train(training, make_annotator(name), "rwrwrwrw")
@@ -103,7 +103,7 @@ def test_everybody_trains_in_the_same_order_and_each_item_once(training: Campaig
     assert len(set(orders[0])) == 8
 
 
-def test_training_is_no_campaign_like_others(training: Campaign, gated: Campaign) -> None:
+def test_training_is_not_listed_with_other_campaigns(training: Campaign, gated: Campaign) -> None:
     assert list(campaigns_of(training.benchmark)) == [gated]
     client = Client()
     client.force_login(make_user("lea", Role.LEAD))
@@ -113,7 +113,7 @@ def test_training_is_no_campaign_like_others(training: Campaign, gated: Campaign
     assert "1 open campaign\n" in client.get("/").content.decode()
 
 
-def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
+def test_the_correct_answer_is_shown_after_the_answer(training: Campaign) -> None:
     make_user("anna", Role.ANNOTATOR)
     browser = APIClient()
     assert browser.login(username="anna", password=PASSWORD)
@@ -136,7 +136,7 @@ def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
     )
     again = browser.post("/api/v1/judgments/", answer, format="json")
     assert (again.status_code, again.json()) == (200, stored.json())
-    # Who knows the truth does not correct the answer, nor takes it back.
+    # An annotator who has seen the correct answer cannot correct or withdraw their own.
     changed = {**answer, "client_key": str(uuid.uuid4()), "label": 0, "corrects": True}
     refused = browser.post("/api/v1/judgments/", changed, format="json")
     assert (refused.status_code, refused.json()) == (
@@ -153,7 +153,7 @@ def test_the_truth_is_told_once_the_answer_stands(training: Campaign) -> None:
     assert second["assignment"] != first["assignment"]
 
 
-def test_an_item_that_was_handed_on_counts_neither_way(
+def test_an_escalated_item_counts_as_neither_correct_nor_wrong(
     training: Campaign, gated: Campaign, anna: Annotator
 ) -> None:
     (held,) = claim(training, anna, 1)
@@ -162,7 +162,7 @@ def test_an_item_that_was_handed_on_counts_neither_way(
     assert trainees(training.benchmark)[0].answers == []
 
 
-# --- The gate -------------------------------------------------------------------------------
+# --- The entry requirement ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,57 +176,59 @@ def test_an_item_that_was_handed_on_counts_neither_way(
         ("rrrww", False),
     ],
 )
-def test_the_gate_opens_at_exactly_the_share(
+def test_an_annotator_is_admitted_at_exactly_the_share(
     training: Campaign, gated: Campaign, anna: Annotator, outcome: str, opens: bool
 ) -> None:
     train(training, anna, outcome)
-    assert is_let_in(gated, anna) is opens
+    assert is_admitted(gated, anna) is opens
     (access,) = accesses_for(anna, [gated])
     assert access.is_open is opens
     admitted = Membership.objects.get(campaign=gated).admitted_at
     assert (admitted is not None) is opens
 
 
-def test_who_is_in_stays_in(training: Campaign, gated: Campaign, anna: Annotator) -> None:
+def test_an_admitted_annotator_stays_admitted(
+    training: Campaign, gated: Campaign, anna: Annotator
+) -> None:
     train(training, anna, "rrr")
-    assert is_let_in(gated, anna)
+    assert is_admitted(gated, anna)
     train(training, anna, "www")
-    assert is_let_in(gated, anna)
+    assert is_admitted(gated, anna)
 
 
-def test_training_counts_across_queues_of_the_benchmark_and_nobody_elses(
+def test_only_own_training_answers_count_in_all_queues_of_the_benchmark(
     training: Campaign, gated: Campaign, anna: Annotator, lead: User
 ) -> None:
     train(training, anna, "rr")
     train(training, make_annotator("ben"), "rrr")
-    assert not is_let_in(gated, anna)
+    assert not is_admitted(gated, anna)
     set_campaign_state(campaign=training, state=CampaignState.CLOSED, by=lead)
     again = open_training(benchmark=training.benchmark, by=lead)
     train(again, anna, "r")
-    assert is_let_in(gated, anna)
+    assert is_admitted(gated, anna)
 
 
-def test_a_lead_opens_the_gate(
+def test_a_lead_admits_an_annotator(
     training: Campaign, gated: Campaign, anna: Annotator, lead: User
 ) -> None:
     train(training, anna, "www")
-    assert not is_let_in(gated, anna)
+    assert not is_admitted(gated, anna)
     with pytest.raises(NotPermitted):
         admit_annotator(campaign=gated, annotator=anna, by=make_user("rosa", Role.RESEARCHER))
     membership = admit_annotator(campaign=gated, annotator=anna, by=lead)
     assert (membership.admitted_by, membership.admitted_at is not None) == (lead, True)
-    assert is_let_in(gated, anna)
-    # Somebody who has not come to the gate yet, too.
+    assert is_admitted(gated, anna)
+    # A lead can also admit an annotator who has not opened the campaign yet.
     ben = make_annotator("ben")
     admit_annotator(campaign=gated, annotator=ben, by=lead)
-    assert is_let_in(gated, ben)
+    assert is_admitted(gated, ben)
     assert Membership.objects.filter(campaign=gated).count() == 2
     cleo = Membership.objects.create(campaign=gated, annotator=make_annotator("cleo"))
     admit_member(membership=cleo, by=lead)
-    assert is_let_in(gated, cleo.annotator)
+    assert is_admitted(gated, cleo.annotator)
 
 
-def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lead: User) -> None:
+def test_only_added_annotators_can_judge(training: Campaign, anna: Annotator, lead: User) -> None:
     policy = Policy(joining="chosen", double_share=0)
     campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
     with pytest.raises(NotPermitted) as refused:
@@ -239,12 +241,12 @@ def test_only_those_whom_a_lead_chooses(training: Campaign, anna: Annotator, lea
     assert [access.is_open for access in accesses_for(anna, [campaign])] == [True]
 
 
-# --- Paused by gold -------------------------------------------------------------------------
+# --- The accuracy requirement ---------------------------------------------------------------
 
 
 @pytest.fixture
 def watched(db: None, tmp_path: Path) -> Campaign:
-    """At least three of the last four answers to gold, which is half of all."""
+    """A campaign that requires three of the last four control answers. Half of all are gold."""
     return make_campaign_with_gold(
         tmp_path,
         captions=8,
@@ -258,7 +260,7 @@ def watched(db: None, tmp_path: Path) -> Campaign:
 
 
 def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[Judgment]:
-    """Answer as many items of gold; what else is handed out is judged too."""
+    """Answer one gold item for each letter, and judge the pairs that are assigned between."""
     answered: list[Judgment] = []
     while len(answered) < len(outcome):
         (held, *_) = claim(campaign, annotator, 4)
@@ -281,7 +283,7 @@ REASON = (
     ("outcome", "paused"),
     [("www", False), ("rrrw", False), ("rwrw", True), ("rrrrww", True), ("wrrrrw", False)],
 )
-def test_who_is_below_the_bar_is_paused(
+def test_an_annotator_below_the_accuracy_requirement_is_paused(
     watched: Campaign, anna: Annotator, outcome: str, paused: bool
 ) -> None:
     answer_gold(watched, anna, outcome)
@@ -297,7 +299,7 @@ def test_who_is_below_the_bar_is_paused(
         assert claim(watched, anna) != []
 
 
-def test_what_a_paused_person_holds_goes_back(watched: Campaign, anna: Annotator) -> None:
+def test_assignments_of_a_paused_annotator_are_released(watched: Campaign, anna: Annotator) -> None:
     answer_gold(watched, anna, "rrr")
     held = claim(watched, anna, 20)
     gold = [one for one in held if one.task.gold is not None]
@@ -309,13 +311,13 @@ def test_what_a_paused_person_holds_goes_back(watched: Campaign, anna: Annotator
     assert not Assignment.objects.filter(state="held").exists()
     open_pairs = JudgmentTask.objects.filter(pk__in=[one.task_id for one in pairs])
     assert set(open_pairs.values_list("seats_open", flat=True)) == {1}
-    # What was under way is kept, and does not count.
+    # An answer that was already sent is stored and does not count.
     assert submit(pairs[0], 1).judgment.state == "surplus"
     assert submit(gold[2], 1).judgment.state == "surplus"
     assert pairs[0].task_id in {one.task_id for one in claim(watched, make_annotator("ben"), 20)}
 
 
-def test_who_is_paused_while_asking_is_handed_nothing(
+def test_an_annotator_paused_during_a_claim_gets_nothing(
     watched: Campaign, anna: Annotator, lead: User
 ) -> None:
     claim(watched, anna, 1)
@@ -326,7 +328,7 @@ def test_who_is_paused_while_asking_is_handed_nothing(
         assert _lease_next(watched, asked, 5) == []
 
 
-def test_a_person_whose_answer_was_counted_may_correct_it_while_paused(
+def test_a_paused_annotator_can_correct_a_counted_answer(
     watched: Campaign, anna: Annotator, lead: User
 ) -> None:
     pair = next(one for one in claim(watched, anna, 10) if one.task.gold is None)
@@ -335,13 +337,15 @@ def test_a_person_whose_answer_was_counted_may_correct_it_while_paused(
     assert submit(pair, 0).judgment.state == "live"
 
 
-def test_resuming_forgives(watched: Campaign, anna: Annotator, lead: User) -> None:
+def test_answers_before_resuming_do_not_count_again(
+    watched: Campaign, anna: Annotator, lead: User
+) -> None:
     answer_gold(watched, anna, "rwrw")
     membership = Membership.objects.get()
     with pytest.raises(NotPermitted):
         resume_member(membership=membership, by=make_user("rosa", Role.RESEARCHER))
     resume_member(membership=membership, by=lead)
-    # Three wrong ones in a row, but of fewer than four since then.
+    # Three wrong answers in a row, but fewer than four answers since then.
     answer_gold(watched, anna, "www")
     membership.refresh_from_db()
     assert (membership.state, membership.reason) == ("active", "")
@@ -350,7 +354,7 @@ def test_resuming_forgives(watched: Campaign, anna: Annotator, lead: User) -> No
     assert membership.state == "paused"
 
 
-def test_the_reason_of_a_lead_is_not_overwritten(
+def test_an_automatic_pause_keeps_the_reason_of_a_lead(
     watched: Campaign, anna: Annotator, lead: User
 ) -> None:
     first, second = answer_gold(watched, anna, "rwrr")[:2]
@@ -361,14 +365,16 @@ def test_the_reason_of_a_lead_is_not_overwritten(
     with pytest.raises(NotPermitted):
         pause_member(membership=membership, reason="no", by=make_user("rosa", Role.RESEARCHER))
     pause_member(membership=membership, reason="  Let us talk.  ", by=lead)
-    # A correction makes the second of four wrong.
+    # A correction makes the second of four answers wrong.
     submit(Assignment.objects.get(task=first.task, annotator=anna), 1 - first.label)
     membership.refresh_from_db()
     assert (membership.state, membership.reason) == ("paused", "Let us talk.")
     assert second.is_right is False
 
 
-def test_no_bar_pauses_nobody(db: None, tmp_path: Path, anna: Annotator) -> None:
+def test_without_an_accuracy_requirement_no_one_is_paused(
+    db: None, tmp_path: Path, anna: Annotator
+) -> None:
     campaign = make_campaign_with_gold(
         tmp_path, captions=8, videos=5, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
@@ -379,7 +385,7 @@ def test_no_bar_pauses_nobody(db: None, tmp_path: Path, anna: Annotator) -> None
 # --- Comments -------------------------------------------------------------------------------
 
 
-def test_a_lead_comments_on_training_and_nothing_else(
+def test_leads_can_comment_only_on_training_answers(
     training: Campaign, gated: Campaign, anna: Annotator, lead: User
 ) -> None:
     answer, *_ = train(training, anna, "wrr")
@@ -398,10 +404,10 @@ def test_a_lead_comments_on_training_and_nothing_else(
     assert ReviewComment.objects.get().read_at is not None
 
 
-# --- What leads look at ---------------------------------------------------------------------
+# --- Selectors for leads --------------------------------------------------------------------
 
 
-def test_who_trains(
+def test_the_list_of_annotators_in_training(
     training: Campaign,
     gated: Campaign,
     anna: Annotator,
@@ -413,7 +419,7 @@ def test_who_trains(
     ben, cleo = make_annotator("ben"), make_annotator("cleo")
     train(training, ben, "w")
     claim(training, cleo, 1)
-    is_let_in(gated, anna)
+    is_admitted(gated, anna)
 
     with django_assert_max_num_queries(5):
         found = trainees(training.benchmark)
@@ -437,7 +443,7 @@ def test_who_trains(
     assert [one.annotator for one in trainees(training.benchmark, only=ben.pk)] == [ben]
 
 
-def test_the_log_of_a_person(
+def test_the_answers_of_an_annotator(
     training: Campaign,
     anna: Annotator,
     lead: User,

@@ -1,4 +1,4 @@
-"""The demo benchmark as a whole: reproducible, and with the effect it is there to show."""
+"""The whole demo benchmark: it is reproducible and has the effect that it demonstrates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_benchmark_has_its_size_and_keys(demo: DemoBenchmark) -> None:
     assert len({caption.text for caption in demo.captions}) == 360
 
 
-def test_truth_is_what_the_captions_say(demo: DemoBenchmark) -> None:
+def test_relevant_pairs_follow_from_the_captions(demo: DemoBenchmark) -> None:
     for caption, row in zip(demo.captions[::7], demo.truth[::7], strict=True):
         assert [is_true(caption.meaning, scene) for scene in demo.scenes] == row.tolist()
     assert demo.truth[np.arange(360), demo.sources()].all()
@@ -67,7 +67,7 @@ def test_short_captions_match_many_videos_and_long_ones_few(demo: DemoBenchmark)
     assert matches[demands >= 6].mean() < 1.5
 
 
-def test_the_same_seed_gives_the_same_in_every_process() -> None:
+def test_the_same_seed_gives_the_same_benchmark_in_every_process() -> None:
     prints = [
         subprocess.run(
             [sys.executable, "-c", FINGERPRINT],
@@ -86,12 +86,12 @@ def test_train_captions_are_like_those_of_the_benchmark(demo: DemoBenchmark) -> 
     train = make_train_captions(demo)
     own = {caption.text for caption in demo.captions}
     assert len(train) == len(set(train)) == 600
-    # General captions are true of other scenes, too; most are not the same.
+    # General captions also describe other scenes. Most captions are different.
     assert 10 < len(own & set(train)) < 100
     assert {word for text in train for word in text.split()} >= {"circle", "red", "spins"}
 
 
-def test_tags_tell_how_many_shapes_and_how_they_move() -> None:
+def test_tags_name_the_number_of_shapes_and_their_motion() -> None:
     spinning = Figure(Form.STAR, Colour.RED, Size.SMALL, Motion.SPINS, column=0, row=0)
     still = replace(spinning, motion=Motion.STILL)
     left = replace(spinning, motion=Motion.LEFT)
@@ -104,12 +104,12 @@ def test_tags_tell_how_many_shapes_and_how_they_move() -> None:
 
 
 def correct_at_1(scores: Scores, positive: np.ndarray) -> float:
-    """Percent of captions whose best video is positive."""
+    """Return the percentage of captions whose first video is positive."""
     return float(positive[np.arange(len(scores)), scores.argmax(axis=1)].mean() * 100)
 
 
 @pytest.mark.parametrize("seed", [2, 3, 11])
-def test_original_positives_mark_every_system_down(seed: int) -> None:
+def test_original_positives_underrate_every_system(seed: int) -> None:
     demo = make_benchmark(seed)
     original = np.zeros_like(demo.truth)
     original[np.arange(360), demo.sources()] = True
@@ -131,7 +131,7 @@ def test_complete_labels_change_which_system_is_best(demo: DemoBenchmark) -> Non
     assert (best(original), best(demo.truth)) == ("bag-of-words", "still-frame")
 
 
-def test_systems_are_not_told_the_truth(demo: DemoBenchmark) -> None:
+def test_systems_do_not_use_the_relevant_pairs(demo: DemoBenchmark) -> None:
     blind = replace(demo, truth=~demo.truth, met=1 - demo.met)
     for key, scores in score_systems(blind).items():
         assert np.array_equal(scores, score_systems(demo)[key])
@@ -147,7 +147,7 @@ def test_bag_of_words_does_not_compare_a_query_with_itself() -> None:
 
     assert scores[0, 0] == 0  # the only caption of its video
     assert scores[0, 1] > 0  # "red"
-    assert scores[1, 1] == 0  # but for "a", which all have, it shares no word with "a red disc"
+    assert scores[1, 1] == 0  # it shares only "a", which all captions have, with "a red disc"
     assert (scores >= 0).all()
     assert (scores <= 1).all()
 
@@ -166,7 +166,7 @@ class TestAnnotators:
                 judged = annotator.judge(int(captions[pair]), int(videos[pair]))
                 assert judged == (labels[pair], seconds[pair])
 
-    def test_people_and_seeds_differ(self, demo: DemoBenchmark) -> None:
+    def test_answers_depend_on_person_and_seed(self, demo: DemoBenchmark) -> None:
         people = [*make_annotators(demo), *make_annotators(demo, seed=99)]
         answers = {person.judge_many(*self.PAIRS)[0].tobytes() for person in people}
         assert len(answers) == len(people) == 2 * len(NAMES)
@@ -185,7 +185,7 @@ class TestAnnotators:
         assert wrong == pytest.approx(expected, abs=0.015)
         assert wrong[0] < 0.03 < wrong[-1] < 0.12
 
-    def test_what_misses_by_far_is_seldom_taken_for_relevant(self, demo: DemoBenchmark) -> None:
+    def test_clearly_wrong_pairs_are_rarely_judged_relevant(self, demo: DemoBenchmark) -> None:
         demands = np.array([caption.meaning.demands() for caption in demo.captions])
         unmet = np.rint((1 - demo.met) * demands[:, np.newaxis])
         near, far = np.nonzero(unmet == 1), np.nonzero(unmet > 1)

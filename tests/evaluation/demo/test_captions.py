@@ -1,4 +1,4 @@
-"""What captions say, and whether it is so, on scenes written by hand."""
+"""The meaning of captions, and whether they are true of scenes written by hand."""
 
 from __future__ import annotations
 
@@ -50,13 +50,16 @@ SCENE = Scene((CIRCLE, SQUARE, STAR), Background.GREY)
         ("a tiny azure box beneath a huge crimson ball that goes from right to left", True),
         ("a small red circle", False),  # each half is true of another figure
         ("a red circle and a red star", True),
-        ("a red circle and a red circle", False),  # there is but one
+        ("a red circle and a red circle", False),  # there is only one
         ("a red shape and a red shape", True),
         ("a red shape, a red shape and a red shape", False),
         ("a square to the left of a star", True),
         ("a star on the right side of a square", True),
-        ("a circle to the right of a star", False),  # at first only, in the upper right corner
-        ("a star to the right of a circle", False),  # in the end only
+        (
+            "a circle to the right of a star",
+            False,
+        ),  # only at the beginning, in the upper right corner
+        ("a star to the right of a circle", False),  # only at the end
         ("a circle above a star", True),
         ("a circle on a grey background", True),
         ("a circle on a black background", False),
@@ -65,7 +68,7 @@ SCENE = Scene((CIRCLE, SQUARE, STAR), Background.GREY)
         ("a square does not move", True),
     ],
 )
-def test_what_a_text_says_is_true_or_not(text: str, true: bool) -> None:
+def test_a_caption_is_true_or_false(text: str, true: bool) -> None:
     assert is_true(read(text, vocabulary(3)), SCENE) is true
 
 
@@ -73,9 +76,9 @@ def test_the_number_of_shapes_must_be_exact() -> None:
     assert [is_true(Meaning(count=count), SCENE) for count in (1, 2, 3)] == [False, False, True]
 
 
-def test_demands_met_count_what_is_so_at_best() -> None:
-    # Cast as told, the star for the first and the square for the second: both there, a star,
-    # red; a square, but not green; and a star is not above the square.
+def test_met_demands_are_counted_for_the_best_assignment() -> None:
+    # The best assignment is the star as the first and the square as the second figure. Met: both
+    # exist, a star, red, a square. Not met: green, and the star above the square.
     phrases = (Phrase(Form.STAR, Colour.RED), Phrase(Form.SQUARE, Colour.GREEN))
     meaning = Meaning(phrases, Relation.ABOVE, Background.WHITE)
 
@@ -91,7 +94,7 @@ def test_more_phrases_than_figures_are_never_true(count: int) -> None:
     assert not is_true(Meaning((Phrase(),) * (count + 1)), scene)
 
 
-def test_every_text_says_what_is_meant_and_is_true_of_its_scene() -> None:
+def test_every_caption_has_its_meaning_and_is_true_of_its_scene() -> None:
     rng, known = random.Random(7), vocabulary(3)
     for _ in range(300):
         scene, author = draw_scene(rng), Author(rng)
@@ -103,13 +106,13 @@ def test_every_text_says_what_is_meant_and_is_true_of_its_scene() -> None:
                 assert read(text, known) == meaning, text
 
 
-def test_every_wording_means_one_thing() -> None:
+def test_every_wording_has_one_meaning() -> None:
     wordings = [wording for choices in WORDINGS.values() for wording in choices]
 
     assert len(set(wordings)) == len(wordings)
 
 
-def test_relations_in_a_scene_contradict_as_they_should() -> None:
+def test_opposite_relations_contradict_in_a_scene() -> None:
     rng = random.Random(3)
     for _ in range(300):
         for first in (figures := draw_scene(rng).figures):

@@ -1,4 +1,4 @@
-"""What is true of the demo is known: as its labels grow complete, scores become the true ones."""
+"""The true scores of the demo are known. With more labels, scores converge to them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from evaluation.demo.systems import score_systems
 VIDEOS, CAPTIONS = 30, 150
 DEPTHS = (0, 1, 2, 4, 8, 16, VIDEOS)
 SHARES = (0, 0.25, 0.5, 0.75, 0.9, 1)
-# Those of the first row only grow with the labels.
+# Measures in the first row can only increase with more labels.
 GROWING = "C@1 C@5 P@5 RR"
 MEASURES = [parse_measure(name) for name in f"{GROWING} R@5 AP AP(found) nDCG".split()]
-# The error that is left with all labels by simulated people: by the most careful one, the most
-# hasty one, and the majority of three between them.
+# The remaining error with all labels by simulated annotators: the most careful one, the least
+# careful one, and the majority of three annotators.
 LEFT_BY_CAREFUL, LEFT_BY_HASTY, LEFT_BY_THREE = 0.025, 0.125, 0.01
 
 Codes = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ def demo() -> DemoBenchmark:
 
 @pytest.fixture(scope="module")
 def ranked(demo: DemoBenchmark) -> list[npt.NDArray[np.int32]]:
-    """Lists of all videos, so that bounds know of all that is unjudged."""
+    """Return ranked lists of all videos, so that bounds include all unjudged pairs."""
     return [rank(scores, VIDEOS).astype(np.int32) for scores in score_systems(demo).values()]
 
 
@@ -50,7 +50,7 @@ def pool(ranked: Sequence[npt.NDArray[np.int32]], depth: int) -> Codes:
 
 
 def judge(demo: DemoBenchmark, codes: Codes, people: Sequence[SimulatedAnnotator]) -> Judged:
-    """The majority of all these people, with the original positives."""
+    """Return the majority labels of these annotators, with the original positives."""
     answers = np.stack([person.judge_many(*np.divmod(codes, VIDEOS))[0] for person in people])
     labels = (2 * answers.sum(axis=0) > len(people)).astype(np.int8)
     original = np.sort(np.arange(CAPTIONS) * VIDEOS + demo.sources()).astype(np.int64)
@@ -70,13 +70,13 @@ def scores_of(ranked: Sequence[npt.NDArray[np.int32]], judged: Judged) -> Errors
 
 
 def true_scores(demo: DemoBenchmark, ranked: Sequence[npt.NDArray[np.int32]]) -> Errors:
-    """From the grammar that drew the videos: nobody was asked."""
+    """Return the scores by the grammar that generated the videos, without any labels."""
     labels = demo.truth.astype(np.int8).ravel()
     return scores_of(ranked, Judged(np.arange(labels.size), labels, CAPTIONS, VIDEOS))
 
 
 def stages(ranked: Sequence[npt.NDArray[np.int32]], how: str) -> list[Codes]:
-    """Ever more pairs, each stage holding the one before it, the last one all."""
+    """Return growing sets of pairs. Each contains the previous one, and the last contains all."""
     if how == "depth":
         return [pool(ranked, depth) for depth in DEPTHS]
     everything = np.random.default_rng(0).permutation(CAPTIONS * VIDEOS)
@@ -90,32 +90,32 @@ def test_scores_converge_to_the_true_ones(
     truth = true_scores(demo, ranked)
     found = [scores_of(ranked, judge(demo, codes, perfect(demo))) for codes in stages(ranked, how)]
     errors = np.abs(np.array(found) - truth)
-    # The original positives alone are far off; with all labels nothing is left, to the bit.
+    # With only the original positives the error is large. With all labels it is exactly 0.
     assert (errors[0][:, column("C@1")] > 0.1).all()
     assert found[-1].tolist() == truth.tolist()
-    # No system's score ever goes back, and none passes the truth.
+    # No score decreases, and none exceeds the true score.
     growing = [column(name) for name in GROWING.split()]
     steps = np.diff(np.array(found)[:, :, growing], axis=0)
     assert (steps >= 0).all()
     assert (np.array(found)[:, :, growing] <= truth[:, growing]).all()
-    # Of all measures together, the largest error shrinks from stage to stage.
+    # The largest error over all measures decreases from stage to stage.
     largest = errors.max(axis=(1, 2))
     assert (np.diff(largest)[largest[:-1] > 0] < 0).all(), largest
 
 
-def test_a_pool_of_depth_k_is_enough_for_what_looks_at_the_top_k(
+def test_a_pool_of_depth_k_is_enough_for_measures_of_the_top_k(
     demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]]
 ) -> None:
     truth = true_scores(demo, ranked)
     found = scores_of(ranked, judge(demo, pool(ranked, 5), perfect(demo)))
     exact = [column(name) for name in ("C@1", "C@5", "P@5")]
     assert found[:, exact].tolist() == truth[:, exact].tolist()
-    # What divides by all positives is too high while some are unknown.
+    # Measures that divide by all positives are too high while some are unknown.
     assert (found[:, column("R@5")] > truth[:, column("R@5")]).all()
 
 
 @pytest.mark.parametrize("how", ["depth", "share"])
-def test_bounds_hold_the_truth_at_every_stage(
+def test_bounds_contain_the_true_score_at_every_stage(
     demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]], how: str
 ) -> None:
     truth = true_scores(demo, ranked)
@@ -134,14 +134,14 @@ def test_bounds_hold_the_truth_at_every_stage(
     assert (np.diff(widths) <= 0).all()
 
 
-def test_people_who_err_leave_an_error_that_is_known(
+def test_wrong_labels_leave_a_known_error(
     demo: DemoBenchmark, ranked: list[npt.NDArray[np.int32]]
 ) -> None:
     truth = true_scores(demo, ranked)
     everything, people = pool(ranked, VIDEOS), make_annotators(demo)
 
     def error(*judges: SimulatedAnnotator) -> float:
-        """The largest of all systems and measures."""
+        """Return the largest error over all systems and measures."""
         found = scores_of(ranked, judge(demo, everything, judges))
         return float(np.abs(found - truth).max())
 

@@ -1,4 +1,4 @@
-"""The files of the demo benchmark: videos that play, and runs as a visitor would bring them."""
+"""The files of the demo benchmark: videos that play, and runs in the format of uploads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_every_video_plays_in_browsers_and_is_small(
         assert content.index(b"moov") < content.index(b"mdat")
 
 
-def test_the_runs_rank_as_the_systems_do(demo: DemoBenchmark, files: BenchmarkFiles) -> None:
+def test_the_runs_have_the_order_of_the_systems(demo: DemoBenchmark, files: BenchmarkFiles) -> None:
     scores = score_systems(demo)
     lines = [line.split() for line in files.runs["bag-of-words"].read_text().splitlines()]
     by_caption: dict[str, list[str]] = {}
@@ -131,7 +131,7 @@ RED = np.array([222, 38, 44])
 
 
 def reds(frame: np.ndarray) -> np.ndarray:
-    """Where a frame is red, bool [height, width]."""
+    """Return which pixels of a frame are red, as bool [height, width]."""
     found: np.ndarray = np.abs(frame.astype(int) - RED).max(axis=2) < 24
     return found
 

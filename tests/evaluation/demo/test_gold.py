@@ -1,4 +1,4 @@
-"""Gold of the demo: pairs of which the truth is known, and the words for why."""
+"""Gold items of the demo: pairs with a known correct answer and an explanation."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
             Meaning((Phrase(Form.STAR), Phrase(Form.CIRCLE), Phrase(Form.SQUARE, Colour.GREEN))),
             "There is no green square besides.",
         ),
-        # In the most favourable reading, and all of it.
+        # All differences, in the most favourable reading.
         (
             Meaning((Phrase(Form.CIRCLE, Colour.GREEN, Size.LARGE),), count=3),
             "The circle is red, the caption says green; there are two shapes, the caption says "
@@ -74,11 +74,11 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
         ),
     ],
 )
-def test_why(meaning: Meaning, why: str) -> None:
+def test_explanation_of_a_pair(meaning: Meaning, why: str) -> None:
     assert explain(meaning, SCENE) == why
 
 
-def test_one_of_several_is_told_by_its_colour() -> None:
+def test_one_of_several_shapes_is_named_by_its_colour() -> None:
     other = replace(STAR, colour=Colour.GREEN, column=2)
     scene = Scene((STAR, other), Background.BLACK)
     large = Meaning((Phrase(Form.STAR, Colour.GREEN, Size.LARGE),))
@@ -95,7 +95,7 @@ def demo() -> DemoBenchmark:
     return make_benchmark(4, n_videos=12, n_captions=60)
 
 
-def test_half_is_true_and_half_nearly(demo: DemoBenchmark) -> None:
+def test_half_is_relevant_and_half_nearly_relevant(demo: DemoBenchmark) -> None:
     pooled = {(caption, video) for caption in range(60) for video in range(6)}
     chosen = choose_gold(demo, 20, seed=1, without=pooled)
     assert Counter(pair.is_relevant for pair in chosen) == {True: 10, False: 10}
@@ -108,14 +108,14 @@ def test_half_is_true_and_half_nearly(demo: DemoBenchmark) -> None:
         assert demo.truth[pair.caption, pair.video] == pair.is_relevant
         assert pair.explanation == explain(meaning, demo.scenes[pair.video])
         assert pair.explanation.startswith("All of it is there") == pair.is_relevant
-        # One thing that is different is one part of a sentence.
+        # A single difference is described by one part of a sentence.
         assert ";" not in pair.explanation
 
 
-def test_the_choice_follows_from_the_seed(demo: DemoBenchmark) -> None:
+def test_the_items_are_determined_by_the_seed(demo: DemoBenchmark) -> None:
     assert choose_gold(demo, 8, seed=1) == choose_gold(demo, 8, seed=1)
     assert choose_gold(demo, 8, seed=1) != choose_gold(demo, 8, seed=2)
-    # The two kinds do not come in turn.
+    # The two kinds do not alternate.
     kinds = [pair.is_relevant for pair in choose_gold(demo, 20, seed=1)]
     assert kinds not in ([True, False] * 10, [False, True] * 10)
 

@@ -1,4 +1,4 @@
-"""Raw and corrected scores of the demo beside the true ones."""
+"""Raw and corrected scores of the demo, compared with the true scores."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def pooled(demo: DemoBenchmark, runs: dict[str, npt.NDArray[np.int32]]) -> npt.N
 def label(
     demo: DemoBenchmark, codes: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> NoisyLabels:
-    """Pairs shared out among the simulated people, a tenth of them twice, and a third time where
-    two labels differ."""
+    """Label the pairs with the simulated annotators: a tenth of them twice, and a third time if
+    the two labels differ."""
     captions, videos = demo.truth.shape
     answers = np.stack([p.judge_many(*np.divmod(codes, videos))[0] for p in make_annotators(demo)])
     order = np.argsort(rng.random(answers.shape), axis=0)
@@ -78,11 +78,11 @@ def correct(
     return correct_scores(runs, judged, labels.codes, labels.relevance, measures, estimate, drawn)
 
 
-def test_corrected_scores_are_nearer_to_the_truth(
+def test_corrected_scores_are_closer_to_the_true_scores(
     demo: DemoBenchmark, runs: dict[str, npt.NDArray[np.int32]]
 ) -> None:
-    """People err more often on pairs that are hard, which the correction does not know: it is not
-    exact here, and nearer than raw scores."""
+    """Annotators make more mistakes on hard pairs, which the correction does not model. It is not
+    exact here but closer than raw scores."""
     codes = pooled(demo, runs)
     truth = true_scores(demo, runs, codes, MEASURES)
     raw, corrected, covered = [], [], []
@@ -101,7 +101,7 @@ def test_corrected_scores_are_nearer_to_the_truth(
         np.abs(np.mean(errors, axis=0).reshape(len(runs), -1)).mean(axis=0)
         for errors in (raw, corrected)
     )
-    # Mean error over the systems, by measure; that of AP is about as large as before.
+    # The mean error over the systems, by measure. For AP the correction changes little.
     assert (after[:3] < before[:3]).all(), (before, after)
     assert after[3] < before[3] + 0.002, (before, after)
     assert np.mean(covered) > 0.95
@@ -113,7 +113,7 @@ def test_true_scores_are_those_of_the_judged_pairs(
     codes = pooled(demo, runs)
     scores = true_scores(demo, runs, codes, MEASURES)
     for name, ranked in runs.items():
-        # The top ten are pooled, so that C@k is the truth itself.
+        # The top ten are pooled, so C@k is the true score.
         found = np.take_along_axis(demo.truth, ranked.astype(np.int64), axis=1)
         for k in (1, 5, 10):
             assert scores[name][f"C@{k}"] == found[:, :k].any(axis=1).mean()

@@ -37,10 +37,10 @@ from evaluation.release.services import SETTLED_FOR, make_draft, publish_label_s
 from pooling.models import Benchmark, Run, Tag, TrainSplit
 from tests.evaluation.worked import LABELS, make_worked_benchmark
 from tests.factories import (
+    add_judgments,
+    add_tags,
+    add_train_captions,
     all_pairs,
-    bring_judgments,
-    bring_tags,
-    bring_train_captions,
     build_pool,
     claim,
     import_benchmark,
@@ -68,10 +68,10 @@ def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
     return result
 
 
-# --- By hand ----------------------------------------------------------------------------------
+# --- Worked by hand ---------------------------------------------------------------------------
 
 
-def test_positives(benchmark: Benchmark) -> None:
+def test_positives_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "positives", examples="1")
     assert result["sources"] == {
         "original": {"positives": 3, "mean": 1, "median": 1, "most": 1, "without": 0},
@@ -94,7 +94,7 @@ def test_positives(benchmark: Benchmark) -> None:
     ]
 
 
-def test_ranks(benchmark: Benchmark) -> None:
+def test_ranks_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "ranks")
     assert result["runs"] == {
         "A": {"original": [1, 2, 0], "new": [2, 1, 0]},
@@ -106,7 +106,7 @@ def test_ranks(benchmark: Benchmark) -> None:
     ]
 
 
-def test_who_is_right_by_length(benchmark: Benchmark) -> None:
+def test_correct_captions_by_length(benchmark: Benchmark) -> None:
     rows = result_of(benchmark, "length")["rows"]
     who = ("both", "only_first", "only_second", "neither")
     assert [(row["by"], row["words"], [row[one] for one in who]) for row in rows] == [
@@ -119,7 +119,7 @@ def test_who_is_right_by_length(benchmark: Benchmark) -> None:
     ]
 
 
-def test_overlap(benchmark: Benchmark) -> None:
+def test_overlap_by_hand(benchmark: Benchmark) -> None:
     (pair,) = result_of(benchmark, "overlap", depth="3", p="0.5")["pairs"]
     assert pair["runs"] == ["A", "B"]
     assert pair["overlap"] == pytest.approx(2 / 3)
@@ -128,7 +128,7 @@ def test_overlap(benchmark: Benchmark) -> None:
     assert pair["p"] == 0.5
 
 
-def test_leave_one_out(benchmark: Benchmark) -> None:
+def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "leave-one-out", depth="2", measures="C@1 P@2")
     a, b = result["runs"]["A"], result["runs"]["B"]
     # Only A has v0 for c1, and only B its v2, and two pairs that are not relevant.
@@ -147,7 +147,7 @@ def test_leave_one_out(benchmark: Benchmark) -> None:
     assert warning.startswith("Only 65.4 % of the top 2 of B is judged, but")
 
 
-def test_coverage(benchmark: Benchmark) -> None:
+def test_coverage_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "coverage")
     # All twelve pairs are judged; of the seven relevant ones rank 1 holds five.
     assert [
@@ -159,21 +159,21 @@ def test_coverage(benchmark: Benchmark) -> None:
     assert [(row["judged"], row["share"]) for row in alone["ranks"]] == [(1, 1 / 3), (2, 2 / 3)]
 
 
-def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_labels_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     result = result_of(benchmark, "labels")
     assert (result["pairs"], result["labels"], result["relevant"]) == (12, 12, 6)
     assert (result["several"], result["alpha"], result["alpha_interval"]) == (0, None, None)
     # Ben agrees about c0 and differs about one of the four pairs of c1.
     again = [("c0", video, "ben", label) for video, label in LABELS["c0"].items()]
     again += [("c1", video, "ben", 1) for video in ("v0", "v1", "v2")] + [("c1", "v3", "ben", 0)]
-    bring_judgments(tmp_path, benchmark, again)
+    add_judgments(tmp_path, benchmark, again)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, "labels")
     assert (result["several"], result["disagreement"]) == (8, 1 / 8)
     # 16 labels, 9 of them relevant; the two that differ count in both directions.
     assert result["alpha"] == pytest.approx(1 - (2 / 16) / (2 * 9 * 7 / (16 * 15)))
     assert result["first_labels"]["alpha"] == result["alpha"]
-    # A set of an older version has the counts of its file alone.
+    # A label set of an older version has only the counts of its file.
     LabelSet.objects.update(agreement=None)
     AnalysisResult.objects.all().delete()
     older = result_of(benchmark, "labels")
@@ -184,7 +184,7 @@ def test_labels(benchmark: Benchmark, tmp_path: Path) -> None:
     assert (two["relevant"], two["irrelevant"], two["undecided"]) == (4, 3, 1)
 
 
-def test_scores(benchmark: Benchmark) -> None:
+def test_scores_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "scores", measures="C@1 AP", resamples="200")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
     a = rows["A", "C@1"]
@@ -193,7 +193,7 @@ def test_scores(benchmark: Benchmark) -> None:
         pytest.approx(1 / 3),
         pytest.approx(2 / 3),
     )
-    # Wilson: z^2 / (3 + z^2). Three right captions of three are not certain.
+    # Wilson: z^2 / (3 + z^2). Three correct captions of three still leave an interval.
     assert a["labelled_interval"] == [pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1]
     assert (a["labelled_method"], a["difference_method"]) == ("wilson", "paired")
     assert rows["A", "AP"]["labelled_method"] == "t"
@@ -214,7 +214,7 @@ def test_significance(benchmark: Benchmark) -> None:
     assert pair["difference"] == pytest.approx(0)
     assert (pair["p_randomisation"], pair["p_holm"]) == (1, 1)
     (alone,) = result_of(benchmark, "significance", measure="C@1", labels="original")["comparisons"]
-    # Each is right on one caption where the other is wrong.
+    # Each run is correct for one caption for which the other is wrong.
     assert (alone["wins"], alone["ties"], alone["losses"], alone["p_randomisation"]) == (1, 1, 1, 1)
 
 
@@ -247,11 +247,11 @@ def test_slices_by_tag(benchmark: Benchmark) -> None:
         (1, 0.5),
     ]
     assert result["correlations"] == []
-    # One run has no other to be compared with.
+    # With one run there is no comparison.
     assert [table.name for table in get_analysis("slices").tables(result)] == ["slices"]
 
 
-def test_tags_that_are_too_many_are_left_out(
+def test_tags_above_the_limit_are_left_out(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("slices", "layouts.slices"):
@@ -262,7 +262,7 @@ def test_tags_that_are_too_many_are_left_out(
     assert table.note == "Only the 2 tags with the most captions are used; 1 are left out."
 
 
-def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_new_tags_make_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
     def keys() -> list[str]:
         return [
             build_question(get_analysis("slices"), benchmark, {"by": by}).key
@@ -270,10 +270,10 @@ def test_new_tags_are_another_question(benchmark: Benchmark, tmp_path: Path) -> 
         ]
 
     before = keys()
-    bring_tags(tmp_path, benchmark, ("c2", "dogs"))
+    add_tags(tmp_path, benchmark, ("c2", "dogs"))
     assert [one == other for one, other in zip(keys(), before, strict=True)] == [False, True]
     question = build_question(get_analysis("slices"), benchmark, {"by": "tags"})
-    bring_tags(tmp_path, benchmark, ("c1", "dogs"))
+    add_tags(tmp_path, benchmark, ("c1", "dogs"))
     with pytest.raises(Conflict, match="The tags have been replaced"):
         analyse(question=question)
     assert not AnalysisResult.objects.exists()
@@ -286,7 +286,7 @@ def test_slices_by_agreement(benchmark: Benchmark, tmp_path: Path) -> None:
     # On one pair of c0 two agree, on another they do not; on c2 three agree.
     again = [("c0", "v0", "ben", 1), ("c0", "v1", "ben", 0)]
     again += [("c2", "v3", name, 1) for name in ("ben", "eva")]
-    bring_judgments(tmp_path, benchmark, again)
+    add_judgments(tmp_path, benchmark, again)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     given = {"measure": "P@2", "by": "agreement", "runs": ["B"], "resamples": "100"}
     result = result_of(benchmark, "slices", **given)
@@ -319,7 +319,7 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
     ]
     assert result["examples"][0]["caption"] == "the black dog runs home"
     filled = [(row["run"], row["overlap"], row["captions"], row["mean"]) for row in result["rows"]]
-    # By the original positives alone A is right on the first caption, and B on the second.
+    # With only the original positives, A is correct for the first caption, and B for the second.
     assert [row for row in filled if row[2]] == [
         ("A", "0.1 to below 0.2", 1, 0),
         ("A", "0.4 to below 0.5", 2, 0.5),
@@ -337,12 +337,12 @@ def test_overlap_with_train_captions(benchmark: Benchmark) -> None:
     ]
 
 
-def test_another_split_is_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_another_split_makes_another_question(benchmark: Benchmark, tmp_path: Path) -> None:
     kind = get_analysis("train-overlap")
     before = build_question(kind, benchmark, {})
     assert before.options["split"] == "train"
-    split = bring_train_captions(tmp_path, benchmark, "a cat").split
-    # The newest unless another is named.
+    split = add_train_captions(tmp_path, benchmark, "a cat").split
+    # The newest split is used unless another is named.
     after = build_question(kind, benchmark, {})
     assert (after.options["split"], after.options["split_sha256"]) == ("train@2", split.sha256)
     assert build_question(kind, benchmark, {"split": "train"}).key == before.key != after.key
@@ -365,9 +365,10 @@ def test_wording(benchmark: Benchmark) -> None:
     assert sum(row["captions"] for row in result["rows"]) == 6
 
 
-def test_plan_takes_what_was_measured(benchmark: Benchmark) -> None:
+def test_plan_uses_the_measured_values(benchmark: Benchmark) -> None:
     question = build_question(get_analysis("plan"), benchmark, {"seconds": "7.2", "money": "10"})
-    # Twelve pairs of three captions came with the judgments; nobody judged twice: the usual stands.
+    # The judgments have twelve pairs of three captions. No pair has two labels, so the default
+    # applies.
     assert (question.options["pairs"], question.options["disagreement"]) == (4, 0.05)
     assert question.options["sources"] == {
         "pairs": "measured",
@@ -477,7 +478,7 @@ def test_sub_samples_by_video(two_each: Benchmark) -> None:
         ("A", 4, 2),
         ("B", 4, 2),
     ]
-    # A is right on two of four videos, with both of their captions.
+    # A is correct for both captions of two of four videos.
     assert rows[0]["deviation"] == pytest.approx(math.sqrt(1 / 4), abs=0.01)
     assert rows[2]["deviation"] == pytest.approx(math.sqrt(1 / 4 / 2), abs=0.01)
     # Differences by video 1, 1, -1, 0: two of them drawn vary by 11/16 / 2, around zero by 12/16.
@@ -492,7 +493,7 @@ def test_sub_samples_by_video(two_each: Benchmark) -> None:
     assert "whole videos with 2.0 captions each" in kind.tables(result)[0].note
 
 
-def test_the_plan_is_computed_as_it_was_asked(
+def test_the_plan_is_computed_with_the_requested_options(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluation.lab.analyses.plan.measured_rates", lambda _: {"seconds": 3.1})
@@ -503,7 +504,7 @@ def test_the_plan_is_computed_as_it_was_asked(
     assert question.stored_result() is not None
 
 
-def test_pairs_a_caption_are_of_the_captions_that_were_pooled(tmp_path: Path) -> None:
+def test_pairs_per_caption_are_computed_from_pooled_captions(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path, captions=6, videos=4)
     make_run(tmp_path, benchmark, all_pairs(6, 4))
     assert measured_rates(benchmark) == {}
@@ -545,7 +546,7 @@ def test_every_analysis_can_be_shown(benchmark: Benchmark, kind: str, client: Cl
         assert spec["description"] == chart.text
 
 
-def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_an_analysis_is_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
     first = analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     assert (
         analyse(question=build_question(get_analysis("ranks"), benchmark, {"labels": "latest"}))
@@ -562,7 +563,7 @@ def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
         "chosen": {"depth": 10},
         "code_version": code_version(),
     }
-    # Another choice, another label set and another run are other questions.
+    # Other options, another label set and another run make other questions.
     analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": "2"}))
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
@@ -571,14 +572,14 @@ def test_computed_once(benchmark: Benchmark, tmp_path: Path) -> None:
     assert AnalysisResult.objects.count() == 4
 
 
-def test_old_results_make_room(benchmark: Benchmark) -> None:
+def test_old_results_are_deleted(benchmark: Benchmark) -> None:
     for depth in range(1, RESULTS_MAX + 3):
         analyse(question=build_question(get_analysis("ranks"), benchmark, {"depth": str(depth)}))
     kept = AnalysisResult.objects.filter(kind="ranks").order_by("pk")
     assert [one.inputs["chosen"]["depth"] for one in kept] == list(range(3, RESULTS_MAX + 3))
 
 
-def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_viewed_analyses_are_recomputed(benchmark: Benchmark, tmp_path: Path) -> None:
     analyse(question=build_question(get_analysis("ranks"), benchmark, {}))
     analyse(question=build_question(get_analysis("overlap"), benchmark, {"depth": "2"}))
 
@@ -599,7 +600,7 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     assert renew_analyses() == 0
     age()
     assert (renew_analyses(), renew_analyses()) == (3, 0)
-    # Out of date, the first job is done all the same, and finds the new run.
+    # The outdated first job is still done, and its result contains the new run.
     for job in Job.objects.all():
         run_job(job.pk)
     runs = AnalysisResult.objects.filter(kind="overlap").first()
@@ -607,7 +608,7 @@ def test_what_was_looked_at_is_renewed(benchmark: Benchmark, tmp_path: Path) -> 
     assert list(runs.inputs["runs"]) == ["A", "B", "C"]
 
 
-def test_a_worker_with_other_code_says_so(
+def test_a_worker_with_other_code_fails_with_a_message(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = build_question(get_analysis("ranks"), benchmark, {})
@@ -619,11 +620,11 @@ def test_a_worker_with_other_code_says_so(
     assert "but the worker runs 0.0.1. Restart the older of the two." in job.error
 
 
-def test_saturation_is_warned_of(
+def test_saturation_shows_a_warning(
     benchmark: Benchmark, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
-    # Every run is right on every caption within five: nothing is left to gain.
+    # Every run is correct at 5 for every caption, so no improvement is possible.
     given = {"measures": "C@5", "runs": ["A"]}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
     assert [(row["gap"], row["saturated_by"]) for row in result["rows"]] == [(0, "interval")]
@@ -635,23 +636,23 @@ def test_saturation_is_warned_of(
     call_command("analyse", "tiny", "scores", "--measures", "C@5", "--run", "A")
     assert said in capsys.readouterr().out
 
-    # Who labels all pairs again, each the other way round, disagrees on all of them.
+    # A second annotator contradicts the label of every pair.
     other = [
         (caption, video, "ben", 1 - label)
         for caption, labels in LABELS.items()
         for video, label in labels.items()
     ]
-    bring_judgments(tmp_path, benchmark, other)
+    add_judgments(tmp_path, benchmark, other)
     make_draft(benchmark=benchmark, by=OPERATOR)
     given = {"measures": "C@1", "runs": ["A"], "labels": "draft"}
     result = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result
-    # All is in conflict, so that the originals alone count: one of three is right.
+    # All pairs are in conflict, so only the original positives count: one of three is correct.
     assert result["disagreement"] == 1
-    # Two labels that always differ show no error rates.
+    # Error rates cannot be estimated from two labels that always differ.
     assert [(row["noise"], row["saturated_by"]) for row in result["rows"]] == [(None, None)]
 
 
-def test_saturation_by_noise_is_warned_of() -> None:
+def test_saturation_by_noise_shows_a_warning() -> None:
     row = {"run": "A", "measure": "C@10", "gap": 0.02, "noise": 0.025, "saturated_by": "noise"}
     assert saturation_warnings([row]) == [
         "C@10 of A is saturated: the 2.0 points left to gain are no more than the 2.5 points that "
@@ -662,7 +663,7 @@ def test_saturation_by_noise_is_warned_of() -> None:
 def test_holm_covers_all_measures_of_the_table(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="C@1", further="P@2 C@1 AP")
     assert [row["measure"] for row in result["comparisons"]] == ["C@1", "P@2", "AP"]
-    # 1, 1/2 and 1, times three at most.
+    # 1, 1/2 and 1, multiplied by at most three.
     assert [row["p_holm"] for row in result["comparisons"]] == [1, 1, 1]
     table, ranks = get_analysis("significance").tables(result)
     assert table.note == (
@@ -696,7 +697,7 @@ def test_slices_are_compared_and_corrected_together(benchmark: Benchmark, tmp_pa
     )
 
 
-def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_history_by_hand(benchmark: Benchmark, tmp_path: Path) -> None:
     result = result_of(benchmark, "history", measure="C@1", moments="4", resamples="100")
     by_run = {
         name: [row["score"] for row in result["scores"] if row["run"] == name] for name in "AB"
@@ -715,16 +716,16 @@ def test_history(benchmark: Benchmark, tmp_path: Path) -> None:
     ]
     before = build_question(get_analysis("history"), benchmark, {})
     key = before.key
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
     now = build_question(get_analysis("history"), benchmark, {})
     assert now.key != key
-    # A label that came after the question is in the result, and so in what the result names.
+    # A label that arrived after the question is in the result and in its inputs.
     found = analyse(question=before)
     assert found.result["agreement"][-1]["labels"] == 13
     assert (found.key, found.inputs["moment"]) == (now.key, now.inputs.fingerprint)
 
 
-def test_labels_that_keep_coming_are_not_computed_each(
+def test_arriving_labels_do_not_each_start_a_computation(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
     def page() -> str:
@@ -733,27 +734,27 @@ def test_labels_that_keep_coming_are_not_computed_each(
     client.force_login(make_user("rita", Role.RESEARCHER))
     question = build_question(get_analysis("history"), benchmark, {})
     job = begin_analysis(question=question, data={}, created_by=None)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
     later = build_question(get_analysis("history"), benchmark, {})
     assert later.key != question.key
     assert begin_analysis(question=later, data={}, created_by=None) == job
     assert 'id="job-progress"' in page()
     run_job(job.pk)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
     assert "New labels have arrived since." in page()
     assert 'hx-trigger="load"' not in page()
     AnalysisResult.objects.update(created_at=timezone.now() - SETTLED_FOR)
     assert 'hx-trigger="load"' in page()
 
 
-def test_what_is_judged_while_an_analysis_runs_is_not_in_it(
+def test_labels_that_arrive_during_an_analysis_are_not_in_its_result(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     question = build_question(get_analysis("history"), benchmark, {})
 
     def judge_meanwhile(done: int, total: int | None, phase: str = "") -> None:
         if (phase, done) == ("looking back", 0):
-            bring_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
+            add_judgments(tmp_path, benchmark, [("c0", "v0", "ben", 0)])
 
     before = labels_fingerprint(benchmark).as_list()
     found = analyse(question=question, progress=judge_meanwhile)
@@ -802,12 +803,12 @@ def make_couples(tmp_path: Path, misleading: set[int]) -> Benchmark:
         for other in range(12)
         for alike in [own // 2 == other // 2]
     ]
-    bring_judgments(tmp_path, benchmark, labels)
+    add_judgments(tmp_path, benchmark, labels)
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     return benchmark
 
 
-def test_the_reporting_half_has_no_part_in_the_choice(tmp_path: Path) -> None:
+def test_the_reporting_half_does_not_influence_the_choice(tmp_path: Path) -> None:
     reported = np.flatnonzero(~split_in_half(12, rng=np.random.default_rng(1)).choosing)
     twelve_videos = make_couples(tmp_path, {*reported.tolist()})
     result = result_of(twelve_videos, "matching", measures="C@1", seed="1")
@@ -845,7 +846,7 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
         "Figures and scores of this half",
     ]
     assert scores.note.startswith("Over the 12 captions of the 6 videos that were not used")
-    # Another seed, other halves; an entered similarity needs none.
+    # Another seed makes other halves. A similarity from the form needs no halves.
     assert result_of(twelve_videos, "matching", seed="2") != result
     entered = result_of(twelve_videos, "matching", threshold="0.5")
     assert (entered["choosing"], entered["pairs"]) == (None, 24 * 11)
@@ -884,7 +885,7 @@ def test_a_stopping_rule_without_hindsight(benchmark: Benchmark, tmp_path: Path)
     assert "error rate of 5 %" in kind.tables(result)[1].note
 
 
-def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Path) -> None:
+def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) -> None:
     """A random order gives no warning. Captions that need labels do not count yet."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
@@ -905,7 +906,7 @@ def test_a_campaign_that_runs_is_followed_as_far_as_it_is_complete(tmp_path: Pat
     assert row["interval"] == [pytest.approx(2 / 6), 1]
 
 
-def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
+def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
     for assignment in claim(campaign, make_annotator("ann"), 4):
         submit(assignment, 1)
@@ -931,7 +932,9 @@ def test_an_order_by_rank_is_no_random_order(tmp_path: Path) -> None:
         ("bootstrap", {"sizes": []}, "sizes: This field is required."),
     ],
 )
-def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str) -> None:
+def test_invalid_questions_are_refused(
+    benchmark: Benchmark, kind: str, given: Any, reason: str
+) -> None:
     with pytest.raises(InvalidInput) as refused:
         build_question(get_analysis(kind), benchmark, given)
     assert str(refused.value).startswith(reason)
@@ -942,7 +945,9 @@ def test_bad_questions(benchmark: Benchmark, kind: str, given: Any, reason: str)
 # --- By command, page and API -------------------------------------------------------------------
 
 
-def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_by_json_and_text(
+    benchmark: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("analyse", "tiny", "overlap", "--depth", "3", "--p", "0.5", "--json")
     said = json.loads(capsys.readouterr().out)
     assert said["pairs"][0]["runs"] == ["A", "B"]
@@ -965,7 +970,7 @@ def test_the_command(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -
     assert refused.value.returncode == 2
 
 
-def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> None:
+def test_the_page_starts_a_job(benchmark: Benchmark, client: Client) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     address = "/benchmarks/tiny/analyses/ranks/"
     page = client.get(address, {"depth": "2"}).content.decode()
@@ -997,7 +1002,9 @@ def test_the_page_computes_in_a_job(benchmark: Benchmark, client: Client) -> Non
     assert client.get(f"{address}json/", {"depth": "2"}).json()["captions"] == 3
 
 
-def test_what_failed_is_not_begun_again_by_itself(benchmark: Benchmark, client: Client) -> None:
+def test_a_failed_analysis_is_not_restarted_automatically(
+    benchmark: Benchmark, client: Client
+) -> None:
     client.force_login(make_user("rita", Role.RESEARCHER))
     address = "/benchmarks/tiny/analyses/ranks/"
     client.post(f"{address}compute/")
@@ -1007,7 +1014,7 @@ def test_what_failed_is_not_begun_again_by_itself(benchmark: Benchmark, client: 
     assert 'hx-trigger="load"' not in page
 
 
-def test_the_api(benchmark: Benchmark) -> None:
+def test_analyses_over_the_api(benchmark: Benchmark) -> None:
     client = APIClient()
     client.force_authenticate(make_user("rita", Role.RESEARCHER))
     address = "/api/v1/benchmarks/tiny/analyses/"
@@ -1048,11 +1055,11 @@ def test_the_api(benchmark: Benchmark) -> None:
         ("exact percent", 0.03, "3"),
     ],
 )
-def test_numbers_as_they_are_written(kind: str, value: float, text: str) -> None:
+def test_formatted_numbers(kind: str, value: float, text: str) -> None:
     assert Column("key", "Head", kind).format(value) == text
 
 
-def test_matching_has_no_precision_of_nothing() -> None:
+def test_precision_of_no_matches_is_undefined() -> None:
     shares = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
     curve = [{"threshold": 1.0, "labelled": 0, "correct": 0, **shares}]
     result = {"threshold": 0.5, "pairs": 1, "relevant": 1, "scores": [], "curve": curve}
@@ -1079,12 +1086,12 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     make_run(tmp_path, captions, lists, system="A")
     make_run(tmp_path, captions, {"c0": ["v1"]}, system="B")
     if get_analysis(name).needs_labels:
-        bring_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
+        add_judgments(tmp_path, captions, [("c0", "v0", "a", 1)])
         publish_label_set(benchmark=captions, by=OPERATOR)
-    bring_train_captions(tmp_path, captions, "a dog")
+    add_train_captions(tmp_path, captions, "a dog")
     kind = get_analysis(name)
     by_default = build_question(kind, captions, {})
-    # The result names the unit, so that both ways of asking find the same stored one.
+    # The result names the unit, so that both requests find the same stored result.
     assert by_default.options["unit"] == "videos"
     assert by_default.key == build_question(kind, captions, {"unit": "videos"}).key
     assert by_default.inputs.clusters("auto").tolist() == [0, 1, 2, 3, 0]
@@ -1093,7 +1100,7 @@ def test_the_default_is_by_video_if_a_video_has_several_captions(name: str, tmp_
     assert chosen.inputs.clusters("captions") is None
 
 
-def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None:
+def test_few_videos_show_a_warning_for_all_captions_or_a_slice(tmp_path: Path) -> None:
     captions = make_benchmark(tmp_path, captions=44, videos=22)
     lists = {f"c{one}": [f"v{one % 22 if one % 3 else 0}"] for one in range(44)}
     make_run(tmp_path, captions, lists, system="A")
@@ -1104,7 +1111,7 @@ def test_few_videos_are_warned_of_as_a_whole_or_by_slice(tmp_path: Path) -> None
     sliced = result_of(captions, "slices", measure="C@1")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(44, 22)]
     assert get_analysis("slices").warnings(sliced) == []
-    bring_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
+    add_tags(tmp_path, captions, *[(f"c{one}", "early") for one in (0, 1, 22, 23)])
     sliced = result_of(captions, "slices", measure="C@1", by="tags")
     assert [(row["captions"], row["units"]) for row in sliced["rows"]] == [(4, 2), (40, 20)]
     assert get_analysis("slices").warnings(sliced) == [

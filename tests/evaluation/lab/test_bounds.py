@@ -16,7 +16,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.evaluation.lab.test_analyses import result_of
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
+from tests.factories import add_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +58,7 @@ def test_bounds_over_the_listed_and_over_all_unjudged_pairs(benchmark: Benchmark
     assert result["judged"][0]["unjudged_listed"] == 3
 
 
-def test_judged_at_the_depth_that_the_measure_reads(benchmark: Benchmark) -> None:
+def test_judged_share_at_the_depth_of_the_measure(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 C@5 AP")
     shares = {
         name: (row["judged_depth"], row["judged"]) for name, row in rows_of(result, "A").items()
@@ -87,7 +87,7 @@ def test_bounds_are_over_all_grades_of_the_benchmark(benchmark: Benchmark) -> No
     assert "get any grade from 0 to 3" in table.note
 
 
-def test_the_note_says_when_the_lower_bound_is_close_to_0_by_nature(benchmark: Benchmark) -> None:
+def test_a_note_explains_a_lower_bound_close_to_0(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1 AP")
 
     def note(unlisted: float, *measures: str) -> str:
@@ -113,7 +113,7 @@ def test_the_estimate_draws_captions_or_videos(tmp_path: Path) -> None:
     make_run(tmp_path, made, {f"c{q}": ["v1", "v0"] for q in range(4)}, system="A")
     make_run(tmp_path, made, {f"c{q}": ["v2", "v3"] for q in range(4)}, system="B")
     labels = [("c0", "v1", "anna", 1), ("c1", "v1", "anna", 0), ("c2", "v2", "anna", 1)]
-    bring_judgments(tmp_path, made, labels)
+    add_judgments(tmp_path, made, labels)
     publish_label_set(benchmark=made, by=OPERATOR)
     question = {"depth": "2", "measures": "P@2"}
     by_captions = rows_of(result_of(made, "bounds", unit="captions", **question), "A")["P@2"]

@@ -33,8 +33,8 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
+    add_judgments,
     all_pairs,
-    bring_judgments,
     import_benchmark,
     make_run,
     make_user,
@@ -79,25 +79,25 @@ def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, 
     return context["row"]["caption"], context["total"], lists
 
 
-# --- Which captions ---------------------------------------------------------------------------
+# --- Selecting captions -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
         ({}, ["c0", "c1", "c2"]),
-        # By the original positives A is right on the first caption, and B on the second.
+        # By the original positives, A is correct for the first caption, and B for the second.
         ({"labels": "original", "show": "first"}, ["c0"]),
         ({"labels": "original", "show": "second"}, ["c1"]),
         ({"labels": "original", "show": "differ"}, ["c0", "c1"]),
         ({"by": "original", "show": "first"}, ["c0"]),
         ({"by": "original", "show": "first", "first": "B", "second": "A"}, ["c1"]),
-        # Of three captions all are right by the labels.
+        # By the labels, all three captions are correct.
         ({"show": "first"}, []),
         ({"show": "every"}, ["c0", "c1", "c2"]),
         ({"labels": "original", "show": "neither"}, ["c2"]),
         ({"labels": "original", "show": "neither", "cutoff": "2"}, []),
-        # Both filters hold: who was right, and what the labels did.
+        # Both filters apply: which runs are correct, and the change by the labels.
         ({"effect": "turned", "by": "original", "show": "first"}, ["c0"]),
         ({"effect": "turned", "runs": "A", "second": ""}, ["c1", "c2"]),
         ({"order": "changed", "cutoff": "3"}, ["c1", "c0", "c2"]),
@@ -109,13 +109,15 @@ def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, 
         ({"text": "cat"}, []),
     ],
 )
-def test_captions_chosen(
+def test_filters_select_captions(
     benchmark: Benchmark, rita: Client, query: dict[str, str], expected: list[str]
 ) -> None:
     assert chosen(rita, **query) == expected
 
 
-def test_page_files_api_and_command_choose_the_same(benchmark: Benchmark, rita: Client) -> None:
+def test_page_files_api_and_command_select_the_same_captions(
+    benchmark: Benchmark, rita: Client
+) -> None:
     query = {"by": "original", "show": "differ", "order": "long", "least": "2"}
     expected = ["c1", "c0"]
     by_page = rita.get(PAGE, query).context
@@ -193,7 +195,7 @@ def test_csv_is_for_spreadsheets(tmp_path: Path, rita: Client) -> None:
     ]
 
 
-# --- The lists of one -------------------------------------------------------------------------
+# --- The lists of one caption -----------------------------------------------------------------
 
 
 def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
@@ -208,9 +210,9 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     third = shown(rita, labels="original", show="neither", depth="1")
     assert third == ("the black dog runs home", 1, [[("v3", "unjudged")], [("v3", "unjudged")]])
     assert shown(rita, text="BLACK", depth="3")[2][0][2] == ("v0", "irrelevant")
-    # Past the end is the last one.
+    # A position past the end shows the last caption.
     assert shown(rita, at="99")[0] == "the black dog runs home"
-    # Who is named stands first, ticked or not.
+    # The named run is first, selected or not.
     assert [one.run.name for one in rita.get(PAGE, {"first": "B"}).context["lists"]] == ["B", "A"]
     named = rita.get(PAGE, {"runs": "A", "second": "B"}).context["lists"]
     assert [one.run.name for one in named] == ["A", "B"]
@@ -218,10 +220,10 @@ def test_lists_side_by_side(benchmark: Benchmark, rita: Client) -> None:
     assert [one.run.name for one in alone] == ["B"]
 
 
-def test_labels_in_conflict_are_not_no_labels(
+def test_a_conflict_differs_from_an_unjudged_pair(
     tmp_path: Path, benchmark: Benchmark, rita: Client
 ) -> None:
-    bring_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v2", "ben", 0), ("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
@@ -236,7 +238,7 @@ def test_labels_in_conflict_are_not_no_labels(
 def test_a_caption_by_its_id(benchmark: Benchmark, rita: Client) -> None:
     context = rita.get(PAGE, {"caption": "c1", "order": "long"}).context
     assert (context["row"]["caption_id"], context["place"]) == ("c1", 2)
-    # Also one that is not among those chosen.
+    # This also finds a caption that the filters exclude.
     page = rita.get(PAGE, {"caption": "c1", "text": "black"})
     assert (page.context["row"]["caption_id"], page.context["place"]) == ("c1", None)
     assert "This caption is not one of the 1 selected captions." in page.content.decode()
@@ -260,7 +262,7 @@ def test_one_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
         {
             "rank": 2,
             "video_id": "v1",
-            # People said that it is not relevant; it came with the benchmark.
+            # This original positive was judged not relevant.
             "kind": "original",
             "label": 0,
             "counts": True,
@@ -277,14 +279,14 @@ def test_one_caption_as_json(benchmark: Benchmark, rita: Client) -> None:
     assert alone["runs"]["B"]["labelled"] == {"rank": 2, "right": False}
 
 
-def test_what_people_deny_is_told(benchmark: Benchmark, rita: Client) -> None:
+def test_rejected_original_positives_are_named(benchmark: Benchmark, rita: Client) -> None:
     page = rita.get(PAGE, {"caption": "c1"}).content.decode()
     assert "original positive, judged not relevant</span>" in page
     alone = rita.get(PAGE, {"caption": "c1", "only": "on"}).content.decode()
     assert "original positive, judged not relevant, does not count</span>" in alone
 
 
-def test_the_link_leads_back_whatever_comes_later(
+def test_the_link_shows_the_same_after_later_changes(
     benchmark: Benchmark, rita: Client, tmp_path: Path
 ) -> None:
     query = {"show": "differ", "by": "original", "order": "long", "depth": "2"}
@@ -304,14 +306,14 @@ def test_the_link_leads_back_whatever_comes_later(
         doseq=True,
     )
     make_run(tmp_path, benchmark, {"c0": ["v3"]}, system="0")
-    bring_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v3", "ben", 1), ("c1", "v3", "cy", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     after = rita.get(before["shared"]).context
     assert (after["row"], after["place"]) == (before["row"], before["place"])
     assert after["inputs"] == before["inputs"]
 
 
-def test_many_runs(tmp_path: Path, rita: Client) -> None:
+def test_a_comparison_of_many_runs(tmp_path: Path, rita: Client) -> None:
     benchmark = import_benchmark(
         key="tiny", captions=write_captions(tmp_path, [("c0", "a dog", "v0"), ("c1", "x", "v1")])
     ).benchmark
@@ -328,7 +330,7 @@ def test_many_runs(tmp_path: Path, rita: Client) -> None:
     assert rita.get(PAGE, {"runs": names}).status_code == 422
 
 
-def test_pages_ask_as_often_whatever_there_is_to_show(
+def test_queries_do_not_grow_with_the_content(
     benchmark: Benchmark, rita: Client, tmp_path: Path
 ) -> None:
     def question(**query: Any) -> int:
@@ -376,7 +378,7 @@ def test_a_count_leads_to_the_captions_that_it_counts(
     )
 
 
-def test_results_and_examples_lead_here(benchmark: Benchmark, rita: Client) -> None:
+def test_results_and_examples_link_to_the_comparison(benchmark: Benchmark, rita: Client) -> None:
     analyse(question=build_question(get_analysis("positives"), benchmark, {"examples": "1"}))
     page = rita.get("/benchmarks/tiny/analyses/positives/", {"examples": "1"}).content.decode()
     assert [part.split('"')[0] for part in page.split(f'href="{PAGE}')[1:]] == [
@@ -386,11 +388,13 @@ def test_results_and_examples_lead_here(benchmark: Benchmark, rita: Client) -> N
     assert f'href="{PAGE}?labels=1&amp;only=on">Compare ranked lists</a>' in results
 
 
-# --- Who may, and what is refused -----------------------------------------------------------------
+# --- Permissions and refusals ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("address", [PAGE, f"{PAGE}csv/", f"{PAGE}json/", f"{PAGE}caption/"])
-def test_annotators_see_none_of_it(benchmark: Benchmark, client: Client, address: str) -> None:
+def test_annotators_cannot_see_comparisons(
+    benchmark: Benchmark, client: Client, address: str
+) -> None:
     client.force_login(make_user("anna", Role.ANNOTATOR))
     assert client.get(address).status_code == 404
     nothing = client.get(address.replace("tiny", "nothing"))
@@ -407,7 +411,7 @@ def test_annotators_see_none_of_it(benchmark: Benchmark, client: Client, address
         ({"cutoff": "0"}, "cutoff", "Ensure this value is greater than or equal to 1."),
     ],
 )
-def test_what_is_refused(
+def test_invalid_requests_are_refused(
     benchmark: Benchmark, rita: Client, query: dict[str, str], field: str, reason: str
 ) -> None:
     page = rita.get(PAGE, query)
@@ -423,7 +427,7 @@ def test_what_is_refused(
     assert refused.value.returncode == 2
 
 
-def test_what_is_not_there(benchmark: Benchmark, rita: Client) -> None:
+def test_unknown_captions_and_runs_are_not_found(benchmark: Benchmark, rita: Client) -> None:
     assert rita.get(f"{PAGE}xml/").status_code == 404
     assert rita.get(f"{PAGE}caption/", {"text": "cat"}).status_code == 404
     assert "No caption matches." in rita.get(PAGE, {"text": "cat"}).content.decode()
@@ -448,7 +452,7 @@ def test_the_api_gives_pages_of_a_bounded_size(benchmark: Benchmark) -> None:
     assert api.get(API, {"limit": 10**9}).json()["next"] is None
 
 
-def test_the_command_says_it_in_words(benchmark: Benchmark, capsys: Any) -> None:
+def test_the_command_prints_text(benchmark: Benchmark, capsys: Any) -> None:
     call_command("compare", "tiny", "--order", "long", "--most", "3")
     lines = capsys.readouterr().out.splitlines()
     sha256 = benchmark.label_sets.get().sha256[:12]

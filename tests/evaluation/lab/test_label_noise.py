@@ -23,7 +23,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     make_annotator,
     make_benchmark,
@@ -75,7 +75,7 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     assert "One annotator gave all labels." in KIND.warnings(result)[1]
 
 
-def test_labels_alone_correct_original_positives_as_well(benchmark: Benchmark) -> None:
+def test_labels_only_also_corrects_original_positives(benchmark: Benchmark) -> None:
     result = result_of(benchmark, measures="P@2", only="on", **TYPED)
     # c1's original v1 was judged not relevant.
     row = score(result, "B", "P@2")
@@ -108,13 +108,15 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
         ({"labels": "original"}, "This analysis needs labels."),
     ],
 )
-def test_refusals(benchmark: Benchmark, given: dict[str, str], reason: str) -> None:
+def test_invalid_options_are_refused(
+    benchmark: Benchmark, given: dict[str, str], reason: str
+) -> None:
     with pytest.raises(InvalidInput) as caught:
         build_question(KIND, benchmark, given)
     assert reason in str(caught.value)
 
 
-# --- Simulated people ------------------------------------------------------------------------
+# --- Simulated annotators --------------------------------------------------------------------
 
 
 CAPTIONS, VIDEOS, PEOPLE = 60, 20, 4
@@ -144,7 +146,7 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
             (f"c{caption}", f"v{video}", f"person {person}", int(label))
             for person, label in zip(people[:n], labels[:n], strict=True)
         ]
-    bring_judgments(folder, benchmark, rows)
+    add_judgments(folder, benchmark, rows)
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     return benchmark, truth
 
@@ -173,7 +175,7 @@ def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
     assert [row["noise"]] == [one["noise"] for one in plain if one["measure"] == "P@5"]
 
 
-def test_rates_and_scores_are_near_the_truth(tmp_path: Path) -> None:
+def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
     benchmark, truth = simulated(tmp_path)
     ask_for = {"measures": "C@10 P@10 AP", "resamples": "300"}
     by_source = {}
@@ -192,7 +194,7 @@ def test_rates_and_scores_are_near_the_truth(tmp_path: Path) -> None:
         assert row["interval"][0] < true < row["interval"][1]
         assert abs(row["corrected"] - true) < 0.02
         assert row["change_interval"][0] < row["change"] < row["change_interval"][1]
-    # Annotators err alike here, so that their own rates change little.
+    # All annotators have the same error rates here, so that individual rates change little.
     one, other = (score(found, "A", "C@10") for found in by_source.values())
     assert one["corrected"] == pytest.approx(other["corrected"], abs=0.01)
     strata = {row["stratum"]: row for row in by_source["auto"]["labels"]}
@@ -201,7 +203,7 @@ def test_rates_and_scores_are_near_the_truth(tmp_path: Path) -> None:
         assert row["if_not"] < row["corrected"] < row["if_relevant"]
 
 
-def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
+def test_tables_and_charts_contain_the_result(tmp_path: Path) -> None:
     benchmark, _ = simulated(tmp_path)
     result = result_of(benchmark, measures="C@1 AP", resamples="100", unit="videos")
     tables = {table.name: table for table in KIND.tables(result)}
@@ -222,7 +224,7 @@ def test_tables_and_charts_hold_what_was_found(tmp_path: Path) -> None:
 
 
 def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0), ("c0", "v2", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     labels = label_set_labels(LabelSet.objects.latest("version"))
     judgments, known = judgment_arrays(benchmark), original_judged(benchmark)
@@ -241,7 +243,7 @@ def test_labels_of_confirming_campaigns_are_left_out(benchmark: Benchmark, tmp_p
 
 
 def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     labels = label_set_labels(LabelSet.objects.get(version=1))
     found = noisy_labels(labels, judgment_arrays(benchmark), original_judged(benchmark))
     assert found.n_labels.tolist() == [1] * 12
@@ -258,7 +260,7 @@ def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_p
     n, wrong = answers.count(), answers.filter(is_right=False).count()
     assert 0 < wrong < n
     is_relevant, is_wrong = gold_answers(campaign.benchmark, np.array([anna.pk]))
-    # Every answer is "relevant": it is wrong if the pair is not.
+    # Every answer is "relevant", so it is wrong if the pair is not relevant.
     assert (len(is_relevant), int(is_wrong.sum())) == (n, wrong)
     assert (is_relevant == ~is_wrong).all()
     assert len(gold_answers(campaign.benchmark, np.array([ben.pk]))[0]) == 0

@@ -23,7 +23,7 @@ from evaluation.models import AnalysisResult, LabelSet
 from evaluation.release.services import SETTLED_FOR, publish_label_set
 from pooling.models import Benchmark, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, make_benchmark, make_user
+from tests.factories import add_judgments, make_benchmark, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +53,7 @@ def front(client: Client, key: str = "tiny") -> str:
     return unescape(" ".join(re.sub(r"<[^>]+>", " ", found[0]).split())) if found else ""
 
 
-def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
+def test_the_rejected_share_and_the_scores_with_and_without(benchmark: Benchmark) -> None:
     """One of three original positives is rejected: that of c1, which also has v0 and v2."""
     result = result_of(benchmark, measures="C@1 AP", resamples="200", unit="captions")
     assert [result[name] for name in ("known", "judged", "settled", "relevant", "irrelevant")] == [
@@ -67,7 +67,7 @@ def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
     low, high = result["interval"]
     assert 0 < low < 1 / 3 < high < 1
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
-    # B has v1 of c1 first, which is a positive no more.
+    # B has v1 of c1 first, which is no longer a positive.
     assert (rows["B", "C@1"]["kept"], rows["B", "C@1"]["dropped"]) == (1, pytest.approx(2 / 3))
     assert rows["B", "C@1"]["difference"] == pytest.approx(-1 / 3)
     # A lists c1's v0 first and not its v2: 1/2 of the positives in place of 2/3.
@@ -84,8 +84,8 @@ def test_the_share_and_the_scores_both_ways(benchmark: Benchmark) -> None:
     ]
 
 
-def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+def test_unsettled_pairs_are_left_out(benchmark: Benchmark, tmp_path: Path) -> None:
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark, measures="C@1", resamples="100")
     assert (result["judged"], result["settled"], result["irrelevant"]) == (3, 2, 0)
@@ -96,7 +96,7 @@ def test_what_is_not_settled_is_left_out(benchmark: Benchmark, tmp_path: Path) -
 
 def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> None:
     """Without rejected original positives no score changes, for any grade of the originals."""
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     LabelSet.objects.update(original_grade=3)
     result = result_of(benchmark, measures="nDCG@3", resamples="100")
@@ -106,14 +106,14 @@ def test_grades_stay_as_in_the_scores(benchmark: Benchmark, tmp_path: Path) -> N
 
 def test_a_caption_can_lose_its_only_positive(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     result = result_of(benchmark)
     assert (result["without"], result["rows"], result["interval"]) == (1, [], None)
     assert get_analysis("originals").charts(result) == []
 
 
-def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
+def test_without_labels_the_analysis_is_not_available(tmp_path: Path, benchmark: Benchmark) -> None:
     with pytest.raises(InvalidInput, match="This analysis needs labels"):
         build_question(get_analysis("originals"), benchmark, {"labels": "original"})
     with pytest.raises(InvalidInput, match="needs the original positives"):
@@ -123,7 +123,7 @@ def test_labels_are_needed(tmp_path: Path, benchmark: Benchmark) -> None:
 # --- On the benchmark's page ----------------------------------------------------------------------
 
 
-def test_the_page_says_what_people_reject(benchmark: Benchmark, rita: Client) -> None:
+def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: Client) -> None:
     found = compute_overview_analysis(benchmark=benchmark)
     assert found is not None
     low, high = (f"{100 * end:.1f}" for end in found.result["interval"])
@@ -153,13 +153,13 @@ def test_without_labels_the_page_has_no_finding(tmp_path: Path, rita: Client) ->
     assert compute_overview_analysis(benchmark=benchmark) is None
 
 
-def test_nothing_rejected_needs_no_table(tmp_path: Path, rita: Client) -> None:
+def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) -> None:
     benchmark = make_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     assert front(rita).endswith("No original positive is judged and settled yet.")
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "anna", 1), ("c1", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     compute_overview_analysis(benchmark=benchmark)
     text = front(rita)
@@ -172,10 +172,10 @@ def test_earlier_labels_are_named_until_the_newest_are_counted(
     benchmark: Benchmark, tmp_path: Path, rita: Client
 ) -> None:
     compute_overview_analysis(benchmark=benchmark)
-    # A result with other options is not shown in place of it.
+    # A result with other options is not shown instead.
     analyse(question=build_question(get_analysis("originals"), benchmark, {"measures": "RR"}))
     assert "Newer labels are not counted yet." not in front(rita)
-    bring_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c1", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     text = front(rita)
     assert "By label set 1, 3 of the 3" in text
@@ -183,7 +183,7 @@ def test_earlier_labels_are_named_until_the_newest_are_counted(
     assert "RR" not in text
 
 
-def test_publishing_computes_it(benchmark: Benchmark) -> None:
+def test_publishing_starts_the_analysis(benchmark: Benchmark) -> None:
     job = enqueue_job(
         kind="publish_labels",
         title="Publish",
@@ -197,7 +197,7 @@ def test_publishing_computes_it(benchmark: Benchmark) -> None:
     assert (found.kind, found.inputs["labels"]) == ("originals", 2)
 
 
-def test_it_is_renewed_though_nobody_opened_it(benchmark: Benchmark) -> None:
+def test_the_analysis_is_recomputed_without_a_visit(benchmark: Benchmark) -> None:
     assert renew_analyses() == 0
     long_ago = timezone.now() - SETTLED_FOR
     Run.objects.update(created_at=long_ago)

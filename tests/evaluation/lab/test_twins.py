@@ -19,7 +19,7 @@ from evaluation.models import Evaluation
 from evaluation.release.selectors import originals_with_equal_captions
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
-from tests.factories import bring_judgments, import_benchmark, make_run, write_captions
+from tests.factories import add_judgments, import_benchmark, make_run, write_captions
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,8 @@ CAPTIONS = [
     ("c2", "a dog", "v2"),
     ("c3", "a cat", "v3"),
 ]
-# By itself only c3 is right at rank 1; c0 finds its exact twin, c1 a video of a folded twin.
+# Without equal captions, only c3 is correct at rank 1. c0 has a video of an exactly equal caption
+# there, and c1 one of a caption that is equal after folding.
 LISTS = {"c0": ["v2", "v3"], "c1": ["v0", "v3"], "c2": ["v3", "v1"], "c3": ["v3", "v0"]}
 
 
@@ -37,9 +38,9 @@ LISTS = {"c0": ["v2", "v3"], "c1": ["v0", "v3"], "c2": ["v3", "v1"], "c3": ["v3"
 def benchmark(tmp_path: Path) -> Benchmark:
     found = import_benchmark(key="dogs", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     make_run(tmp_path, found, LISTS, system="A")
-    # People judge one of the six pairs that twins add relevant, and one not relevant.
+    # Of the six pairs that equal captions add, one is judged relevant and one not relevant.
     judged = [("c0", "v2", "anna", 1), ("c1", "v0", "anna", 0), ("c2", "v3", "anna", 0)]
-    bring_judgments(tmp_path, found, judged)
+    add_judgments(tmp_path, found, judged)
     publish_label_set(benchmark=found, by=OPERATOR)
     return found
 
@@ -56,7 +57,7 @@ def codes(benchmark: Benchmark, rule: str) -> list[tuple[int, int]]:
     return [benchmark.pair_space.decode(code) for code in found.tolist()]
 
 
-def test_which_texts_are_equal_is_a_rule(benchmark: Benchmark) -> None:
+def test_the_rule_decides_which_texts_are_equal(benchmark: Benchmark) -> None:
     own = [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert codes(benchmark, "off") == own
     assert codes(benchmark, "exact") == sorted([*own, (0, 2), (2, 0)])
@@ -64,7 +65,7 @@ def test_which_texts_are_equal_is_a_rule(benchmark: Benchmark) -> None:
     assert codes(benchmark, "folded") == folded
 
 
-def test_the_analysis(benchmark: Benchmark) -> None:
+def test_twins_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "twins", measures="C@1", resamples="200", unit="captions")
     assert (result["captions"], result["with_twins"]) == (4, 3)
     assert (result["positives"], result["added"]) == (4, 6)
@@ -76,7 +77,7 @@ def test_the_analysis(benchmark: Benchmark) -> None:
         3 / 4,
         1 / 2,
     )
-    # The labels have c0's first video already.
+    # The labels already contain c0's first video.
     assert (by_labels["plain"], by_labels["twins"]) == (1 / 2, 3 / 4)
     low, high = by_original["interval"]
     # With four captions the interval is wide.
@@ -86,7 +87,7 @@ def test_the_analysis(benchmark: Benchmark) -> None:
     ]
 
 
-def test_the_exact_rule(benchmark: Benchmark) -> None:
+def test_twins_by_the_exact_rule(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "twins", rule="exact", measures="C@1", labels="original")
     assert (result["with_twins"], result["added"]) == (2, 2)
     assert [(row["by"], row["twins"]) for row in result["rows"]] == [("original", 1 / 2)]
@@ -99,7 +100,7 @@ FEW = (
 )
 
 
-def test_a_text_that_adds_many_positives_is_warned_of(benchmark: Benchmark) -> None:
+def test_a_text_that_adds_many_positives_shows_a_warning(benchmark: Benchmark) -> None:
     warnings = get_analysis("twins").warnings
     assert warnings(result_of(benchmark, "twins")) == [
         "The text “a dog” was written for 3 videos and adds 6 of the 6 positives. Check that it "
@@ -109,7 +110,7 @@ def test_a_text_that_adds_many_positives_is_warned_of(benchmark: Benchmark) -> N
     assert warnings(result_of(benchmark, "twins", texts="0")) == [FEW]
 
 
-def test_labels_cannot_stand_alone(benchmark: Benchmark) -> None:
+def test_labels_only_is_refused(benchmark: Benchmark) -> None:
     with pytest.raises(InvalidInput, match="needs the original positives"):
         build_question(get_analysis("twins"), benchmark, {"only": "on"})
 
@@ -150,7 +151,9 @@ def test_the_command_scores_with_twins_and_stores_nothing(
     assert stored.scores["C@1"] == 1 / 4
 
 
-def test_the_command_says_so(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_names_the_option(
+    benchmark: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("evaluate", "dogs", "--twins", "--measure", "C@1")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("labels: 1   twins: folded   code: ")

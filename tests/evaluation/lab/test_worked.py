@@ -34,7 +34,7 @@ def near(values: Any) -> Any:
     return pytest.approx(values, abs=1e-12)
 
 
-def test_bounds_of_what_divides_by_all_positives(benchmark: Benchmark) -> None:
+def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 AP")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
     # A has the original positive at rank 1, 2 and 2. Were the video above it relevant, too, AP
@@ -46,7 +46,7 @@ def test_bounds_of_what_divides_by_all_positives(benchmark: Benchmark) -> None:
     # Without the unjudged videos A begins with a positive everywhere, B's lists of c0 and c2 are
     # empty.
     assert [rows[run, "C@1"]["condensed"] for run in "AB"] == near([1, 1 / 3])
-    # Nobody judged a pair not relevant, so that bpref is the share of the positives found.
+    # No pair is judged not relevant, so that bpref is the share of the positives in the list.
     assert [row["bpref"] for row in result["judged"]] == near([1, 1 / 3])
     # Nor is anything judged above A's positives at rank 2: infAP takes it for relevant or not, even
     # chances, so that the precision there is (1 + 1/2) / 2.
@@ -54,7 +54,7 @@ def test_bounds_of_what_divides_by_all_positives(benchmark: Benchmark) -> None:
     assert result["checks"] == []
 
 
-def test_estimates(benchmark: Benchmark) -> None:
+def test_estimates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
     # Both of two, two of three, both of two; and v1, v1 v2, v3 with nothing wrong before them.
     assert [row["bpref"] for row in result["judged"]] == near(
@@ -64,7 +64,7 @@ def test_estimates(benchmark: Benchmark) -> None:
     # above a known positive there is v2 of c1, which is relevant: so A's v0 is taken to be.
     a, b = result["checks"]
     assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
-    # What B alone brought is not at rank 1, or original.
+    # The pairs that only B contains are not at rank 1, or are original.
     assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
 
 
@@ -75,7 +75,7 @@ def test_estimates_are_from_all_runs_whichever_are_shown(benchmark: Benchmark) -
     assert of_one["checks"] == of_both["checks"] != []
 
 
-def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -> None:
+def test_labels_only_exclude_the_original_positives(benchmark: Benchmark) -> None:
     # c1's original positive v1 was judged not relevant, and all pairs are judged.
     alone = result_of(benchmark, "bounds", depth="2", measures="P@2", only="on")
     for row in alone["rows"]:
@@ -92,7 +92,7 @@ def test_labels_alone_are_without_the_original_positives(benchmark: Benchmark) -
         build_question(get_analysis("matching"), benchmark, {"only": "on"})
 
 
-def test_what_brought_nothing_alone_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_run_without_sole_pairs_is_no_check(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v1"], "c1": ["v1"], "c2": ["v3"]}, system="C")
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
     assert [row["run"] for row in result["rows"]] == ["A", "B", "C"]
@@ -125,7 +125,7 @@ def test_labels_from_captions(benchmark: Benchmark) -> None:
         assert by == near([1 / 3, 2 / 3, 1]), row["run"]
 
 
-def test_wording(benchmark: Benchmark) -> None:
+def test_wording_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "wording", measure="P@2", resamples="100")
     # Means over both other captions: 0.204, 0.393 and 0.189.
     rows = {
@@ -180,7 +180,7 @@ def test_effect_size_and_randomisation(benchmark: Benchmark) -> None:
     assert [row["saturated_by"] for row in result["ranks"]] == ["interval", "interval"]
 
 
-def test_sub_samples(benchmark: Benchmark) -> None:
+def test_sub_samples_by_hand(benchmark: Benchmark) -> None:
     drawn = "100000"
     result = result_of(benchmark, "bootstrap", measure="C@1", sizes="4", resamples=drawn)
     by = {(row["run"], row["by"]): row for row in result["rows"]}
@@ -192,7 +192,7 @@ def test_sub_samples(benchmark: Benchmark) -> None:
     assert (original["histogram"]["first"], original["histogram"]["width"]) == (0, 1 / 4)
     shares = [count / int(drawn) for count in original["histogram"]["counts"]]
     assert shares == pytest.approx([one / 81 for one in (16, 32, 24, 8, 1)], abs=0.006)
-    # Both are right once where the other is wrong: differences 1, -1, 0.
+    # Each is correct once when the other is wrong: differences 1, -1, 0.
     pair = result["pairs"][1]
     assert (pair["by"], pair["difference"]) == ("original", 0)
     assert pair["smallest"] == pytest.approx(1.96 * sqrt(2 / 3 / 4), abs=0.01)
@@ -214,7 +214,7 @@ def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
     assert shares == pytest.approx(right.pmf(parts - 1) + right.pmf(parts), abs=0.006)
 
 
-def test_plan(benchmark: Benchmark) -> None:
+def test_plan_by_hand(benchmark: Benchmark) -> None:
     result = result_of(
         benchmark, "plan", measure="C@1", labels="original", difference="50", seconds="4"
     )
@@ -232,7 +232,7 @@ def test_plan(benchmark: Benchmark) -> None:
     assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
 
 
-def test_replay(benchmark: Benchmark) -> None:
+def test_replay_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "replay", measure="C@1", depth="1", error="10")
     # The pool of depth 1 is c0 with v0 v1, c1 with v0 v1, c2 with v3, all relevant: both runs are
     # right throughout. With the original positives alone each is right once. A, B and A are asked

@@ -14,7 +14,7 @@ from config.shared.version import code_version
 from evaluation.monitor.services import compute_agreement
 from tests.factories import (
     JudgmentRow,
-    bring_judgments,
+    add_judgments,
     judge,
     make_annotator,
     make_benchmark,
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 def agreement_of(folder: Path, rows: list[JudgmentRow], **options: Any) -> dict[str, Any]:
     benchmark = make_benchmark(folder, captions=3, videos=3)
     if rows:
-        bring_judgments(folder, benchmark, rows, **options)
+        add_judgments(folder, benchmark, rows, **options)
     report = compute_agreement(benchmark=benchmark, resamples=50, by=OPERATOR)
     report.refresh_from_db()
     assert report.code_version == code_version()
@@ -123,7 +123,7 @@ def test_undefined_agreement_has_a_reason(
         assert undefined.get(name, "a reason") != ""
 
 
-def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None:
+def test_agreement_uses_counted_judgments_of_all_campaigns(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=2, double_share=1)
     anna, ben = make_annotator("anna"), make_annotator("ben")
     judge(campaign, anna, {"v0": 1, "v1": 1})
@@ -131,7 +131,7 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
     Judgment.objects.filter(annotator=ben, task__pair__video__key="v1").update(
         state="surplus", slot=None
     )
-    bring_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
+    add_judgments(tmp_path, campaign.benchmark, [("c0", "v0", "x", 0), ("c0", "v1", "y", 0)])
     result = compute_agreement(benchmark=campaign.benchmark, resamples=10, by=OPERATOR).result
 
     # c0 v0: 1 1 and, elsewhere, 0; c0 v1: 1 and, elsewhere, 0, and no further label.
@@ -144,8 +144,8 @@ def test_agreement_is_of_live_judgments_of_all_campaigns(tmp_path: Path) -> None
 
 def test_an_annotator_of_two_campaigns_is_not_compared_with_themself(tmp_path: Path) -> None:
     benchmark = make_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "a", 1), ("c0", "v0", "b", 1)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "a", 0), ("c0", "v1", "a", 0)])
     result = compute_agreement(benchmark=benchmark, resamples=10, by=OPERATOR).result
 
     assert (result["pairs"], result["labels"], result["relevant"]) == (2, 4, 1)

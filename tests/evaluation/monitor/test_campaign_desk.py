@@ -97,7 +97,7 @@ def person(name: str) -> Annotator:
 
 
 def text_of(page: bytes | str) -> str:
-    """The words of a page, without its markup. On a slow machine, seconds are "now", too."""
+    """Return the text of a page, without its markup. Some seconds ago is returned as "now"."""
     text = page.decode() if isinstance(page, bytes) else page
     words = " ".join(unescape(re.sub("<[^>]*>", " ", text)).split())
     return re.sub(r"\b(a|\d+) (second|minute)s? ago\b", "now", words)
@@ -115,7 +115,7 @@ def table_of(page: bytes, name: str) -> list[list[str]]:
 # --- The figures ------------------------------------------------------------------------------
 
 
-def test_all_figures(campaign: Campaign) -> None:
+def test_figures_of_a_campaign(campaign: Campaign) -> None:
     figures = measure_campaign(campaign)
     people = figures.pop("people")
     start = int(FRIDAY.timestamp())
@@ -126,7 +126,7 @@ def test_all_figures(campaign: Campaign) -> None:
         "outcomes": {"resolved": 2, "pending": 1, "conflicted": 0, "adjudicated": 0},
         "unplayable": 0,
         "relevant": 1,
-        # Twice two, three, two.
+        # Three tasks with two labels and one with three.
         "labels_required": 9,
         "turns": [
             {"number": 1, "given": 3, "wanted": 1},
@@ -175,7 +175,7 @@ def test_all_figures(campaign: Campaign) -> None:
     agreement = figures["agreement"]
     first, every = agreement["first_labels"], agreement["all_labels"]
     assert (every["agreement"], every["multiply_labelled"], every["labels"]) == (0.5, 2, 6)
-    # All of one pair of labels, and one of three.
+    # The only pair of labels of one task agrees, and one of three of the other.
     assert every["pairwise_agreement"] == pytest.approx((1 + 1 / 3) / 2)
     assert [(row["labels"], row["pairs"], row["value"]) for row in agreement["by_label_count"]] == [
         (1, 1, None),
@@ -227,7 +227,7 @@ def test_corrected_and_withdrawn_answers_are_not_counted(campaign: Campaign, lea
     }
 
 
-def test_gold_is_right_or_wrong_or_retired(tmp_path: Path, lead: User) -> None:
+def test_gold_answers_are_correct_wrong_or_retired(tmp_path: Path, lead: User) -> None:
     campaign = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1
     )
@@ -347,7 +347,7 @@ def test_a_lead_of_another_benchmark_sees_no_annotator(campaign: Campaign, clien
         assert client.get(f"/campaigns/{campaign.pk}/{part}").status_code == 404
 
 
-# --- The people -------------------------------------------------------------------------------
+# --- The table of annotators ------------------------------------------------------------------
 
 
 def people_page(client: Client, campaign: Campaign, query: str = "") -> list[list[str]]:
@@ -483,7 +483,7 @@ def test_people_as_csv(campaign: Campaign, desk: Client, lead: User) -> None:
 def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=30)
     rows = [(f"c{number}", "v0", "=kim", number % 2) for number in range(30)]
-    judged = factories.bring_judgments(tmp_path, benchmark, rows).campaign
+    judged = factories.add_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
     assert "1 annotator is unusual in speed" in text_of(page)
@@ -501,7 +501,7 @@ def test_pages_of_a_campaign_without_annotators(tmp_path: Path, desk: Client) ->
     assert desk.get(f"{address}people/csv/").content.count(b"\n") == 1
 
 
-# --- One of them ------------------------------------------------------------------------------
+# --- The page of one annotator ----------------------------------------------------------------
 
 
 def person_page(client: Client, campaign: Campaign, name: str, query: str = "") -> bytes:
@@ -537,7 +537,7 @@ def test_page_of_a_person(campaign: Campaign, desk: Client) -> None:
         ("ben", "wrong", []),
     ],
 )
-def test_some_of_the_answers(
+def test_filtered_answers_of_an_annotator(
     name: str, show: str, answers: list[str], campaign: Campaign, desk: Client
 ) -> None:
     page = person_page(desk, campaign, name, f"?show={show}")
@@ -552,7 +552,7 @@ def test_unknown_filters_and_annotators(campaign: Campaign, desk: Client) -> Non
     assert desk.get(f"/campaigns/{campaign.pk}/people/NOBODY/").status_code == 404
 
 
-def test_pause_and_resume_come_back_here(campaign: Campaign, desk: Client) -> None:
+def test_pause_and_resume_redirect_to_the_same_page(campaign: Campaign, desk: Client) -> None:
     ben = person("ben")
     here = f"/campaigns/{campaign.pk}/people/{ben.pseudonym}/"
     change = f"/campaigns/{campaign.pk}/members/{ben.pk}/"
@@ -578,7 +578,7 @@ def test_a_paused_annotator_cannot_be_paused_again(campaign: Campaign, lead: Use
     assert Membership.objects.get(annotator=person("ben")).reason == "first"
 
 
-def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, desk: Client) -> None:
+def test_leads_read_their_own_text_about_an_automatic_pause(tmp_path: Path, desk: Client) -> None:
     watched = factories.make_campaign_with_gold(
         tmp_path, captions=2, videos=4, gold=4, gold_share=1, gold_bar=1, gold_last=2
     )
@@ -588,7 +588,7 @@ def test_leads_read_of_an_automatic_pause_in_their_own_words(tmp_path: Path, des
             if one.task.gold_id and watched.members.get().state == "active":
                 submit(one, 1)
     assert membership.pause_cause == "accuracy"
-    # Which control pairs came, and how many of the last two were right, is drawn.
+    # The control pairs, and how many of the last two answers are correct, depend on the draw.
     answers = Judgment.objects.filter(state=JudgmentState.GOLD).order_by("-pk")
     right = sum(answers.values_list("is_right", flat=True)[:2])
     (row,) = people_page(desk, watched)
@@ -727,7 +727,7 @@ def test_computing_twice_stores_one_report(campaign: Campaign) -> None:
     assert (again.pk, CampaignReport.objects.count()) == (first.pk, 1)
 
 
-# --- How often the pages ask ------------------------------------------------------------------
+# --- Queries ----------------------------------------------------------------------------------
 
 
 def test_queries_do_not_grow_with_people_and_answers(
@@ -755,7 +755,7 @@ def test_queries_do_not_grow_with_people_and_answers(
     assert count() == few
 
 
-# --- Graded, to the end -----------------------------------------------------------------------
+# --- A graded scale ---------------------------------------------------------------------------
 
 
 def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
@@ -792,7 +792,7 @@ def test_a_scale_of_four_steps_from_the_answers_to_the_scores(
     figures = measure_campaign(campaign)
     assert figures["outcomes"] == asdict(OutcomeCounts(resolved=3, adjudicated=1))
     assert figures["relevant"] == 3
-    # 3, 2, 3, 2, 3 of eight.
+    # The steps 3, 2, 3, 2, 3 of eight labels.
     assert (figures["labels"], figures["relevant_labels"]) == (8, 5)
     # In grades from the threshold on: 2 2, 0 0, 1 1, and 0 2.
     first, every = (figures["agreement"][name] for name in ("first_labels", "all_labels"))

@@ -47,7 +47,7 @@ def texts(figures: list[NamedFigure]) -> list[tuple[str, str, str]]:
         (NOON + 40 * DAY, "21 Nov 2025 to 31 Dec 2025"),
     ],
 )
-def test_the_end_is_a_range(latest: int, text: str) -> None:
+def test_the_expected_end_is_a_range(latest: int, text: str) -> None:
     assert texts(named_figures(NOON, latest)) == [
         ("All labels complete", text, "UTC, at the current speed, with a probability of 80 %"),
         ("Labels per hour", "1,234", "in the last 24 hours with answers"),
@@ -55,7 +55,7 @@ def test_the_end_is_a_range(latest: int, text: str) -> None:
     ]
 
 
-def test_the_end_is_unknown() -> None:
+def test_the_expected_end_is_unknown() -> None:
     first, *_ = named_figures(NOON, None)
     assert first == (
         "All labels complete",
@@ -65,7 +65,7 @@ def test_the_end_is_unknown() -> None:
         ),
     )
     first, second = named_figures(None, None, "judging has only begun")
-    # The campaign may be nearly complete after an hour's work.
+    # The campaign may be nearly complete after an hour of work.
     assert first == ("All labels complete", undefined("too few hours for a forecast"))
     assert second[0] == "Time of an answer"
 
@@ -130,5 +130,5 @@ def test_columns_are_stacked() -> None:
     assert (third.text, third.segments) == ("23 Nov 2025: nothing", [])
 
 
-def test_nothing_to_draw() -> None:
+def test_charts_without_values_are_empty() -> None:
     assert column_chart("Gold", [NOON], DAY, [Series("bar", "gold", [None])]) is None

@@ -216,7 +216,7 @@ def test_the_overview_leads_from_labels_to_the_results(
     benchmark: Benchmark, lead: Client, tmp_path: Path
 ) -> None:
     factories.make_run(tmp_path, benchmark, {"c0": ["v1"]})
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "carl", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "carl", 1)])
     assert "Next: publish labels Publish the labels as a numbered" in text_of(
         lead, "/benchmarks/tiny/"
     )
@@ -226,7 +226,7 @@ def test_the_overview_leads_from_labels_to_the_results(
     assert "All steps are done The results show the scores by label set 1 next" in text_of(
         lead, "/benchmarks/tiny/"
     )
-    factories.bring_judgments(tmp_path, benchmark, [("c1", "v2", "carl", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c1", "v2", "carl", 1)])
     cache.clear()
     assert "Next: publish labels 1 pair is settled since label set 1." in text_of(
         lead, "/benchmarks/tiny/"
@@ -277,7 +277,7 @@ def test_people_of_a_benchmark(tmp_path: Path, lead: Client) -> None:
 
 def test_settings_show_leads_the_gold(tmp_path: Path, lead: Client, researcher: Client) -> None:
     benchmark = factories.make_benchmark(tmp_path, captions=4)
-    factories.bring_gold(tmp_path, benchmark, factories.gold_rows(0, 3), use=GoldUse.TRAINING)
+    factories.add_gold_items(tmp_path, benchmark, factories.gold_rows(0, 3), use=GoldUse.TRAINING)
     assert "Gold items 3 for training, 0 control pairs" in text_of(
         lead, "/benchmarks/tiny/settings/"
     )

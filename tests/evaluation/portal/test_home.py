@@ -1,4 +1,4 @@
-"""Home: what waits for each role, and what visitors read."""
+"""Home: open work for each role, and the page for visitors."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_visitors_see_what_hearth_is() -> None:
     assert "Main" not in content
 
 
-def test_an_account_without_a_role_is_told_so() -> None:
+def test_an_account_without_a_role_sees_a_message() -> None:
     assert home_of(factories.make_user("nora")).endswith(
         "Your account has no role yet, so there is nothing to see or do. "
         "An admin of this project can give you one."
@@ -133,7 +133,7 @@ def test_leads_see_each_sort_of_work_with_its_number_and_link(tmp_path: Path) ->
     assert "To do 1 pair in conflict Go to the desk: round of tiny 1 1 escalated pair" in text
 
 
-def test_work_elsewhere_is_not_shown(tmp_path: Path) -> None:
+def test_work_in_other_benchmarks_is_not_shown(tmp_path: Path) -> None:
     make_work(tmp_path, "tiny")
     factories.make_benchmark(tmp_path, key="mine")
     text = home_of(make_member("lea", Role.LEAD, of="mine"))
@@ -150,7 +150,7 @@ def test_without_benchmarks_there_is_nothing_to_do() -> None:
     assert "To do" not in text
 
 
-def test_settled_scored_and_closed_work_is_gone(tmp_path: Path) -> None:
+def test_finished_work_is_not_shown(tmp_path: Path) -> None:
     benchmark = make_work(tmp_path, "tiny")
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     open_campaign(benchmark=benchmark, by=OPERATOR, name="second")
@@ -167,7 +167,7 @@ def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:
         factories.make_run(tmp_path, benchmark, {"c0": videos}, system=system)
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     (todo,) = find_todos([benchmark], newest_label_sets([benchmark]))
     assert (todo.total, todo.noun) == (2, "unscored runs")
@@ -175,7 +175,7 @@ def test_a_new_label_set_makes_all_runs_unscored(tmp_path: Path) -> None:
     assert find_todos([benchmark], newest_label_sets([benchmark])) == []
 
 
-def test_more_links_than_fit_are_folded(tmp_path: Path) -> None:
+def test_links_above_the_limit_are_collapsed(tmp_path: Path) -> None:
     benchmarks = []
     for number in range(LINKS_MAX + 2):
         benchmark = factories.make_benchmark(tmp_path, key=f"b{number}")
@@ -195,7 +195,7 @@ def test_researchers_see_runs_unjudged_shares_and_label_sets(tmp_path: Path) -> 
     rosa = factories.make_user("rosa", Role.RESEARCHER)
     assert "A not scored yet tiny" in home_of(rosa)
     assert "There is no label set yet." in home_of(rosa)
-    factories.bring_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
+    factories.add_judgments(tmp_path, benchmark, [("c0", "v1", "anna", 1)])
     publish_label_set(benchmark=benchmark, by=OPERATOR)
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     text = home_of(rosa)
@@ -250,7 +250,7 @@ def test_queries_of_an_annotator_do_not_grow_with_training_queues(tmp_path: Path
         factories.make_run(tmp_path, benchmark, {"c0": ["v1"]})
         build_pool(benchmark=benchmark, depth=1)
         rows = [("c0", "v2", 1, ""), ("c1", "v2", 0, "")]
-        factories.bring_gold(tmp_path, benchmark, rows, use=GoldUse.TRAINING)
+        factories.add_gold_items(tmp_path, benchmark, rows, use=GoldUse.TRAINING)
         open_training(benchmark=benchmark, by=factories.make_user(f"lead of {key}", Role.LEAD))
         open_campaign(
             benchmark=benchmark,

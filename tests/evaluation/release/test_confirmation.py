@@ -183,7 +183,7 @@ def test_withdrawing_the_first_label_leaves_the_second(judged: Campaign, lead: U
     assert live_labels(judged.benchmark)[1].outcomes == OutcomeCounts(resolved=1)
 
 
-def test_nothing_is_confirmed_twice(judged: Campaign) -> None:
+def test_a_positive_is_confirmed_only_once(judged: Campaign) -> None:
     confirm(judged, 1)
     with pytest.raises(InvalidInput, match="none of these pairs is a positive"):
         confirm(judged, 1)
@@ -211,7 +211,9 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     assert Campaign.objects.get(pk=done["campaign"]).name == "tiny 2"
 
 
-def test_the_command(judged: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_opens_a_confirmation(
+    judged: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
         "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"

@@ -41,7 +41,7 @@ from evaluation.release.services import (
 from pooling.models import Benchmark
 from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     claim,
     make_annotator,
     make_benchmark,
@@ -60,7 +60,7 @@ def benchmark(tmp_path: Path) -> Benchmark:
 
 def label_more(folder: Path, benchmark: Benchmark, annotator: str = "ben") -> None:
     """A second annotator contradicts the label of c0 v1, which makes a conflict."""
-    bring_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
+    add_judgments(folder, benchmark, [("c0", "v1", annotator, 0)])
 
 
 def make_older(by: datetime.timedelta) -> None:
@@ -118,7 +118,7 @@ def test_the_later_of_two_simultaneous_drafts_stays(benchmark: Benchmark, tmp_pa
     assert Draft.objects.get() == later[0]
 
 
-def test_nothing_judged_makes_no_draft(benchmark: Benchmark) -> None:
+def test_a_draft_without_judgments_is_not_created(benchmark: Benchmark) -> None:
     Judgment.objects.all().delete()
     with pytest.raises(InvalidInput, match="The benchmark tiny has no judgments yet"):
         make_draft(benchmark=benchmark, by=OPERATOR)
@@ -185,7 +185,7 @@ def test_a_draft_is_due_when_labels_have_settled(benchmark: Benchmark, tmp_path:
 
     make_older(MAX_DRAFT_AGE)
     label_more(tmp_path, benchmark, "cleo")
-    assert renew_drafts() == 1  # more come without a pause, but the draft has grown old
+    assert renew_drafts() == 1  # labels still arrive, but the draft is too old
     assert Draft.objects.count() == 2
 
 
@@ -283,7 +283,7 @@ def test_first_labels_are_analysed_before_anything_is_published(
     assert "up to date" not in page
 
 
-def test_by_command(
+def test_drafts_by_command(
     benchmark: Benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     label_more(tmp_path, benchmark)
@@ -306,7 +306,7 @@ def test_by_command(
     assert compared["labels_sha256"] == make_draft(benchmark=benchmark, by=OPERATOR).sha256
 
 
-def test_over_the_api(benchmark: Benchmark) -> None:
+def test_drafts_over_the_api(benchmark: Benchmark) -> None:
     client = APIClient()
     client.force_authenticate(make_user("rita", Role.RESEARCHER))
     address = "/api/v1/benchmarks/tiny/draft/"

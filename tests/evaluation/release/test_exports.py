@@ -21,7 +21,7 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
     JudgmentRow,
-    bring_judgments,
+    add_judgments,
     build_pool,
     import_benchmark,
     make_run,
@@ -42,7 +42,7 @@ ROWS: list[JudgmentRow] = [
     ("q0", "v1", "Cem", 0),
     ("q1", "v0", "Al, B.", 1),
     ("q1", "v0", "Zoë", 0),
-    ("q1", "v2", "Cem", 0),  # found by no system
+    ("q1", "v2", "Cem", 0),  # in the list of no system
 ]
 
 
@@ -63,7 +63,7 @@ def label_set(tmp_path: Path, settings: Any) -> LabelSet:
     settings.PUBLISHER_NAME = "Example"
     settings.PUBLISHER_WEBSITE = "https://example.org"
     benchmark = make_msvd(tmp_path)
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
     return publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
 
@@ -203,7 +203,7 @@ def test_fire_entries_of_equal_captions_are_merged(tmp_path: Path) -> None:
         ("q0", "v2", "Zoë", 0),
         ("q1", "v2", "Cem", 1),
     ]
-    bring_judgments(tmp_path, benchmark, judged)
+    add_judgments(tmp_path, benchmark, judged)
     text = export(publish_label_set(benchmark=benchmark, by=OPERATOR), "fire")
     assert load_as_fire_does(text) == {("a dog", "v1"): True, ("A dog.", "v1"): False}
     found = json.loads(text)
@@ -230,7 +230,7 @@ def test_only_runs_of_pools_are_named(tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"q0": ["v0", "v1"]}, system="CE")
     make_run(tmp_path, benchmark, {"q0": ["v1", "v0"]}, system="SSB")
     build_pool(benchmark=benchmark, depth=1, run_names=["CE"])
-    bring_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1), ("q0", "v1", "Zoë", 1)])
+    add_judgments(tmp_path, benchmark, [("q0", "v0", "Zoë", 1), ("q0", "v1", "Zoë", 1)])
     red = CAPTIONS[0][1]
     assert pooled_by(benchmark) == {(red, "v0"): ["CE"], (red, "v1"): []}
 
@@ -240,7 +240,7 @@ def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {key: ["v0"] for key, _, _ in CAPTIONS}, system="CE")
     pool = build_pool(benchmark=benchmark, depth=1, sample=1, seed=3).pool
     (drawn,) = pool.pairs.values_list("query__text", flat=True)
-    bring_judgments(tmp_path, benchmark, [(key, "v0", "Zoë", 0) for key, _, _ in CAPTIONS])
+    add_judgments(tmp_path, benchmark, [(key, "v0", "Zoë", 0) for key, _, _ in CAPTIONS])
     assert pooled_by(benchmark) == {
         (text, "v0"): ["CE"] if text == drawn else [] for _, text, _ in CAPTIONS
     }
@@ -261,7 +261,7 @@ def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet, tmp_path: Pat
         open_export(label_set, "csv", licence="CC0")
 
 
-# --- The others -------------------------------------------------------------------------------
+# --- Other formats ----------------------------------------------------------------------------
 
 
 def test_csv_is_the_frozen_text_and_hash(label_set: LabelSet) -> None:
@@ -283,7 +283,7 @@ def test_qrels_hold_labels_with_the_original_positives(label_set: LabelSet) -> N
     )
 
 
-def test_single_judgments_come_under_pseudonyms(label_set: LabelSet) -> None:
+def test_single_judgments_have_pseudonyms(label_set: LabelSet) -> None:
     text = export(label_set, "judgments")
     assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
     rows = list(csv.DictReader(io.StringIO(text.decode())))
@@ -313,11 +313,11 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_is_the_same_bytes_again(
+def test_every_format_is_exported_twice_with_the_same_bytes(
     label_set: LabelSet, tmp_path: Path, format: str
 ) -> None:
     first = export(label_set, format)
-    bring_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
+    add_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
     publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
 
     path = tmp_path / "again"

@@ -23,8 +23,8 @@ from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
     JudgmentRow,
+    add_judgments,
     at_once,
-    bring_judgments,
     import_benchmark,
     judge,
     make_annotator,
@@ -62,7 +62,7 @@ CANONICAL = (
     "größe,=v'2,,conflict,2,1\n"
     "größe,v3,1,majority,3,2\n"
 )
-# sha256sum of the lines above: the same on every database, for ever.
+# The sha256sum of the lines above. It is the same on every database and never changes.
 CANONICAL_SHA256 = "2880554141f3a73f988a1ddb4dc9df9a75155b0ef33e3195ec4bde4686d5ef82"
 
 
@@ -72,7 +72,7 @@ def odd_benchmark(folder: Path, key: str = "odd") -> Benchmark:
 
 def test_a_label_set_is_its_canonical_text(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
     label_set = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
     assert content(label_set.file) == CANONICAL.encode()
@@ -91,8 +91,8 @@ def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, see
     random.Random(seed).shuffle(rows)
     benchmark = odd_benchmark(tmp_path)
     cut = 1 + seed * 3
-    bring_judgments(tmp_path, benchmark, rows[:cut])
-    bring_judgments(tmp_path, benchmark, rows[cut:])
+    add_judgments(tmp_path, benchmark, rows[:cut])
+    add_judgments(tmp_path, benchmark, rows[cut:])
     assert (
         publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).sha256
         == CANONICAL_SHA256
@@ -101,7 +101,7 @@ def test_a_label_set_does_not_depend_on_the_order_of_arrival(tmp_path: Path, see
 
 def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
     one, two = (
         publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR),
         publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR),
@@ -120,14 +120,14 @@ def test_two_releases_have_the_same_labels_under_other_pseudonyms(tmp_path: Path
     known = {str(pk) for pk in Annotator.objects.values_list("pk", flat=True)} | {"Zoë", "Cem"}
     assert not known & (pseudonyms[0] | pseudonyms[1])
     assert "Al, B." not in first + second
-    # The labels do not depend on who gave them.
+    # The labels do not depend on their annotators.
     labels = sorted(line.split(",")[-2] for line in first.splitlines()[1:])
     assert labels == sorted(str(label) for *_, label in ROWS)
 
 
 def test_a_label_set_is_frozen(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
     label_set = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     with label_set.file.open("rb") as stream:
         stored = stream.read()
@@ -137,7 +137,7 @@ def test_a_label_set_is_frozen(tmp_path: Path) -> None:
             write()
         assert str(refused.value) == "a label set is frozen"
 
-    bring_judgments(tmp_path, benchmark, [('q,"1"', "=v'2", "Dan", 1), ("größe", "v3", "Dan", 0)])
+    add_judgments(tmp_path, benchmark, [('q,"1"', "=v'2", "Dan", 1), ("größe", "v3", "Dan", 0)])
     later = publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     label_set.refresh_from_db()
     with label_set.file.open("rb") as stream:
@@ -159,7 +159,7 @@ def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
     )
     adjudicate_task(task=task, label=1, by=make_user("lena", Role.LEAD))
     # Further labels of other campaigns do not outvote the ruling.
-    bring_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v0", "x", 0), ("c0", "v0", "y", 0)])
     after = (
         content(publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR).file)
         .decode()
@@ -172,7 +172,7 @@ def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
 
 def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:
     benchmark = odd_benchmark(tmp_path)
-    bring_judgments(tmp_path, benchmark, ROWS)
+    add_judgments(tmp_path, benchmark, ROWS)
     request = uuid.uuid4()
     first = publish_label_set(benchmark=benchmark, allow_pending=True, request=request, by=OPERATOR)
     assert (

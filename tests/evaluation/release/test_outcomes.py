@@ -45,8 +45,8 @@ from pooling.enums import EqualTexts
 from pooling.models import Benchmark
 from pooling.services import set_equal_texts
 from tests.factories import (
-    bring_gold,
-    bring_judgments,
+    add_gold_items,
+    add_judgments,
     build_pool,
     claim,
     import_benchmark,
@@ -61,7 +61,7 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-# Captions c0, c2 and c3 have equal texts, c1 has its own.
+# Captions c0, c2 and c3 have equal texts. c1 has a different text.
 TEXTS = ["A dog runs.", "a cat", "a dog  runs", "a DOG runs!"]
 
 
@@ -148,7 +148,7 @@ def test_an_overlap_of_campaigns_counts_each_pair_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     judge(campaign, make_annotator("anna"), {"v0": 1, "v1": 1})
     rows = [("c0", "v0", "x", 0), ("c0", "v2", "x", 1)]
-    bring_judgments(tmp_path, campaign.benchmark, rows)
+    add_judgments(tmp_path, campaign.benchmark, rows)
     found = benchmark_outcomes(campaign.benchmark)
     # v0 has one label in each campaign, and they contradict each other.
     assert found.counts == live_labels(campaign.benchmark)[1].outcomes
@@ -254,7 +254,7 @@ def test_closing_and_excluding_make_the_draft_outdated(tmp_path: Path, lead: Use
 def test_pairs_of_an_import_and_a_campaign_are_counted_once(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=1, videos=3)
     rows = [("c0", f"v{video}", "x", 0) for video in range(3)]
-    bring_judgments(tmp_path, campaign.benchmark, rows)
+    add_judgments(tmp_path, campaign.benchmark, rows)
     found = benchmark_outcomes(campaign.benchmark)
     assert (found.counts, found.pairs) == (OutcomeCounts(resolved=3), 3)
 
@@ -299,7 +299,7 @@ def test_publishing_by_page_requires_confirmation(
     assert (job.kind, job.params["allow_pending"]) == ("publish_labels", True)
 
 
-def test_publishing_over_the_api_needs_consent(unsettled: Benchmark, lead: User) -> None:
+def test_publishing_over_the_api_requires_confirmation(unsettled: Benchmark, lead: User) -> None:
     client = APIClient()
     client.force_authenticate(lead)
     address = "/api/v1/benchmarks/tiny/label-sets/"
@@ -380,7 +380,7 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     assert (last["labels"], last["score"]) == (4, scored.labelled["P@2"]) == (4, 0.5)
     stopping = found["stopping"]
     assert (stopping["doubts"], stopping["order"]) == (["shared"], "drawn")
-    # All captions but the one alone need the same three answers, whichever comes first.
+    # All captions except c1 need the same three answers, in any order.
     assert (stopping["units"], stopping["seen"], stopping["labels"]) == (3, 3, 4)
     assert stopping["path"][-1]["labels"] == 4
     judged = analyse(
@@ -391,7 +391,7 @@ def test_history_ends_at_the_scores_of_equal_captions(equal: Benchmark) -> None:
     assert judged["path"][-1]["labels"] == 4
 
 
-def test_a_later_pool_needs_no_judgment_of_what_an_equal_caption_has(
+def test_a_later_pool_needs_no_judgment_that_an_equal_caption_has(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
@@ -399,7 +399,7 @@ def test_a_later_pool_needs_no_judgment_of_what_an_equal_caption_has(
     make_run(tmp_path, equal, {"c3": ["v0", "v1", "v2"], "c1": ["v2"]}, system="B")
     pool = build_pool(benchmark=equal, depth=3).pool
     assert pool.n_new_pairs == 4
-    # The dog has been shown with all three videos; the cat has not with v2.
+    # The text of the dog was shown with all three videos; that of the cat not with v2.
     assert count_new_tasks(equal).tasks == 1
     second = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     assert list(second.tasks.values_list("pair__query__key", "pair__video__key")) == [("c1", "v2")]
@@ -436,9 +436,7 @@ def test_the_database_refuses_a_second_task_of_a_text_and_video(equal: Benchmark
         other.save()
 
 
-def test_a_shared_task_that_is_left_out_settles_all_its_captions(
-    equal: Benchmark, lead: User
-) -> None:
+def test_an_excluded_shared_task_settles_all_its_captions(equal: Benchmark, lead: User) -> None:
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=1))
     (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task.n_pairs == 3][:1]
@@ -453,13 +451,13 @@ def test_a_shared_task_that_is_left_out_settles_all_its_captions(
     assert counts_everywhere(campaign) == OutcomeCounts(resolved=3)
 
 
-def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
+def test_a_text_and_video_of_the_campaign_is_not_shown_again_as_a_control(
     equal: Benchmark, tmp_path: Path
 ) -> None:
     build_pool(benchmark=equal, depth=2)
-    # c3 reads like c0, whose task the campaign has; the cat has no task with v0 and v2.
+    # c3 has the text of c0, whose task is in the campaign. The cat has no task with v0 and v2.
     rows = [("c3", "v0", 1, ""), ("c1", "v0", 0, ""), ("c1", "v2", 0, "")]
-    bring_gold(tmp_path, equal, rows, use=GoldUse.CONTROL)
+    add_gold_items(tmp_path, equal, rows, use=GoldUse.CONTROL)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(gold_share=0.2))
     gold = campaign.tasks.filter(gold__isnull=False)
     shown = gold.values_list("gold__query__key", "gold__video__key")
@@ -467,7 +465,7 @@ def test_nobody_is_shown_a_text_and_video_twice_as_a_control(
 
 
 def test_imported_judgments_stay_with_their_caption(equal: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, equal, [("c0", "v0", "a", 1), ("c2", "v0", "a", 0)])
+    add_judgments(tmp_path, equal, [("c0", "v0", "a", 1), ("c2", "v0", "a", 0)])
     label_set = publish_label_set(benchmark=equal, by=OPERATOR)
     assert label_lines(label_set) == ["c0,v0,1,majority,1,1", "c2,v0,0,majority,1,0"]
 
@@ -479,7 +477,7 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         ("c2", "v0", "b", 1),
         ("c1", "v1", "b", 0),
     ]
-    done = bring_judgments(tmp_path, equal, rows, pool_equal=True)
+    done = add_judgments(tmp_path, equal, rows, pool_equal=True)
     assert (done.judgments, done.pairs, done.campaign.n_tasks) == (4, 3, 2)
     stored = Judgment.objects.order_by("pk").values_list("annotator__key", "label", "state", "slot")
     assert list(stored) == [
@@ -495,15 +493,15 @@ def test_imported_judgments_can_be_shared(equal: Benchmark, tmp_path: Path) -> N
         "c3,v0,1,majority,2,2",
     ]
     with pytest.raises(Conflict, match="imported for captions with equal texts"):
-        bring_judgments(tmp_path, equal, rows)
+        add_judgments(tmp_path, equal, rows)
 
 
-def test_a_pair_with_a_task_of_its_own_keeps_its_label(equal: Benchmark, tmp_path: Path) -> None:
-    bring_judgments(tmp_path, equal, [("c0", "v0", "a", 0)])
+def test_a_pair_with_a_separate_task_keeps_its_label(equal: Benchmark, tmp_path: Path) -> None:
+    add_judgments(tmp_path, equal, [("c0", "v0", "a", 0)])
     build_pool(benchmark=equal, depth=2)
     campaign = open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
     task = campaign.tasks.get(pair__video__key="v0")
-    # c0 has been judged alone; the task holds for c2 and c3.
+    # c0 was judged separately. The task applies to c2 and c3.
     assert (task.pair.query.key, task.n_pairs) == ("c2", 2)
     (held,) = [one for one in claim(campaign, make_annotator("anna")) if one.task_id == task.pk]
     submit(held, 1)

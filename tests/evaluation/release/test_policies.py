@@ -52,7 +52,7 @@ def publish(benchmark: Benchmark, by: User) -> object:
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
     made = factories.make_benchmark(tmp_path)
     factories.make_run(tmp_path, made, {"c0": ["v0", "v3"]}, system="A")
-    factories.bring_judgments(tmp_path, made, [("c0", "v0", "anna", 1)])
+    factories.add_judgments(tmp_path, made, [("c0", "v0", "anna", 1)])
     return made
 
 

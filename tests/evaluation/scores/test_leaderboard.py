@@ -1,4 +1,4 @@
-"""From an uploaded run to its scores and its place, without a second button."""
+"""Scores and rank of an uploaded run, which are computed without further action."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.release.services import make_draft, publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Benchmark, Pair, Run
 from tests.evaluation.worked import make_worked_benchmark
-from tests.factories import bring_judgments, import_run, make_run, make_user, write_run
+from tests.factories import add_judgments, import_run, make_run, make_user, write_run
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
     evaluate_runs(benchmark=benchmark, by=OPERATOR)
     rita = make_user("rita", Role.RESEARCHER)
     client.force_login(rita)
-    # Two of three originals in its top ten; two more positives by the labels, and one wrong.
+    # Only v3 is not an original positive of its caption.
     lists = {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}
     run = SimpleUploadedFile("c.run", write_run(tmp_path / "c.run", lists).read_bytes())
     client.post("/benchmarks/tiny/runs/new/", {"file": run, "system": "C", "format": "auto"})
@@ -50,7 +50,8 @@ def test_an_uploaded_run_is_scored_and_ranked(
     assert Evaluation.objects.filter(run__name="C").count() == 2
 
     context = client.get("/benchmarks/tiny/results/", {"sort": "-C@1"}).context
-    # By the original positives C is first with two of three right; by the labels A and B have all.
+    # By the original positives, C is first with two of three correct. By the labels, A and B have
+    # all.
     assert {row.run.name: (row.rank_before, row.rank) for row in context["rows"]} == {
         "A": (2, 1),
         "B": (2, 1),
@@ -64,7 +65,7 @@ def test_an_uploaded_run_is_scored_and_ranked(
 def test_a_run_is_announced_in_the_transaction_that_stores_it(
     benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the service, so that every way in has the same effects; a run is never left unscored."""
+    """The service sends the signal, so every import has the same effects and a score."""
     rita = make_user("rita", Role.RESEARCHER)
     path = write_run(tmp_path / "c.run", {"c0": ["v0"]})
     done = import_run(benchmark=benchmark, path=path, system="C", by=rita)
@@ -132,10 +133,10 @@ def text_of(page: str) -> str:
     return " ".join(re.sub("<.*?>", " ", page, flags=re.DOTALL).split()).replace(" .", ".")
 
 
-def test_the_page_of_a_run_tells_its_place_and_what_is_open(
+def test_the_page_of_a_run_shows_its_rank_and_unjudged_pairs(
     benchmark: Benchmark, client: Client, tmp_path: Path
 ) -> None:
-    # As if nobody had been asked about v3 for c0, with which a list of C goes on.
+    # Remove the label of v3 for c0, which is the next video in a list of C.
     pair = Pair.objects.get(query__key="c0", video__key="v3")
     for rows in (Judgment, Assignment, JudgmentTask):
         path = "pair" if rows is JudgmentTask else "task__pair"
@@ -160,7 +161,7 @@ def test_the_page_of_a_run_tells_its_place_and_what_is_open(
     }
     third = pytest.approx(1 / 3)
     assert lines["C@1"] == (third, (third, third), (1, 3))
-    # The one pair that is not judged may be right.
+    # The only unjudged pair may be relevant.
     assert lines["C@5"] == (third, (third, pytest.approx(2 / 3)), (3, 3))
     assert lines["AP"][1] is None
     # C@1 reads one rank, C@5 the two that the lists have; all but v3 of c0 are judged.
@@ -201,10 +202,10 @@ def test_the_same_file_again_is_not_scored_again(
     assert Job.objects.filter(kind="evaluate").count() == 1
 
 
-def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_ranks_by_each_label_set(benchmark: Benchmark, tmp_path: Path) -> None:
     make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v3", "v1"], "c2": ["v2"]}, system="C")
-    # Somebody finds v1 of c0 not relevant, which one had found relevant: a conflict.
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    # A second annotator contradicts the label of v1 of c0: a conflict.
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     question = build_question(
         get_analysis("leaderboard"), benchmark, {"measure": "C@1", "resamples": "100"}
@@ -253,23 +254,24 @@ def test_ranks_by_each_release(benchmark: Benchmark, tmp_path: Path) -> None:
         ("B", [pytest.approx(13 / 18), pytest.approx(8 / 9)], 3, pytest.approx(8 / 9)),
         ("C", [pytest.approx(5 / 9)] * 2, 2, 1),
     ]
-    # Ranks 2 2 1 against 1 1 3: of three pairs of runs two are turned around, one ties in both.
-    # Then 1 1 3 against 1 2 2: one agrees, each ties another.
+    # Ranks 2 2 1 and 1 1 3: two of three pairs of runs are reversed, one is tied in both.
+    # Then 1 1 3 and 1 2 2: one pair agrees, and each has a tie in another pair.
     assert [(row["before"], row["after"], row["tau"]) for row in result["moves"]] == [
         ("original", 1, -1),
         (1, 2, pytest.approx(1 / 2)),
     ]
 
 
-def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
+def test_a_new_label_set_changes_the_leaderboard(benchmark: Benchmark, tmp_path: Path) -> None:
     def question() -> Question:
         return build_question(get_analysis("leaderboard"), benchmark, {"labels": "1"})
 
     before = question().key
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     assert question().key != before
-    # The draft has a place in it where it is what was asked for. A later one is the same question.
+    # The leaderboard contains the draft only if it was requested. A later draft does not change
+    # the question.
     make_draft(benchmark=benchmark, by=OPERATOR)
     drafted = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
     first = analyse(question=drafted)
@@ -277,17 +279,17 @@ def test_a_further_release_makes_another_leaderboard(benchmark: Benchmark, tmp_p
     assert [name for name, _ in question().options["releases"]] == [1, 2]
     names = [row["labels"] for row in first.result["releases"] if row["run"] == "A"]
     assert names == ["original", 1, 2, "draft"]
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "cleo", 0)])
     make_draft(benchmark=benchmark, by=OPERATOR)
     again = build_question(get_analysis("leaderboard"), benchmark, {"labels": "draft"})
     assert (again.stored_result(), again.latest_outdated_result()) == (None, first)
 
 
-def test_a_release_of_the_meantime_is_none_of_those_named(
+def test_a_label_set_published_during_the_computation_is_not_named(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:
     question = build_question(get_analysis("leaderboard"), benchmark, {})
-    bring_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
+    add_judgments(tmp_path, benchmark, [("c0", "v1", "ben", 0)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     found = analyse(question=question)
     assert [name for name, _ in found.inputs["chosen"]["releases"]] == [1]

@@ -30,7 +30,7 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     made = factories.make_benchmark(tmp_path)
     for number, system in enumerate(("A", "=B", "C")):
         factories.make_run(tmp_path, made, {"c0": [f"v{number}", "v3"]}, system=system)
-    factories.bring_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
+    factories.add_judgments(tmp_path, made, [("c0", "v0", "anna", 1), ("c0", "v1", "ben", 0)])
     label_set = publish_label_set(benchmark=made, by=OPERATOR)
     original = {"C@1": 0.25, "C@5": 0.5, "C@10": 1.0, "AP": 0.4, "AP(found)": 0.4}
     score(made, "A", None, original)
@@ -117,7 +117,7 @@ def test_table_shows_a_b_c(benchmark: Benchmark, researcher: Client) -> None:
     assert "run is not scored by these labels yet" in " ".join(re.sub("<.*?>", "", page).split())
 
 
-def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Client) -> None:
+def test_table_by_only_the_original_positives(benchmark: Benchmark, researcher: Client) -> None:
     page = researcher.get("/benchmarks/tiny/results/?labels=original").content.decode()
     assert [row[1:] for row in table_of(page)] == [
         [
@@ -156,7 +156,9 @@ def test_table_by_original_positives_alone(benchmark: Benchmark, researcher: Cli
         ("", ["A", "=B", "C"]),
     ],
 )
-def test_order(sort: str, order: list[str], benchmark: Benchmark, researcher: Client) -> None:
+def test_order_of_the_rows(
+    sort: str, order: list[str], benchmark: Benchmark, researcher: Client
+) -> None:
     found = first_cells(researcher, "/benchmarks/tiny/results/?sort=" + sort)
     assert found == order
 
@@ -175,7 +177,7 @@ def test_bars_are_as_wide_as_the_scores(benchmark: Benchmark, researcher: Client
     assert "C@1 of A: 25.0 per cent by the original positives, 59.6 per cent by the labels" in page
 
 
-def test_csv(benchmark: Benchmark, researcher: Client) -> None:
+def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:
     answer = researcher.get("/benchmarks/tiny/results/csv/")
     assert answer["Content-Disposition"] == 'attachment; filename="tiny-results-v1.csv"'
     labels = LabelSet.objects.get().sha256
@@ -217,7 +219,7 @@ def test_csv(benchmark: Benchmark, researcher: Client) -> None:
     assert answer.content.decode() == "\n".join([head, *rows]) + "\n"
 
 
-def test_json(benchmark: Benchmark, researcher: Client) -> None:
+def test_results_as_json(benchmark: Benchmark, researcher: Client) -> None:
     answer = researcher.get("/benchmarks/tiny/results/json/?labels=1")
     found = json.loads(answer.content)
     assert found["labels_sha256"] == LabelSet.objects.get().sha256
@@ -261,7 +263,7 @@ def test_no_label_set_yet(tmp_path: Path, db: None, researcher: Client) -> None:
     }
 
 
-# --- What the buttons begin -----------------------------------------------------------------
+# --- Jobs of the buttons --------------------------------------------------------------------
 
 
 def test_evaluate_button_of_the_page(benchmark: Benchmark, researcher: Client) -> None:
@@ -278,7 +280,7 @@ def test_evaluate_by_an_unknown_label_set(benchmark: Benchmark, researcher: Clie
     assert (answer.status_code, Job.objects.count()) == (400, 0)
 
 
-def test_publishing_twice_at_once_is_one_job(benchmark: Benchmark, client: Client) -> None:
+def test_publishing_twice_at_the_same_time_is_one_job(benchmark: Benchmark, client: Client) -> None:
     client.force_login(factories.make_user("lena", Role.LEAD))
     answers = [client.post("/benchmarks/tiny/labels/publish/") for _ in range(2)]
     job = Job.objects.get()

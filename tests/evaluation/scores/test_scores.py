@@ -22,7 +22,7 @@ from evaluation.release.services import publish_label_set
 from evaluation.scores.services import EvaluatedRuns, RunEvaluation, evaluate_runs
 from pooling.models import Benchmark
 from tests.factories import (
-    bring_judgments,
+    add_judgments,
     make_benchmark,
     make_run,
 )
@@ -40,7 +40,7 @@ def scored(tmp_path: Path) -> EvaluatedRuns:
     """
     benchmark = make_benchmark(tmp_path, captions=3, videos=4)
     make_run(tmp_path, benchmark, {"c0": ["v1", "v0", "v2"], "c1": ["v0", "v2", "v3"]}, system="S")
-    bring_judgments(
+    add_judgments(
         tmp_path,
         benchmark,
         [
@@ -144,7 +144,7 @@ def test_scores_are_stored_by_label_set_and_once(scored: EvaluatedRuns) -> None:
 
 def test_labels_are_named_by_version(scored: EvaluatedRuns, tmp_path: Path) -> None:
     benchmark = Benchmark.objects.get()
-    bring_judgments(tmp_path, benchmark, [("c1", "v0", "c", 1)])
+    add_judgments(tmp_path, benchmark, [("c1", "v0", "c", 1)])
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
 
     def c_at_1(labels: str) -> tuple[float | None, float | None]:
@@ -191,7 +191,7 @@ def test_scores_equal_those_of_ir_measures_on_the_exported_files(tmp_path: Path)
     lists = {f"c{q}": dice.sample([f"v{v}" for v in range(30)], 12) for q in range(19)}
     make_run(tmp_path, benchmark, lists, system="S")
     pairs = [(f"c{q}", f"v{v}") for q in range(20) for v in range(30) if dice.random() < 0.5]
-    bring_judgments(
+    add_judgments(
         tmp_path,
         benchmark,
         [(q, v, "a", dice.choice([0, 0, 1, 3])) for q, v in pairs],
