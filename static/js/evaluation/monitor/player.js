@@ -1,5 +1,6 @@
-// A link to a video plays it on the page: as a page of its own it cannot, for what comes with a
-// stored file lets nothing in it run. Without this script, or with a key held, it is downloaded.
+// Plays linked videos on this page. Opened as a separate page, a video would not play, because stored
+// files are served with a restrictive Content-Security-Policy. Without this script, or with a modifier
+// key, the link downloads the video.
 
 const player = document.querySelector("[data-player]");
 const caption = player.querySelector("p");
