@@ -108,7 +108,7 @@ def wilson(share: float, size: float) -> list[dict[str, float]]:
 
 
 def effective_size(values: list[float], clusters: list[str]) -> float:
-    """Return the number of independent captions with the same variance and t quantile."""
+    """Return how many independent captions have this variance, reduced by the t quantile."""
     sums, sizes = cluster_totals(values, clusters)
     n, number, z = len(values), len(sums), float(stats.norm.ppf(0.975))
     mean = sum(values) / n
