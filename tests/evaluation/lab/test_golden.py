@@ -21,11 +21,10 @@ from tests.evaluation.lab.golden.world import INPUT, RUNS
 EXACT = 1e-9
 
 GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
-# Worked by hand in test_analyses: orders of judging have no peer. The leaderboard, by hand in
-# test_leaderboard, puts side by side what is held against peers here. train-overlap differs from
-# wording, which is, in the captions compared with. The input has no equal captions: test_twins
-# works twins by hand. No peer corrects scores for wrong labels: that is worked by hand in
-# test_label_noise, and held against simulated truth in core/test_label_noise.
+# Analyses that other tests check by hand. No other implementation has orders of judging
+# (test_analyses) or corrects scores for wrong labels (test_label_noise, and core/test_label_noise
+# with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
+# train-overlap is like wording, with other captions. The input has no equal captions (test_twins).
 WITHOUT_PEER = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
 
 

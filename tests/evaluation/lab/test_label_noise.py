@@ -123,8 +123,8 @@ CAPTIONS, VIDEOS, PEOPLE = 60, 20, 4
 
 
 def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
-    """Four people with 5 % false alarms and 10 % misses; half of the pairs are labelled twice, and
-    a third time if the two differ. Also returns the truth, [captions, videos]."""
+    """Simulate four annotators with 5 % false alarms and 10 % misses. Half of the pairs have two
+    labels, and a third if these differ. Also return the relevant pairs, [captions, videos]."""
     rng = np.random.default_rng(5)
     benchmark = make_benchmark(folder, captions=CAPTIONS, videos=VIDEOS)
     truth = rng.random((CAPTIONS, VIDEOS)) < 0.25

@@ -1,12 +1,11 @@
-"""Draws the input of the golden tables from the demo benchmark, once.
+"""Draw the input of the golden tables from the demo benchmark.
 
 python -m tests.evaluation.lab.golden.draw
 
-What it wrote is kept: with another input, or another version of the demo, the expected tables have
-to be made anew. It holds what is awkward in real files: captions that a run left out, short lists,
-scores that are equal (told apart by the rank column, or by the keys alone), pairs with up to four
-labels that differ or are in conflict, original positives judged not relevant, and labels of pairs
-that no run brought.
+The input is stored in the repository. With another input, the expected tables must be rebuilt. The
+input has the difficulties of real files: captions that a run leaves out, short lists, equal scores
+(ordered by the rank column or only by the keys), pairs with up to four labels that differ or are in
+conflict, original positives judged not relevant, and labels of pairs that no run contains.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from evaluation.demo.systems import score_systems
 FOLDER = Path(__file__).parent / "input"
 VIDEOS, CAPTIONS, DEPTH = 48, 240, 12
 POOLED = 6
-# How many labels a pair gets.
+# The number of labels of a pair.
 LABELS = {0: 10, 1: 60, 2: 20, 3: 7, 4: 3}
-# Beside the mistakes of the simulated people, so that there is something to disagree about.
+# Added to the mistakes of the simulated annotators, so that labels disagree more often.
 FLIPPED = 0.06
 
 Lists = dict[str, list[tuple[str, float]]]
@@ -51,7 +50,7 @@ def main() -> None:
 
 
 def _captions(demo: DemoBenchmark, rng: random.Random) -> list[list[str]]:
-    """Every tenth caption has a second original positive, where another video matches it."""
+    """Return the captions. Every tenth has a second original positive if another video matches."""
     rows = []
     for number, caption in enumerate(demo.captions):
         rows.append([caption.key, caption.text, demo.video_keys[caption.source]])
@@ -62,7 +61,7 @@ def _captions(demo: DemoBenchmark, rng: random.Random) -> list[list[str]]:
 
 
 def _lists(demo: DemoBenchmark, scores: Any, rng: random.Random) -> Lists:
-    """Scores of one decimal, of which many are equal; a tenth is left out or short."""
+    """Return lists with scores of one decimal, many of them equal. A tenth is absent or short."""
     lists = {}
     for caption, row in zip(demo.captions, scores.tolist(), strict=True):
         rounded = [(key, round(score, 1)) for key, score in zip(demo.video_keys, row, strict=True)]
@@ -75,7 +74,7 @@ def _lists(demo: DemoBenchmark, scores: Any, rng: random.Random) -> Lists:
 
 
 def _write_trec(path: Path, lists: Lists, rng: random.Random, *, with_ranks: bool) -> None:
-    """The lines of a caption in any order; without ranks the column says 1 throughout."""
+    """Write the lines of each caption in random order. Without ranks, the rank is always 1."""
     lines = []
     for key, videos in lists.items():
         ranked = list(enumerate(videos, start=1))

@@ -48,7 +48,7 @@ def input_hashes() -> dict[str, str]:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """Yield commands with their expected output. Keys that are missing in it are not compared."""
+    """Yield commands with their expected output. Keys that it does not contain are not compared."""
     measures = f"{scores.DEFAULT} {scores.FURTHER}"
     question = [word for name in measures.split() for word in ("--measure", name)]
     yield ["evaluate", KEY, *question], scores.evaluate(world, world.by_labels, measures)

@@ -1,4 +1,4 @@
-"""Original positives that people reject: counted in plain Python, scored by the peers."""
+"""Rejected original positives: counted in plain Python, scored by other implementations."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What rests on random draws: scipy's own draws, or the exact law, with a tolerance for chance.
+"""Results that depend on random draws: by scipy or by the exact formula, with a tolerance.
 
 A quantile of B draws from a normal distribution has a standard error of
 sd * sqrt(q (1 - q) / B) / density at the quantile: 2.67 sd / sqrt(B) at 2.5 and 97.5 %. Both
-sides draw; the tolerance is four times the error of their difference, so that of thousands of such
-comparisons one fails by chance. Seeds are fixed, so that none fails now and then.
+sides draw. The tolerance is four times the error of their difference, so that one of thousands of
+comparisons fails by chance. Seeds are fixed, so no comparison fails only sometimes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-OURS = 20_000  # what the commands ask for
+OURS = 20_000  # the number that the commands use
 THEIRS = 20_000
-EXACT = 1e-9  # of closed forms
+EXACT = 1e-9  # tolerance for closed formulas
 ERROR = math.sqrt(0.025 * 0.975) / stats.norm.pdf(stats.norm.ppf(0.025))
 
 
@@ -28,7 +28,7 @@ def about(value: float, within: float) -> dict[str, float]:
 def interval(
     samples: tuple[Any, ...], statistic: Callable[..., Any], resamples: int = THEIRS, **options: Any
 ) -> list[dict[str, float]] | None:
-    """Percentile interval by scipy, at 95 % unless told otherwise."""
+    """Return the percentile interval by scipy, by default at 95 %."""
     found = stats.bootstrap(
         samples,
         statistic,
@@ -54,8 +54,8 @@ def mean_interval(values: list[float]) -> list[dict[str, float]] | None:
 
 
 def widened(number: float) -> float:
-    """The confidence level whose normal quantile is that of t for so many values, by
-    sqrt(n / (n - 1)), as a resample's spread is short of that of a sample (Hesterberg 2015)."""
+    """Return the confidence level whose normal quantile is the t quantile for this number of values
+    times sqrt(n / (n - 1)), because a resample varies less than a sample (Hesterberg 2015)."""
     quantile = stats.t.ppf(0.975, number - 1) * math.sqrt(number / (number - 1))
     return float(1 - 2 * stats.norm.sf(quantile))
 
@@ -68,7 +68,7 @@ def difference_interval(values: list[float], others: list[float]) -> Any:
 
 
 def paired(differences: list[float], size: float) -> list[dict[str, float]]:
-    """Bonett and Price (2012), equation 2: Wald's interval after one pair more of either kind."""
+    """Return Wald's interval with one more pair of each kind (Bonett and Price 2012, eq. 2)."""
     n = len(differences)
     first = (differences.count(1.0) / n * size + 1) / (size + 2)
     second = (differences.count(-1.0) / n * size + 1) / (size + 2)
@@ -78,7 +78,7 @@ def paired(differences: list[float], size: float) -> list[dict[str, float]]:
 
 
 def cluster_interval(values: list[float], clusters: list[str], *, difference: bool = False) -> Any:
-    """Whole clusters drawn: sum of the values over number of the captions."""
+    """Return the interval for resampled clusters: sum of the values over number of captions."""
     sums, sizes = cluster_totals(values, clusters)
     if set(values) <= ({-1.0, 0.0, 1.0} if difference else {0.0, 1.0}):
         size = effective_size(values, clusters)
@@ -100,15 +100,15 @@ def cluster_totals(values: list[float], clusters: list[str]) -> tuple[list[float
 
 
 def wilson(share: float, size: float) -> list[dict[str, float]]:
-    """The shares from which the one found lies 1.96 of their standard errors away: the roots of
-    (share - p)^2 = z^2 p (1 - p) / n."""
+    """Return the shares that differ from the observed one by 1.96 of their standard errors: the
+    roots of (share - p)^2 = z^2 p (1 - p) / n."""
     z = float(stats.norm.ppf(0.975))
     equation = [1 + z * z / size, -2 * share - z * z / size, share * share]
     return [about(float(root), EXACT) for root in sorted(np.roots(equation).real)]
 
 
 def effective_size(values: list[float], clusters: list[str]) -> float:
-    """Captions that were independent and gave the same variance, with the quantile of t in them."""
+    """Return how many independent captions have this variance, reduced by the t quantile."""
     sums, sizes = cluster_totals(values, clusters)
     n, number, z = len(values), len(sums), float(stats.norm.ppf(0.975))
     mean = sum(values) / n

@@ -1,4 +1,4 @@
-"""Scores by the peers: ir_measures and pytrec_eval; what these do not define, in plain Python."""
+"""Scores by ir_measures and pytrec_eval; measures that these do not define in plain Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Values = list[float]  # by caption
 
 
 def score(world: World, lists: Lists, qrels: Qrels, measure: str) -> float | None:
-    """The mean over all captions, those that the run left out included."""
+    """Return the mean over all captions, including those that the run leaves out."""
     values = per_caption(world, lists, qrels, measure)
     if measure == "MedR":
         depth = max(map(len, lists.values()))
@@ -62,7 +62,7 @@ def as_run(lists: Lists) -> dict[str, dict[str, float]]:
 
 
 def _ranks(lists: Lists, qrels: Qrels) -> Iterator[tuple[str, list[int]]]:
-    """The ranks of the positives of each caption that the run holds."""
+    """Yield the ranks of the positives of each caption in the run."""
     for caption, videos in lists.items():
         gains = qrels.get(caption, {})
         yield caption, [rank for rank, video in enumerate(videos, 1) if gains.get(video, 0) > 0]
@@ -94,7 +94,7 @@ def _scores(world: World, lists: Lists, qrels: Qrels, measures: str) -> dict[str
 
 
 def _reads(lists: Lists, measure: str) -> int:
-    """The cutoff, or without one, or with one beyond, the longest list."""
+    """Return the cutoff, but at most the length of the longest list."""
     depth = max(map(len, lists.values()))
     return min(int(measure.partition("@")[2] or depth), depth)
 
@@ -128,8 +128,7 @@ def pairs_of(lists: Lists) -> set[Pair]:
 def known_with(
     world: World, runs: dict[str, Lists], labels: dict[Pair, int], pooled: Iterable[str]
 ) -> dict[Pair, int]:
-    """Labels of original positives, of what one of the pooled runs brought, and of what no run
-    brought."""
+    """Return the labels of original positives, of pairs in a pooled run, and of pairs in no run."""
     everything: set[Pair] = set().union(*map(pairs_of, runs.values()))
     brought: set[Pair] = set().union(*(pairs_of(runs[name]) for name in pooled))
     kept = set(world.original) | brought
@@ -191,8 +190,8 @@ BOUNDED = "C@1 C@3 P@5 R@5 AP AP(found) RR"
 
 
 def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
-    """Lowest and highest over all outcomes of the unjudged pairs of a list; and over all pairs,
-    with each number of positives outside of it."""
+    """Return the lowest and highest score over all outcomes of the unjudged pairs of a list, and
+    over all unjudged pairs, with each number of positives outside of the list."""
     runs = world.cut(depth)
     rows, judged = [], []
     for name, lists in runs.items():
@@ -239,15 +238,15 @@ def bounds(world: World, qrels: Qrels, depth: int) -> dict[str, Any]:
 
 
 def _unlisted(world: World, lists: Lists, qrels: Qrels, caption: str) -> int:
-    """Unjudged videos of the caption outside of its list."""
+    """Return the number of unjudged videos of the caption outside of its list."""
     return len(set(world.videos) - set(lists.get(caption, [])) - set(qrels.get(caption, {})))
 
 
 def _outcomes(
     lists: Lists, qrels: Qrels, caption: str, outside: Iterable[int]
 ) -> list[dict[str, float]]:
-    """The caption's scores in every outcome, with these numbers of positives outside of the list
-    besides the known ones."""
+    """Return the caption's scores in every outcome, with these numbers of additional positives
+    outside of the list."""
     videos, gains = lists.get(caption, []), qrels.get(caption, {})
     free = [video for video in videos if video not in gains]
     return [
@@ -258,7 +257,7 @@ def _outcomes(
 
 
 def _by_hand(videos: list[str], gains: dict[str, int], more: int = 0) -> dict[str, float]:
-    """`BOUNDED`, from the ranks of the positives."""
+    """Return the measures of `BOUNDED`, computed from the ranks of the positives."""
     positives = sum(gains.values()) + more
     ranks = [rank for rank, video in enumerate(videos, 1) if gains.get(video, 0)]
     precision = sum(n / rank for n, rank in enumerate(ranks, 1))
@@ -282,7 +281,7 @@ def _by_trec(world: World, lists: Lists, qrels: Qrels, measure: str) -> float:
 
 
 def _with_pooled(lists: Lists, qrels: Qrels) -> Qrels:
-    """trec_eval marks with -1 what is in the pool and was not judged."""
+    """Mark the unjudged pairs of the pool with -1, as trec_eval expects."""
     return {
         caption: dict.fromkeys(lists.get(caption, []), -1) | qrels.get(caption, {})
         for caption in {*lists, *qrels}
@@ -293,8 +292,8 @@ def _with_pooled(lists: Lists, qrels: Qrels) -> Qrels:
 
 
 def estimates(world: World, depth: int, measures: str) -> dict[str, Any]:
-    """How wrong estimates are for systems left out of the pool, all outcomes tried with their
-    chances."""
+    """Return the errors of estimates for systems outside the pool, over all outcomes with their
+    probabilities."""
     runs = world.cut(depth)
     labels = world.decided | dict.fromkeys(world.original, 1)
     checks = []
@@ -319,8 +318,8 @@ def estimates(world: World, depth: int, measures: str) -> dict[str, Any]:
 def _chances(
     world: World, runs: dict[str, Lists], labels: dict[Pair, int], depth: int
 ) -> list[list[float]]:
-    """Share of relevant pairs among those that one run alone brought, by rank; of captions whose
-    list holds no other positive [0], and of those whose list holds one [1]."""
+    """Return the share of relevant pairs among those that only one run contains, by rank: of
+    captions whose list has no other positive [0], and of those whose list has one [1]."""
     counts = [[[0, 0] for _ in range(depth)] for _ in range(2)]
     for name, lists in runs.items():
         rest = known_with(world, runs, labels, [other for other in runs if other != name])

@@ -57,8 +57,8 @@ def _videos(world: World) -> list[str]:
 
 
 def significance(world: World, measure: str, *, by_videos: bool = False) -> dict[str, Any]:
-    """For a measure of zeros and ones, Fisher's test is the sign test of the captions that
-    differ; by video, all signs of a video change together."""
+    """Return the tests. For a measure of zeros and ones, Fisher's test is the sign test of the
+    captions that differ. By video, all signs of a video change together."""
     values = {
         name: per_caption(world, lists, world.by_labels, measure)
         for name, lists in world.runs.items()
@@ -103,7 +103,7 @@ def significance(world: World, measure: str, *, by_videos: bool = False) -> dict
 
 
 def _signed_sums(change: list[float], videos: list[str]) -> float:
-    """Share of all sign assignments to the videos whose sum is as far from 0 as that found."""
+    """Return the share of sign assignments to videos with a sum at least as far from 0."""
     sums, _ = resampled.cluster_totals(change, videos)
     ways = Counter({0: 1})
     for one in map(round, sums):
@@ -132,9 +132,9 @@ def _holm(p_values: list[float]) -> list[float]:
 def sub_samples(
     world: World, measure: str, sizes: list[int], *, by_videos: bool = False
 ) -> dict[str, Any]:
-    """What the draws are drawn from is known: the mean, and sigma / sqrt(size). Of whole videos
-    they are drawn here, too. Two systems on the same captions are compared as a test does: around
-    0, so that the deviation is that of the mean square."""
+    """Return means and deviations. The mean and sigma / sqrt(size) are exact; samples of whole
+    videos are drawn here, too. The deviation of a difference of two systems is around 0, so it
+    is the root of the mean square."""
     rows, pairs = [], []
     z = float(stats.norm.ppf(0.975))
     for by, qrels in (("labelled", world.by_labels), ("original", world.by_original)):
@@ -192,7 +192,7 @@ def ratio_of(sums: Any, sizes: Any) -> Any:
 
 
 def _about_deviation(deviation: float, drawn: bool = False) -> dict[str, float]:
-    """The standard error of a standard deviation of B normal draws is sd / sqrt(2 B)."""
+    """Return a tolerance: a standard deviation of B normal draws has the error sd / sqrt(2 B)."""
     draws = resampled.OURS / 2 if drawn else resampled.OURS
     return resampled.about(deviation, 4 * deviation / math.sqrt(2 * draws))
 
@@ -204,8 +204,8 @@ STEPS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 def plan(
     world: World, measure: str, difference: float, power: float, *, by_videos: bool = False
 ) -> dict[str, Any]:
-    """By Connor's formula and that of two proportions for measures of zeros and ones, by normal
-    formulas for others, times the design effect."""
+    """Return sample sizes: by Connor's formula and that of two proportions for measures of zeros
+    and ones, by normal formulas for other measures, each times the design effect."""
     values = {
         name: np.array(per_caption(world, lists, world.by_labels, measure))
         for name, lists in world.runs.items()
@@ -256,7 +256,7 @@ def _needed(design: str, one: Any, other: Any, difference: float, power: float) 
 
 
 def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
-    """Variance of the mean by whole videos over that by captions, and rho that explains it."""
+    """Return the variance of the mean by video divided by that by caption, and its rho."""
     videos = _videos(world)
     names = list(dict.fromkeys(videos))
     by_video = by_caption = 0.0
@@ -279,7 +279,7 @@ def _design_effect(world: World, samples: list[Any]) -> tuple[float, float]:
 def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
     attribute = world.words if by == "length" else positives_of(world, world.by_labels)
     ordered = sorted(attribute)
-    # Each slice begins with a value that occurs, at or above the share's place.
+    # Each slice begins with an existing value at or above the position of its share.
     places = [math.ceil((len(ordered) - 1) * part / bins) for part in range(1, bins)]
     cuts = sorted({ordered[place] for place in places} - {ordered[0]})
     numbers = [sum(value >= one for one in cuts) for value in attribute]
@@ -294,7 +294,7 @@ def slices(world: World, measure: str, by: str, bins: int) -> dict[str, Any]:
 
 
 def _correlated(first: list[Any], second: list[Any]) -> dict[str, float]:
-    """Values that differ by rounding noise are ties."""
+    """Return the rank correlation. Values that differ by rounding errors are ties."""
     first, second = ([round(one, 9) for one in values] for values in (first, second))
     return {
         "spearman": float(stats.spearmanr(first, second).statistic),
@@ -310,7 +310,7 @@ Weights = dict[str, float]
 
 
 def weighted(world: World) -> dict[str, Weights]:
-    """Runs of five characters by tf * (ln((1 + n) / (1 + df)) + 1), each text of length one."""
+    """Return weights of five-character grams by tf * (ln((1 + n) / (1 + df)) + 1), normalised."""
     counts = {key: Counter(_grams(text)) for key, text in world.captions.items()}
     df = Counter(gram for grams in counts.values() for gram in grams)
     found = {}
@@ -366,7 +366,7 @@ def _nearest(similarities: Any) -> float:
 
 
 def matching(world: World, measures: str, threshold: float) -> dict[str, Any]:
-    """A video matches a caption where one of its own captions is similar enough."""
+    """Return the results if a video matches a caption when one of its own captions is similar."""
     vectors = weighted(world)
     original = set(world.original)
     captions_of = {

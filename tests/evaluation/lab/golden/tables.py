@@ -57,12 +57,12 @@ def labels_table(world: World) -> dict[str, Any]:
 
 
 def _first_two(labels: Labels) -> Labels:
-    """In the order of the file: a third is requested only if these differ."""
+    """Return the first two labels in the order of the file. A third is requested if they differ."""
     return [one[:2] for one in labels]
 
 
 def _quoted(labels: Labels) -> dict[str, Any]:
-    """The figures of the first two labels, which are those to quote."""
+    """Return the figures of the first two labels, which are the ones to report."""
     first = _first_two(labels)
     return {
         "first_two_agreement": _unanimous(first),
@@ -83,7 +83,7 @@ def _figures(labels: Labels) -> dict[str, Any]:
 
 
 def _ac1(labels: Labels) -> float:
-    """Gwet's AC1 of two categories, as his handbook has it."""
+    """Return Gwet's AC1 of two categories, as defined in his handbook."""
     share = statistics.fmean(sum(one) / len(one) for one in labels)
     chance = 2 * share * (1 - share)
     return (_pairwise(labels) - chance) / (1 - chance)
@@ -119,7 +119,7 @@ def _unanimous(labels: Labels) -> float | None:
 
 
 def _pairwise(labels: Labels) -> float:
-    """The mean over pairs of the share of their pairs of labels that agree."""
+    """Return the mean over pairs of the share of their pairs of labels that agree."""
     return statistics.fmean(
         statistics.fmean(one == other for one, other in combinations(own, 2))
         for own in _several(labels)
@@ -127,7 +127,7 @@ def _pairwise(labels: Labels) -> float:
 
 
 def alpha(labels: Labels) -> float | None:
-    """By the matrix of annotators and pairs, holes where nobody labelled."""
+    """Return alpha, computed from the matrix of annotators and pairs with missing labels."""
     several = _several(labels)
     if len({label for one in several for label in one}) < 2:
         return None
@@ -154,7 +154,7 @@ def _alpha_interval(labels: Labels) -> Any:
 
 
 def _annotators(world: World) -> list[dict[str, Any]]:
-    """In the order of their names, as they get their numbers."""
+    """Return the annotators in the order of their names, which is that of their numbers."""
     rows = []
     first = _first_judgments(world.judgments)
     for name in sorted({annotator for _, annotator, _ in world.judgments}):
@@ -174,7 +174,7 @@ def _annotators(world: World) -> list[dict[str, Any]]:
 
 
 def _first_judgments(judgments: Judgments) -> Judgments:
-    """The first two of each pair."""
+    """Return the first two judgments of each pair."""
     seen: Counter[Any] = Counter()
     found = []
     for pair, annotator, label in judgments:
@@ -185,7 +185,7 @@ def _first_judgments(judgments: Judgments) -> Judgments:
 
 
 def _compared(judgments: Judgments, name: str) -> list[bool]:
-    """Whether each label by another annotator on a pair of theirs is the same."""
+    """Return for each label by another annotator of the same pair whether it is equal."""
     own = {pair: label for pair, annotator, label in judgments if annotator == name}
     return [
         label == own[pair]
@@ -333,7 +333,7 @@ def coverage(world: World, depth: int) -> dict[str, Any]:
 
 
 def _judged_share(world: World, lists: Lists, labels: dict[Pair, int], depth: int) -> float:
-    """Judged@k: captions without a list count 0."""
+    """Return Judged@k. Captions without a list count as 0."""
     shares = [
         sum((key, video) in labels for video in videos[:depth]) / len(videos[:depth])
         for key, videos in lists.items()
@@ -344,12 +344,12 @@ def _judged_share(world: World, lists: Lists, labels: dict[Pair, int], depth: in
 
 # --- Overlap --------------------------------------------------------------------------------------
 
-DEEP = 600  # from here on, p^d adds nothing to 15 digits for p up to 0.9
+DEEP = 600  # beyond this depth, p^d does not change 15 digits for p up to 0.9
 
 
 def overlap(world: World, depth: int, p: float) -> dict[str, Any]:
-    """Rank-biased overlap (Webber, Moffat and Zobel 2010) as the sums that define it, down to ranks
-    where nothing is left to add."""
+    """Return rank-biased overlap (Webber, Moffat and Zobel 2010), computed from the defining sums
+    down to the rank at which terms are negligible."""
     runs = world.cut(depth)
     pairs = []
     for first, second in combinations(runs, 2):
@@ -365,7 +365,7 @@ def overlap(world: World, depth: int, p: float) -> dict[str, Any]:
 def _overlap(first: list[str], second: list[str], depth: int, p: float) -> dict[str, float]:
     short, long = sorted((len(first), len(second)))
     common = [len(set(first[:d]) & set(second[:d])) for d in range(DEEP + 1)]
-    # What may be in common at most: each place that is not known may hold what the other has.
+    # The maximum overlap: each unknown rank may contain a video of the other list.
     most = [min(d, common[d] + max(0, d - short) + max(0, d - long)) for d in range(DEEP + 1)]
     agreed = [_agreement(common, d, short, long) for d in range(DEEP + 1)]
 
@@ -384,7 +384,7 @@ def _overlap(first: list[str], second: list[str], depth: int, p: float) -> dict[
 
 
 def _agreement(common: list[int], d: int, short: int, long: int) -> float:
-    """Beyond the shorter list it goes on to agree as it did, beyond the longer one both do."""
+    """Return the agreement at depth d. It is extrapolated beyond the end of each list."""
     if d == 0 or short == 0:
         return 0.0
     at_short = common[short] / short

@@ -1,4 +1,4 @@
-"""The golden input in plain Python: dictionaries and sets of keys, nothing of Hearth's."""
+"""The golden input in plain Python: dictionaries and sets of keys, without Hearth's code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Qrels = dict[str, dict[str, int]]  # gain by caption and video
 
 @dataclass(frozen=True)
 class World:
-    """captions: texts by key. original: the pairs that came with the dataset, in order of the file.
-    judgments: pair, annotator and label, in order of the file."""
+    """captions: texts by key. original: the original positives, in the order of the file.
+    judgments: pair, annotator and label, in the order of the file."""
 
     videos: list[str]
     captions: dict[str, str]
@@ -54,7 +54,7 @@ class World:
 
     @cached_property
     def source(self) -> dict[str, str]:
-        """Of each caption the original positive that comes first in the order of the videos."""
+        """Return the first original positive of each caption in the order of the videos."""
         found = {}
         for caption in self.captions:
             own = {video for key, video in self.original if key == caption}
@@ -73,7 +73,7 @@ def gathered(judgments: list[tuple[Pair, str, int]]) -> dict[Pair, list[int]]:
 
 
 def decided(labels_of: dict[Pair, list[int]]) -> dict[Pair, int]:
-    """What more than half of the labels say; pairs in conflict are left out."""
+    """Return the majority labels. Pairs in conflict are left out."""
     return {
         pair: int(2 * sum(labels) > len(labels))
         for pair, labels in labels_of.items()
@@ -113,7 +113,7 @@ def _rows(name: str) -> list[list[str]]:
 
 
 def _read_run(path: Path) -> Lists:
-    """By score, then by the run's own rank, then by the video's key."""
+    """Read a run, sorted by score, then by the rank column, then by the video's key."""
     if path.suffix == ".json":
         lists: Lists = json.loads(path.read_text())
         return lists
