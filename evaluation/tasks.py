@@ -162,7 +162,8 @@ def renew_analyses_task() -> None:
 
 def analysis_computed(job: Job, made: dict[str, Any]) -> Outcome:
     name = job.params["analysis"]
-    query = urlencode(job.params["given"], doseq=True)
+    # PostgreSQL stores the keys of JSON in another order.
+    query = urlencode(sorted(job.params["given"].items()), doseq=True)
     page = reverse("analysis", args=[job.benchmark_key, name])
     return Outcome(
         text=f"The analysis “{get_analysis(name).title}” is computed.",
