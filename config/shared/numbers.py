@@ -138,5 +138,10 @@ class Figure:
         return self.reason if self.value is None else self.note
 
 
+def count_figure(number: int, note: str = "") -> Figure:
+    """Return a whole number as a figure."""
+    return Figure(number, "count", note)
+
+
 def undefined(reason: str) -> Figure:
     return Figure(None, reason=reason)

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
-from config.shared.numbers import Figure, count, ratio, undefined, with_percent
+from config.shared.numbers import Figure, count, count_figure, ratio, undefined, with_percent
 from config.shared.words import counted
 from evaluation.core.people.pace import BREAK_MS, DAY, ONLY_BEGUN, TOO_FAST_MS
 from evaluation.monitor.charts import utc
@@ -74,11 +74,14 @@ def _times(times: Times) -> list[NamedFigure]:
         ("Time of an answer", Figure(median, "seconds", "median")),
         ("Middle half", Figure(f"{low:.1f} to {high:.1f} s", note="first and third quartile")),
         ("Fastest 90 %", Figure(f"up to {most:.1f} s")),
-        ("Breaks", _count(times["breaks"], f"over {BREAK_MS // 60_000} minutes, not in the times")),
-        ("Too fast", _count(times["too_fast"], too_fast)),
+        (
+            "Breaks",
+            count_figure(times["breaks"], f"over {BREAK_MS // 60_000} minutes, not in the times"),
+        ),
+        ("Too fast", count_figure(times["too_fast"], too_fast)),
     ]
     if times["unknown"]:
-        figures.append(("Without a time", _count(times["unknown"])))
+        figures.append(("Without a time", count_figure(times["unknown"])))
     return figures
 
 
@@ -98,13 +101,12 @@ def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> l
             "Relevant labels",
             Figure(ratio(n_relevant, n_labels), note=f"{n_relevant:,} of {n_labels:,}"),
         ),
-        *((kind.label, _count(escalations.get(kind, 0), "escalated")) for kind in EscalationKind),
-        ("Surplus", _count(figures["surplus"], "arrived late, not counted")),
+        *(
+            (kind.label, count_figure(escalations.get(kind, 0), "escalated"))
+            for kind in EscalationKind
+        ),
+        ("Surplus", count_figure(figures["surplus"], "arrived late, not counted")),
     ]
-
-
-def _count(number: int, note: str = "") -> Figure:
-    return Figure(number, "count", note)
 
 
 @dataclass(frozen=True, slots=True)

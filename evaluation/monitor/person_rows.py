@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from annotation.enums import MembershipState
 from annotation.models import Annotator, Campaign, Membership
-from config.shared.numbers import UNDEFINED, Figure, ratio, undefined, with_percent
+from config.shared.numbers import UNDEFINED, Figure, count_figure, ratio, undefined, with_percent
 from config.shared.tables import Column, csv_text
 from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
@@ -175,7 +175,7 @@ def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict
     judged = own["counted"] + own["surplus"]
     is_timed, too_fast = own["timed"] > 0, ratio(own["too_fast"], own["timed"])
     return {
-        "judged": _count(judged, f"{withdrawn:,} withdrawn" if withdrawn else ""),
+        "judged": count_figure(judged, f"{withdrawn:,} withdrawn" if withdrawn else ""),
         # Answers to control pairs are not labels. They remain if all other answers are withdrawn.
         "rate": _rate(own["answers"], own["hours"]) if judged else undefined(NO_LABELS),
         "seconds": Figure(own["seconds"], "seconds", reason=NOT_TIMED),
@@ -183,9 +183,9 @@ def numbers_of(own: PersonFigures, escalations: int, withdrawn: int = 0) -> dict
         "agreement": _agreement(own),
         "gold": _share(own["right"], own["gold"], NO_GOLD),
         "accuracy": _accuracy(own),
-        "fast": _count(own["too_fast"], too_fast) if is_timed else undefined(NOT_TIMED),
-        "surplus": _count(own["surplus"]),
-        "escalations": _count(escalations),
+        "fast": count_figure(own["too_fast"], too_fast) if is_timed else undefined(NOT_TIMED),
+        "surplus": count_figure(own["surplus"]),
+        "escalations": count_figure(escalations),
     }
 
 
@@ -197,10 +197,6 @@ def combined(rows: Sequence[PersonRow], figures: CampaignFigures | None) -> dict
     own = cast(PersonFigures, {**NO_ANSWERS, **sums, "seconds": median})
     escalations = sum(row.person.escalations for row in rows)
     return {**numbers_of(own, escalations), "accuracy": Figure(None, reason=UNDEFINED)}
-
-
-def _count(number: int, note: str = "") -> Figure:
-    return Figure(number, "count", note)
 
 
 def _share(part: int, whole: int, reason: str) -> Figure:
