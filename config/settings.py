@@ -169,9 +169,12 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+# The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
+WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-uploads": {"task": "config.jobs.tasks.sweep_uploads_task", "schedule": 600.0},
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
@@ -280,11 +283,11 @@ MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "label_sets": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
     },
     "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": str(UPLOAD_ROOT)},
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},

@@ -17,3 +17,8 @@ def run_job_task(job_id: str) -> None:
 @shared_task
 def sweep_jobs_task() -> None:
     services.sweep_jobs()
+
+
+@shared_task
+def sweep_uploads_task() -> None:
+    services.sweep_uploads()

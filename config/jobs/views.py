@@ -42,17 +42,13 @@ def start_job(
     request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
 ) -> HttpResponse:
     """Start a job and show its progress. The same request sent twice starts one job."""
-    job = Job.objects.filter(
-        kind=kind, benchmark_key=benchmark_key, params=params, state__in=UNFINISHED
-    ).first()
-    if job is None:
-        job = services.enqueue_job(
-            kind=kind,
-            title=title[:300],
-            params=params,
-            benchmark_key=benchmark_key,
-            by=cast(User, request.user),
-        )
+    job = services.enqueue_job(
+        kind=kind,
+        title=title[:300],
+        params=params,
+        benchmark_key=benchmark_key,
+        by=cast(User, request.user),
+    )
     return show_job(request, job)
 
 

@@ -6,7 +6,6 @@ import errno
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
@@ -16,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
 from config.shared import errors
+from config.shared.outages import DATABASE_AWAY, broke_at_commit
 
 STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.InvalidInput, 400),
@@ -24,7 +24,7 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.Conflict, 409),
     (errors.HearthError, 400),
     # The database does not answer, is locked too long, or is out of space. The client can retry.
-    (OperationalError, 503),
+    *((error, 503) for error in DATABASE_AWAY),
 )
 DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
 TITLES = {
@@ -35,6 +35,10 @@ TITLES = {
     503: "The database is busy or unavailable",
     507: "The disk is full",
 }
+BROKE_AT_COMMIT = (
+    "The connection to the database broke while storing. "
+    "Look whether your change is there before you try again."
+)
 RETRY_AFTER_SECONDS = 5
 API = "/api/"
 
@@ -49,7 +53,9 @@ def status_of(error: Exception) -> int | None:
 
 def text_of(error: Exception) -> str:
     """Return the text to show. The text of a database error appears only in the log."""
-    if isinstance(error, OperationalError | OSError):
+    if isinstance(error, DATABASE_AWAY) and broke_at_commit(error):
+        return BROKE_AT_COMMIT
+    if isinstance(error, (*DATABASE_AWAY, OSError)):
         return "Please try again in a moment; nothing was stored."
     return str(error)
 
