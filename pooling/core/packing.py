@@ -15,7 +15,7 @@ _SCORE = np.dtype("<f4")
 
 def pack_list(videos: Int32s, scores: Float32s) -> tuple[bytes, bytes]:
     """Pack the video numbers (int32) and scores (float32) of one list, four bytes per value."""
-    return videos.astype(_VIDEO).tobytes(), scores.astype(_SCORE).tobytes()
+    return videos.astype(_VIDEO, copy=False).tobytes(), scores.astype(_SCORE, copy=False).tobytes()
 
 
 def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
@@ -28,10 +28,10 @@ def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
 
 def packed_lists(run: RunData) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield (query number, packed videos, packed scores) of every list of a run."""
-    videos, scores = pack_list(run.videos, run.scores)
-    ends = (run.offsets * 4).tolist()
-    for at, query in enumerate(run.query_numbers.tolist()):
-        yield query, videos[ends[at] : ends[at + 1]], scores[ends[at] : ends[at + 1]]
+    # One list at a time, because all lists of a large run would take as much memory again.
+    bounds = run.offsets.tolist()
+    for query, start, end in zip(run.query_numbers.tolist(), bounds, bounds[1:], strict=False):
+        yield query, *pack_list(run.videos[start:end], run.scores[start:end])
 
 
 def unpack_many(

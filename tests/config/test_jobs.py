@@ -101,15 +101,6 @@ def sent_ids() -> list[str]:
     return sorted(ids)
 
 
-def take_message() -> str:
-    """Remove the oldest message from the queue, and return the id of its job."""
-    with app.connection_for_read() as link:
-        message = link.SimpleQueue("celery").get(block=True, timeout=10)
-        message.ack()
-    job: str = message.payload[0][0]
-    return job
-
-
 # --- Ends -------------------------------------------------------------------------------------
 
 
@@ -335,36 +326,16 @@ def test_a_job_whose_worker_died_is_queued_again_up_to_three_times() -> None:
     assert sweep_jobs() == (0, 0)
 
 
-def forget_sending(seconds: int) -> None:
-    """Let all messages look as if they were sent that long ago."""
-    Job.objects.update(sent_at=timezone.now() - timedelta(seconds=seconds))
-
-
 def test_a_message_that_was_lost_is_sent_again_after_a_while(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     assert sent_ids() == [
         str(job.pk)
     ]  # read from the queue, so it is lost, as after a flush of Redis
     assert sweep_jobs() == (0, 0)
-    forget_sending(seconds=61)
+    Job.objects.update(sent_at=timezone.now() - timedelta(seconds=61))
     assert sweep_jobs() == (1, 0)
     assert sent_ids() == [str(job.pk)]
     assert sweep_jobs() == (0, 0)
-
-
-@pytest.mark.parametrize("broker", ["filesystem", "redis"], indirect=True)
-def test_jobs_that_wait_for_a_worker_are_not_sent_again(benchmark: Benchmark) -> None:
-    """With all workers busy for an hour, each job still has one message."""
-    jobs = [import_job(benchmark, name=f"R{number}") for number in range(5)]
-    forget_sending(seconds=3600)
-    assert sweep_jobs() == (0, 0)
-
-    lost = jobs[0]  # a message is lost; the jobs after it still wait
-    Job.objects.filter(pk=lost.pk).update(sent_at=timezone.now() - timedelta(hours=2))
-    assert take_message() == str(lost.pk)
-    assert sweep_jobs() == (1, 0)
-    assert sweep_jobs() == (0, 0)
-    assert sent_ids() == sorted(str(job.pk) for job in jobs)
 
 
 @pytest.mark.parametrize("away", ["redis", "filesystem"])
@@ -553,7 +524,9 @@ def test_old_files_without_a_job_are_deleted(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A web process was killed while it received a file, or before it stored the job."""
-    sweep_uploads()
+    with monkeypatch.context() as now:
+        now.setattr(sweeping, "UPLOAD_KEPT", timedelta(seconds=-1))
+        sweep_uploads()  # files of other tests
     kept = import_job(benchmark).params["upload"]
     orphan = store_upload(SimpleUploadedFile("my.run", GOOD))
     half = Path(storages["uploads"].path("tmp1234.upload.run"))
