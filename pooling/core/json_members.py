@@ -16,8 +16,8 @@ from config.shared.errors import InvalidInput
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 
-# The ranked list of one caption has some kilobytes. A parsed member takes up to 20 times its text.
-MAX_MEMBER_BYTES = 8 << 20
+# The ranked list of one caption has some kilobytes. A parsed member takes up to 25 times its text.
+MAX_MEMBER_BYTES = 4 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # An error further from the end of the text than this does not depend on what follows.
@@ -119,9 +119,12 @@ class JsonMembers:
                 if self._ended or end < len(self._text):  # otherwise a number may go on
                     self._at = end
                     return value
-            if len(self._text) - self._at > MAX_MEMBER_BYTES:
+            length = len(self._text) - self._at
+            if length > MAX_MEMBER_BYTES:
                 self._refuse(f"an entry has more than {MAX_MEMBER_BYTES:,} characters")
-            self._read_more()
+            # Twice as much, so that the text is not parsed many times.
+            while self._read_more() and len(self._text) < 2 * length:
+                pass
 
     def _read_more(self) -> bool:
         """Drop the parsed text and read a block. Return False at the end of the file."""
