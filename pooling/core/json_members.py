@@ -17,7 +17,7 @@ from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 
 # The ranked list of one caption has some kilobytes. A parsed member takes up to 25 times its text.
-MAX_MEMBER_BYTES = 4 << 20
+MAX_MEMBER_BYTES = 3 << 20
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # An error further from the end of the text than this does not depend on what follows.
@@ -123,7 +123,8 @@ class JsonMembers:
             if length > MAX_MEMBER_BYTES:
                 self._refuse(f"an entry has more than {MAX_MEMBER_BYTES:,} characters")
             # Twice as much, so that the text is not parsed many times.
-            while self._read_more() and len(self._text) < 2 * length:
+            enough = min(2 * length, MAX_MEMBER_BYTES + 1)
+            while self._read_more() and len(self._text) < enough:
                 pass
 
     def _read_more(self) -> bool:

@@ -8,10 +8,11 @@ so that rounding does not change the order.
 from __future__ import annotations
 
 import tempfile
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from pooling.core.pair_space import PairSpace
 
 # Predictions in any order of captions are divided by ranges of captions.
 RANGES = 64
-
-
-Values = TypeVar("Values", Int32s, Int64s, Float32s)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,10 +163,9 @@ class ListBuilder:
         self._depth = depth
         self._source = source
         self._seen = np.zeros(n_queries, dtype=np.bool_)
-        self._queries: list[Int32s] = []
-        self._lengths: list[Int64s] = []
-        self._videos: list[Int32s] = []
-        self._scores: list[Float32s] = []
+        # These grow in place. Joining many small arrays would need the memory twice.
+        self._queries, self._lengths = array("i"), array("q")
+        self._videos, self._scores = array("i"), array("f")
         self._contradicted = 0
         self._rank_twice = 0
 
@@ -193,10 +190,10 @@ class ListBuilder:
             place = np.arange(len(part)) - np.repeat(starts, lengths)
             part = part[np.flatnonzero(place < self._depth)]
             lengths = np.minimum(lengths, self._depth)
-        self._queries.append(queries)
-        self._lengths.append(lengths)
-        self._videos.append(part.video)
-        self._scores.append(part.score.astype(np.float32))
+        self._queries.frombytes(queries.tobytes())
+        self._lengths.frombytes(lengths.tobytes())
+        self._videos.frombytes(part.video.tobytes())
+        self._scores.frombytes(part.score.astype(np.float32).tobytes())
 
     def refuse_twice(self, part: Predictions) -> None:
         """Raise `InvalidInput` for the first line that repeats a caption-video pair."""
@@ -232,9 +229,10 @@ class ListBuilder:
         """Return all lists by query number, ascending. Raises `InvalidInput` if there are none."""
         if not self._queries:
             raise InvalidInput("the run has no ranked list", source=self._source)
-        queries, lengths = _joined(self._queries), _joined(self._lengths)
-        # One column after the other, so that only one of them is in memory twice.
-        videos, scores = _joined(self._videos), _joined(self._scores)
+        queries: Int32s = np.frombuffer(self._queries, np.int32)
+        lengths: Int64s = np.frombuffer(self._lengths, np.int64)
+        videos: Int32s = np.frombuffer(self._videos, np.int32)
+        scores: Float32s = np.frombuffer(self._scores, np.float32)
         if (queries[1:] < queries[:-1]).any():
             order = np.argsort(queries)
             ends = np.cumsum(lengths)
@@ -255,13 +253,6 @@ class ListBuilder:
             tag=tag,
             warnings=(*no_list_warning(missing, len(self._seen)), *warnings),
         )
-
-
-def _joined(parts: list[Values]) -> Values:
-    """Return the concatenated arrays, and empty the list, to save memory."""
-    joined: Values = np.concatenate(parts)
-    parts.clear()
-    return joined
 
 
 def _distinct(ascending: Int32s) -> int:
