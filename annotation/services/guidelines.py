@@ -46,10 +46,10 @@ def write_guideline(
     after: int | None = None,
     by: Person | None = None,
 ) -> Guideline:
-    """Store a new version of the guidelines. Campaigns that are not closed use it from then on.
+    """Store a new version of the guidelines, which all campaigns that are not closed use.
 
-    `after` is the version that the writer started from, 0 for none. Raise `Conflict` if there is a
-    newer one, and `InvalidInput` for a text or picture that cannot be used.
+    `after` is the version that the writer started from, 0 for none. Raises `Conflict` if there is
+    a newer one, and `InvalidInput` for a text or picture that cannot be used.
     """
     if by is not None:
         check_can_lead(by, benchmark)

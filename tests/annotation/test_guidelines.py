@@ -94,7 +94,7 @@ def test_large_pictures_are_made_smaller(size: tuple[int, int], shape: tuple[int
 
 
 NO_PICTURE = (
-    "this is not a JPEG, PNG or WebP picture, it is damaged, or it has more than 24 megapixels"
+    "This is not a JPEG, PNG or WebP picture, it is damaged, or it has more than 24 megapixels."
 )
 
 
@@ -123,7 +123,7 @@ def test_content_that_is_not_a_picture_is_refused(content: bytes) -> None:
 def test_too_many_bytes_are_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         as_jpeg(picture() + bytes(MAX_BYTES))
-    assert str(refused.value) == "the picture is larger than 2 MB"
+    assert str(refused.value) == "The picture is larger than 2 MB."
 
 
 def test_a_script_after_the_picture_is_removed() -> None:
