@@ -162,13 +162,13 @@ def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
 def test_open_campaigns_use_the_newest_guideline(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     benchmark = campaign.benchmark
-    first = write_guideline(benchmark=benchmark, text="Look closely.")
+    first = write_guideline(benchmark=benchmark, by=OPERATOR, text="Look closely.")
     campaign.refresh_from_db()
     assert (first.version, campaign.guideline) == (1, first)
     set_campaign_state(
         campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
     )
-    second = write_guideline(benchmark=benchmark, text="Look twice.")
+    second = write_guideline(benchmark=benchmark, by=OPERATOR, text="Look twice.")
 
     campaign.refresh_from_db()
     assert (second.version, campaign.guideline) == (2, first)
