@@ -258,7 +258,7 @@ TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 
 LANGUAGE_CODE = "en"
-# The languages of annotators' pages. `python -m config.shared.catalogs` compiles their files.
+# The languages of annotators' pages. `make messages` updates and compiles their files.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600

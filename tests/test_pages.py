@@ -422,6 +422,7 @@ def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str,
     """Make a guideline with a picture, gold items, and an annotator who trains with them."""
     guideline = write_guideline(
         benchmark=benchmark,
+        by=OPERATOR,
         text=HOSTILE,
         pictures=[Example(text=HOSTILE, is_match=False, content=make_picture())],
     )

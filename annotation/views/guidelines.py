@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -19,6 +19,7 @@ from annotation.forms.guidelines import GuidelineForm, PictureForm, PictureFormS
 from annotation.models import Guideline, GuidelinePicture
 from annotation.policies import can_lead, check_can_lead, scopes_known
 from annotation.selectors.guidelines import guidelines_of, latest_guideline
+from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
 from config.shared.ranges import stored_file_response
@@ -118,7 +119,7 @@ def _write(
             text=form.cleaned_data["text"].replace("\r\n", "\n"),
             pictures=_examples(benchmark, rows),
             after=form.cleaned_data["after"],
-            by=request.user,
+            by=cast(User, request.user),
         )
     except (InvalidInput, Conflict) as refused:
         form.add_error(None, str(refused))
