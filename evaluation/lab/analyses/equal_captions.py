@@ -10,7 +10,7 @@ from django import forms
 from config.shared.progress import Progress
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
-from evaluation.core.texts.twins import added_codes, captions_with_equals, frequent_texts
+from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,

@@ -11,7 +11,7 @@ from django import forms
 from annotation.enums import CampaignKind, CampaignState, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from config.shared.progress import Progress
-from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
     Checkpoint,
@@ -23,7 +23,7 @@ from evaluation.core.pools.history import (
     settled_from,
 )
 from evaluation.core.relevance.judged import Judged, with_positives
-from evaluation.core.statistics.resampling import dense_clusters, mean_interval
+from evaluation.core.statistics.resampling import mean_interval
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ShareMeasureField,
@@ -194,9 +194,7 @@ def _stopping(
     """Return when each score and each difference would have allowed to stop."""
     clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
-    unit_of_query = (
-        np.arange(n_queries) if clusters is None else dense_clusters(clusters, n_queries)
-    )
+    unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
     reasons = _order_warnings(inputs)
     order = options["order"] or (DRAWN if reasons else JUDGED)
     found = _ordered(inputs, options, order, unit_of_query, labels)

@@ -10,7 +10,7 @@ from django import forms
 
 from annotation.selectors.campaigns import confirming_campaigns
 from config.shared.progress import Progress
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import IntArray, dense_groups
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
 from evaluation.core.relevance.deciding import expect_confirmation
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
@@ -20,7 +20,6 @@ from evaluation.core.relevance.noisy_labels import (
     best_ranks,
     rank_strata,
 )
-from evaluation.core.statistics.resampling import dense_clusters
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.error_rates import AUTO, Estimates, ends_of, estimate_rates, rates_row
 from evaluation.lab.analyses.fields import (
@@ -142,7 +141,7 @@ def _clusters(inputs: Inputs, unit: str) -> IntArray:
     """Return the cluster of each query, numbered without gaps, int64 [n_queries]."""
     n_queries = inputs.benchmark.n_queries
     clusters = inputs.clusters(unit)
-    return dense_clusters(np.arange(n_queries) if clusters is None else clusters, n_queries)
+    return dense_groups(np.arange(n_queries) if clusters is None else clusters, n_queries)
 
 
 def _scores(

@@ -13,6 +13,7 @@ from django.http import QueryDict
 
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
+from config.shared.pages import check_form
 from config.shared.version import code_version
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import UNIT
@@ -161,13 +162,6 @@ def build_form(
         splits=list(splits),
         draft=latest_draft(benchmark),
     )
-
-
-def check_form(form: AnalysisForm) -> None:
-    """Raise `InvalidInput` with the first error of the form, if there is one."""
-    if not form.is_valid():
-        name, problems = next(iter(form.errors.items()))
-        raise InvalidInput(f"{name}: {problems[0]}")
 
 
 def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:

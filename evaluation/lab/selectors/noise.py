@@ -12,6 +12,7 @@ from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
 from annotation.selectors.judgments import JudgmentArrays
 from config.shared.bulk import read_columns
+from evaluation.core.arrays import renumber
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
@@ -53,7 +54,7 @@ def noisy_labels(
     given[counted] = kept_of_pair[counted]
     relevant[counted] = np.bincount(pair_of, weights=is_relevant, minlength=len(codes))[counted]
     own, own_pair_of = _kept_labels(judgments, codes, in_all, confirming)
-    people = np.unique(judgments.annotators[own], return_inverse=True)[1].reshape(-1)
+    people = renumber(judgments.annotators[own])
     own_labels = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
@@ -63,7 +64,7 @@ def noisy_labels(
         ruled=ruled,
         is_known=np.isin(codes, positives),
         n_all_labels=in_all,
-        each=EachLabel(own_pair_of, people.astype(np.int64), own_labels),
+        each=EachLabel(own_pair_of, people, own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )
 

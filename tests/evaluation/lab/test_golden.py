@@ -24,7 +24,8 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # Analyses that other tests check by hand. No other implementation has orders of judging
 # (test_analyses) or corrects scores for wrong labels (test_label_noise, and core/test_label_noise
 # with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
-# train-overlap is like wording, with other captions. The input has no equal captions (test_twins).
+# train-overlap is like wording, with other captions. The input has no equal captions, which
+# test_equal_captions checks.
 WITHOUT_PEER = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
 
 
