@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from evaluation.lab.analyses.results import Row
 
 Encoding = dict[str, Any]
 
@@ -36,7 +38,7 @@ BAND = {"type": "area", "opacity": 0.25, "aria": False}
 PERCENT = ".1~%"
 
 
-def measures_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def measures_in(rows: Iterable[Row]) -> list[str]:
     """Return the measures of the rows, each once, in the order of the rows."""
     return list(dict.fromkeys(row["measure"] for row in rows))
 
@@ -99,7 +101,7 @@ def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
 
 
 def spans(
-    rows: Sequence[dict[str, Any]], encoding: dict[str, Encoding], mark: Encoding = RULES
+    rows: Sequence[Row], encoding: dict[str, Encoding], mark: Encoding = RULES
 ) -> list[dict[str, Any]]:
     """Return a layer with the intervals of the rows.
 
@@ -112,14 +114,12 @@ def spans(
     )
 
 
-def spec(rows: list[dict[str, Any]], mark: Any, **encoding: Encoding) -> dict[str, Any]:
+def spec(rows: Sequence[Row], mark: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return one view of the rows."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
 
 
-def dashed_lines(
-    rows: list[dict[str, Any]], dashes: Encoding, **encoding: Encoding
-) -> dict[str, Any]:
+def dashed_lines(rows: Sequence[Row], dashes: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return lines that are also distinguished by dashes.
 
     Their dots are a layer of their own. Otherwise the legend of the dashes would show the dots,
@@ -136,7 +136,7 @@ def dashed_lines(
     }
 
 
-def dots(rows: list[dict[str, Any]], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
+def dots(rows: Sequence[Row], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
     """Return a dot for the score of each row on a line for its `interval`.
 
     place: the axis of the groups, x or y. The dots of several runs are side by side.

@@ -120,7 +120,7 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
     return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
 
-def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis]:
+def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis[Any]]:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if name not in ANALYSES:
         raise Http404
@@ -147,7 +147,9 @@ def _texts(value: Any) -> list[str]:
     return [str(one) for one in values if one not in (None, "", False)]
 
 
-def _result_context(analysis: Analysis, stored: AnalysisResult, query: QueryDict) -> dict[str, Any]:
+def _result_context(
+    analysis: Analysis[Any], stored: AnalysisResult, query: QueryDict
+) -> dict[str, Any]:
     # Charts and files must belong to this result, even if a newer one has replaced it meanwhile.
     query["result"] = stored.key
     return {
