@@ -172,7 +172,7 @@ def agreement_by_annotator(
 
     pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
     relevant. Raises ValueError for numbers out of bounds, and if an annotator labelled a pair
-    twice, because the two labels would be compared as if two annotators had given them.
+    twice, because the two labels would be compared as if they were from two annotators.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     annotator = whole_numbers(annotator_index, "annotator_index", n_annotators - 1)

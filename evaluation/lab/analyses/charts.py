@@ -64,7 +64,7 @@ def step(name: str, title: str, **more: Any) -> Encoding:
 
 
 def name_of(name: str, title: str | None = None, order: Sequence[str] | None = None) -> Encoding:
-    """Return the encoding of names, in the given order or in that of the data."""
+    """Return the encoding of names, in the order of `order`, or else of the data."""
     sort = None if order is None else list(order)
     return {"field": name, "type": "nominal", "title": title, "sort": sort}
 
@@ -94,7 +94,7 @@ def offset(encoding: Encoding) -> Encoding:
     return {key: value for key, value in encoding.items() if key != "title"}
 
 
-def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
+def low_high(interval: Sequence[float | None] | None) -> dict[str, float | None]:
     """Return the ends of an interval as fields of a row; null if it is undefined."""
     low, high = interval or (None, None)
     return {"low": low, "high": high}

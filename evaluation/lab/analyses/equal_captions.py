@@ -30,7 +30,7 @@ from evaluation.lab.analyses.layouts.equal_captions import (
     GainRow,
     TextRow,
 )
-from evaluation.lab.analyses.results import Row, ends, mean_of
+from evaluation.lab.analyses.results import ends, mean_of
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
@@ -86,11 +86,6 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
         return original, inputs.judged
     graded = originals_with_equal_captions(inputs.benchmark, rule, inputs.label_set)
     return original, with_positives(inputs.judged, graded)
-
-
-def uses_equal_captions(result: Row) -> bool:
-    """Return whether a result was computed with the positives of equal captions."""
-    return bool(result.get("twins", EqualTexts.OFF) != EqualTexts.OFF)
 
 
 class EqualCaptionsForm(AnalysisForm):

@@ -11,7 +11,7 @@ from evaluation.core.arrays import IntArray
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Resampled, Row, WithIntervals
+from evaluation.lab.analyses.results import Resampled, Row
 
 METHODS = {
     WILSON: "Wilson",
@@ -47,9 +47,9 @@ def method_title(method: str | None) -> str | None:
     return None if method is None else METHODS[method]
 
 
-def interval_title(result: WithIntervals) -> str:
-    """Return the head of a column of intervals."""
-    return f"{100 * result['confidence']:g} % interval"
+def interval_title(confidence: float) -> str:
+    """Return the head of a column of intervals. confidence: 0 to 1."""
+    return f"{100 * confidence:g} % interval"
 
 
 def few_units_warnings(result: Resampled) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django import forms
 
@@ -13,11 +13,27 @@ from evaluation.lab.analyses.charts import CELLS, Chart, name_of, quantity
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.tables import Column, Table
 
 # Number of columns that fit a phone.
 FITTING = 4
+
+
+class OverlapRow(TypedDict):
+    """The overlap of two runs. `rbo` is the sum over the known ranks, which the study quotes."""
+
+    runs: list[str]
+    overlap: float | None
+    rbo: float | None
+    p: float
+    rbo_minimum: float | None
+    rbo_residual: float | None
+    rbo_extrapolated: float | None
+
+
+class OverlapResult(TypedDict):
+    depth: int
+    pairs: list[OverlapRow]
 
 
 class OverlapForm(AnalysisForm):
@@ -27,20 +43,16 @@ class OverlapForm(AnalysisForm):
         initial=0.9,
         min_value=0.01,
         max_value=0.999,
-        help_text="Weight of a rank relative to the one before it.",
+        help_text="The weight of a rank, divided by the weight of the rank above it.",
     )
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> OverlapResult:
     pairs = compare_all_runs(inputs.ranked, options["depth"], options["p"])
     return {"depth": options["depth"], "pairs": [_pair(pair, options["p"]) for pair in pairs]}
 
 
-def _pair(pair: PairOverlap, p: float) -> Result:
-    """Return the figures of two runs.
-
-    `rbo` is the sum over the known ranks, which the study quotes.
-    """
+def _pair(pair: PairOverlap, p: float) -> OverlapRow:
     return {
         "runs": [pair.first, pair.second],
         "overlap": pair.common.value,
@@ -52,7 +64,7 @@ def _pair(pair: PairOverlap, p: float) -> Result:
     }
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: OverlapResult) -> list[Table]:
     rows = [
         {"first": pair["runs"][0], "second": pair["runs"][1], **pair} for pair in result["pairs"]
     ]
@@ -74,7 +86,7 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
-def _charts(result: Result) -> list[Chart]:
+def _charts(result: OverlapResult) -> list[Chart]:
     rows = [
         {"run": one, "other run": other, "overlap": pair["overlap"], "RBO": pair["rbo"]}
         for pair in result["pairs"]
@@ -119,7 +131,7 @@ def _matrix(
 OVERLAP = Analysis(
     name="overlap",
     title="Overlap between systems",
-    question="Do the systems rank the same videos, in the same order?",
+    question="Do the systems rank the same videos at the top, and in the same order?",
     source="Table 3",
     form=OverlapForm,
     compute=_compute,
@@ -128,9 +140,9 @@ OVERLAP = Analysis(
     runs_needed=2,
     notes=(
         "Shared: the share of the top that two lists have in common, averaged over all captions.",
-        "Rank-biased overlap (Webber, Moffat, Zobel 2010) gives the top ranks more weight. There "
-        "are four ways to treat what is below the known ranks: leave it out (“known ranks only”, "
-        "as in the study), count it as different (“minimum”), bound it (“residual”), or continue "
-        "as before (“extrapolated”).",
+        "Rank-biased overlap (Webber, Moffat, Zobel 2010) gives the top ranks more weight. “Known "
+        "ranks only” leaves out the ranks below the depth, as in the study. “Minimum” assumes that "
+        "the lists have no further video in common there. “Residual” is the most that these ranks "
+        "could add. “Extrapolated” assumes that the lists continue to agree as much as above.",
     ),
 )

@@ -127,8 +127,8 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Pla
     rates = Rates(**rate_figures)
     clusters = inputs.clusters(options["unit"])
     values = inputs.values(inputs.judged, options["measure"])
-    wish = options["difference"] / 100
-    differences = [wish * step for step in STEPS if wish * step <= 1]
+    goal = options["difference"] / 100
+    differences = [goal * step for step in STEPS if goal * step <= 1]
     pilots: list[PilotRow] = []
     rows: list[PlanRow] = []
     single: list[SingleRow] = []
@@ -143,11 +143,11 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Pla
             if clusters is None:
                 row["videos"] = row["single_captions"] = None
             rows.append(row)
-        alone = _effort(one_per_cluster(pilot), wish, rates, options)
+        alone = _effort(one_per_cluster(pilot), goal, rates, options)
         single.append({**pair, "deviation": pilot.deviation, **alone})
     return {
         "measure": options["measure"],
-        "difference": wish,
+        "difference": goal,
         **resampled_by(inputs, options["unit"]),
         "pilot": len(inputs.captions),
         "rates": rate_figures,

@@ -8,7 +8,7 @@ from evaluation.core.pools.bounds import divides_by_all
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.charts import DOTS, PERCENT, RULES, Chart, low_high, name_of, quantity
 from evaluation.lab.analyses.intervals import interval_title
-from evaluation.lab.analyses.results import Ends, WithIntervals
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 
@@ -105,7 +105,7 @@ def tables(result: BoundsResult) -> list[Table]:
                 Column("bounds", "Bounds over the listed pairs, %", "percent"),
                 Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
                 Column("expected", "Estimate, %", "percent"),
-                Column("expected_interval", interval_title(result), "percent"),
+                Column("expected_interval", interval_title(result["confidence"]), "percent"),
                 Column("condensed", "Without unjudged videos, %", "percent"),
             ],
             result["rows"],
@@ -148,9 +148,9 @@ def _describe_bounds(result: BoundsResult) -> str:
     grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
     text = (
         "The bounds over the listed pairs assume that the unjudged pairs in the top "
-        f"{result['depth']} of a run may {grades}. Pairs below the top stay unjudged. In the bounds "
-        "over all unjudged pairs, these may be relevant, too. This lowers only R, AP and nDCG, "
-        "which divide by the number of all relevant pairs."
+        f"{result['depth']} of a run may {grades}, and that all other pairs stay unjudged. In the "
+        "bounds over all unjudged pairs, the others may be relevant, too. This lowers only R, AP "
+        "and nDCG, which divide by the number of all relevant pairs."
     )
     unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
     divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
@@ -169,7 +169,7 @@ def _minus(value: float | None, other: float | None) -> float | None:
 
 
 def charts(result: BoundsResult) -> list[Chart]:
-    rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
+    rows: list[Row] = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
     score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
     plot = {
         "width": 300,

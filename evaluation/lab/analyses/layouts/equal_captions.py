@@ -74,7 +74,7 @@ def tables(result: EqualCaptionsResult) -> list[Table]:
         Column("plain", "Without equal captions", "percent"),
         Column("twins", "With equal captions", "percent"),
         Column("difference", "Difference", "points"),
-        Column("interval", interval_title(result), "points"),
+        Column("interval", interval_title(result["confidence"]), "points"),
     ]
     titles = {
         "original": "Scores by the original positives, %",

@@ -117,7 +117,7 @@ class HistoryResult(WithIntervals):
 
 
 def tables(result: HistoryResult) -> list[Table]:
-    percent = interval_title(result)
+    percent = interval_title(result["confidence"])
     return [
         Table(
             "settled",

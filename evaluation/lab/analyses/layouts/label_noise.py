@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from config.shared.words import counted
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
 from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
-from evaluation.lab.analyses.results import Ends, WithIntervals
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
@@ -100,7 +101,7 @@ class NoiseResult(WithIntervals):
 
 
 def noise_tables(result: NoiseResult) -> list[Table]:
-    percent = interval_title(result)
+    percent = interval_title(result["confidence"])
     rates = [
         {**row, "source": SOURCES[row["source"]] + (", used here" if row["used"] else "")}
         for row in result["rates"]
@@ -177,6 +178,7 @@ def noise_tables(result: NoiseResult) -> list[Table]:
 
 
 def noise_charts(result: NoiseResult) -> list[Chart]:
+    scores: Sequence[Row] = result["scores"]
     rows = [
         {
             "run": row["run"],
@@ -185,7 +187,7 @@ def noise_charts(result: NoiseResult) -> list[Chart]:
             "score": row[score],
             **low_high(row[interval]),
         }
-        for row in result["scores"]
+        for row in scores
         for title, score, interval in (
             (RAW, "raw", "raw_interval"),
             (CORRECTED, "corrected", "interval"),

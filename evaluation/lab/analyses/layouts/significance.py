@@ -101,7 +101,7 @@ class SignificanceResult(WithIntervals):
 
 
 def tables(result: SignificanceResult) -> list[Table]:
-    percent = interval_title(result)
+    percent = interval_title(result["confidence"])
     ranking = result["ranking"]
     ranks = [
         {"noise": None, **row, "saturated_by": SATURATED.get(row["saturated_by"], "yes")}
@@ -213,9 +213,10 @@ def charts(result: SignificanceResult) -> list[Chart]:
     ]
     points = quantity("difference", "Difference", axis={"format": "+.1%"})
     pair = name_of("pair")
+    ranks: Sequence[Row] = result["ranks"]
     places = [
         {"run": row["run"], "positives": title, "rank": row[by]}
-        for row in result["ranks"]
+        for row in ranks
         for by, title in (("original", "Original positives"), ("labelled", "By the labels"))
     ]
     downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}

@@ -71,7 +71,7 @@ class SlicesResult(WithIntervals):
 
 
 def tables(result: SlicesResult) -> list[Table]:
-    percent = interval_title(result)
+    percent = interval_title(result["confidence"])
     slices = Table(
         "slices",
         f"{result['measure']} by {SLICED[result['by']].lower()}",
