@@ -15,13 +15,15 @@ Encoding = dict[str, Any]
 class Chart:
     """A Vega-Lite specification with its data. The page adds colours and fonts.
 
-    text: the text alternative, which describes what the chart shows.
+    text: the text alternative, which describes what the chart shows. narrow: the specification for
+    a page that is too narrow for `spec`; None if `spec` fits every page.
     """
 
     name: str
     title: str
     text: str
     spec: dict[str, Any] = field(repr=False)
+    narrow: dict[str, Any] | None = field(default=None, repr=False)
 
 
 BARS = {"type": "bar", "tooltip": True}
