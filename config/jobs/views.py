@@ -60,10 +60,14 @@ def show_job(request: HttpRequest, job: Job) -> HttpResponse:
     """Show the progress in place of the form that started the job; without htmx, on its page."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", job.pk)
-    context = {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
-    response = render(request, "jobs/_in_place.html", context)
+    response = render(request, "jobs/_in_place.html", in_place_context(request, job))
     response[IN_PLACE] = str(job.pk)
     return response
+
+
+def in_place_context(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Return the context of `jobs/_in_place.html`, for pages that show a job's progress."""
+    return {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
 
 
 def upload_page(
