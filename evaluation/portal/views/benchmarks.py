@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -79,7 +79,23 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "evaluation/portal/overview.html", context)
 
 
-def _key_figures(benchmark: Benchmark) -> dict[str, Any]:
+class KeyFigures(TypedDict):
+    """The numbers at the top of the overview.
+
+    most_unjudged: largest unjudged share of the top ten of a run, in %, or empty if everything is
+    judged. not_settled: number of pairs without a label.
+    """
+
+    runs: int
+    unscored: int
+    most_unjudged: str
+    pairs: int
+    outcomes: BenchmarkOutcomes
+    not_settled: int
+    label_set: LabelSet | None
+
+
+def _key_figures(benchmark: Benchmark) -> KeyFigures:
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     evaluations = stored_scores(benchmark, newest)
     runs = list(benchmark.runs.values_list("pk", flat=True))
@@ -97,8 +113,8 @@ def _key_figures(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _progress(benchmark: Benchmark, figures: dict[str, Any], n_campaigns: int) -> Progress:
-    """Return the counts that decide the next step of a lead. figures: as `_key_figures` returns."""
+def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Progress:
+    """Return the counts that decide the next step of a lead."""
     outcomes, newest = figures["outcomes"], figures["label_set"]
     at_desk, desk_url = _desk_work(benchmark)
     return Progress(
