@@ -207,8 +207,9 @@ def test_a_lead_imports_train_captions(benchmark: Benchmark, lead: Client) -> No
     page = lead.get(f"/jobs/{job.pk}/").content.decode()
     assert "Train split <strong><bdi>7k &amp; more</bdi></strong> is stored:" in page
     assert "columns not used: &#x27;length&#x27;" in page
-    assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
+    assert '<a href="/benchmarks/tiny/captions/#metadata">' in page
     page = lead.get("/benchmarks/tiny/captions/").content.decode()
+    assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
     assert "<bdi>7k &amp; more</bdi>" in page
     assert "/benchmarks/tiny/train-captions/new/" in page
 
