@@ -47,10 +47,10 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
         return [(COMPLETE, undefined(reason or ""))]
     if latest is None:
         text = f"not before {_when(earliest, earliest)}"
-        note = "at the current speed, which varies too much for a last day"
+        note = "at the current speed, which varies too much for a latest date"
     else:
         text = _range(earliest, latest)
-        note = "UTC, at the current speed, with a probability of 80 %"
+        note = "UTC, with a probability of 80 % at the current speed"
     recent = f"in the last {forecast['hours']} hours with answers"
     return [
         (COMPLETE, Figure(text, note=note)),
@@ -75,7 +75,7 @@ def _range(earliest: int, latest: int) -> str:
 
 def _times(times: Times) -> list[NamedFigure]:
     if times["quantiles"] is None:
-        return [("Time of an answer", undefined("no times are known"))]
+        return [("Time of an answer", undefined("no answer has a time"))]
     low, median, high, most = times["quantiles"]
     too_fast = f"under {TOO_FAST_MS / 1000} s: {ratio(times['too_fast'], times['known'])}"
     figures = [
@@ -113,7 +113,7 @@ def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> l
             (kind.label, count_figure(escalations.get(kind, 0), "escalated"))
             for kind in EscalationKind
         ),
-        ("Surplus", count_figure(figures["surplus"], "arrived late, not counted")),
+        ("Surplus labels", count_figure(figures["surplus"], "arrived late, not counted")),
     ]
 
 
@@ -204,8 +204,8 @@ def agreement_note(agreement: BothAgreements) -> str:
         return f"{compared} No label was requested because others differed."
     further = counted(later, "further label was", "further labels were")
     return (
-        f"{compared} After the first labels, {further} given. In a campaign, only pairs whose "
-        "first labels differ have further labels. In an imported file, any pair may have them."
+        f"{compared} After the first labels, {further} added. In a campaign, only pairs whose "
+        "first labels differ get further labels. In an imported file, any pair may have them."
     )
 
 

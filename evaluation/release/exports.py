@@ -55,7 +55,7 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     """Return the label set as pieces of bytes.
 
     licence: the licence of the labels; only the format `FIRE` has a place for it. Raises
-    `InvalidInput` for an unknown format, and for a licence in any other format.
+    `InvalidInput` if the format is unknown, or if another format is requested with a licence.
     """
     if format not in FORMATS:
         raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")

@@ -164,7 +164,7 @@ class ResultRow:
 def result_order(sort: str) -> Order:
     """Return the requested order of the results table.
 
-    Raises `InvalidInput` for a column that it does not have.
+    Raises `InvalidInput` if the table does not have the column.
     """
     ranked_by = ranking_measure(sort)
     columns = [

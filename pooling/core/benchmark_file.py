@@ -61,8 +61,8 @@ def parse_captions(
 ) -> CaptionsFile:
     """Read `caption_id,caption,video_id`, with one row for each original positive of a caption.
 
-    Raises `InvalidInput` for a bad key or text, for different texts under one caption_id, and for a
-    repeated row.
+    Raises `InvalidInput` if a key or text is bad, if one caption_id has different texts, or if a
+    row is repeated.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress), ("caption_id", "caption", "video_id")
@@ -130,8 +130,8 @@ def parse_videos(
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    Raises `InvalidInput` for a bad or repeated key, a file name that leads out of the media folder,
-    a URL that is not plain http(s), and a duration that is not a number of seconds above 0.
+    Raises `InvalidInput` if a key is bad or repeated, if a file name leads out of the media folder,
+    if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress),

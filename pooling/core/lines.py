@@ -54,10 +54,11 @@ class TextBlocks:
     Its first line has the number `lines_before + 1`. After the last block, `sha256` is the hash of
     all blocks.
 
-    Raises `InvalidInput` with the line for: an unreadable or empty file; UTF-16, UTF-32, Latin-1
-    and other bytes that are not UTF-8; NUL; a lone carriage return; a line over `max_line` bytes
-    (None: no limit); content over `max_bytes`, counted while unpacking to stop a gzip bomb; a gzip
-    stream that is incomplete, damaged or has too many members.
+    Raises `InvalidInput` with the line if the file cannot be read, is empty, or contains bytes that
+    are not UTF-8 (such as UTF-16 or Latin-1), a NUL, or a lone carriage return. Raises it also if a
+    line has more than `max_line` bytes (None: no limit), if the content has more than `max_bytes`
+    (counted while unpacking, to stop a gzip bomb), or if a gzip stream is incomplete, damaged or
+    has too many members.
     """
 
     def __init__(
@@ -227,7 +228,7 @@ def gunzip(file: BufferedReader) -> Iterator[bytes]:
     """Yield the content of a gzip file in pieces of at most `BLOCK_BYTES`.
 
     Unlike `gzip.open`, this limits the number of members and never holds more than one piece in
-    memory. Raises `zlib.error` for wrong bytes or a wrong checksum. Raises `EOFError` if the stream
+    memory. Raises `zlib.error` if bytes or a checksum are wrong. Raises `EOFError` if the stream
     ends early, is followed by other bytes, or has too many members.
     """
     packed = file.read(BLOCK_BYTES // 16)

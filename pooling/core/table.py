@@ -20,8 +20,8 @@ class CsvTable:
     The line number is that of the start of a record, because quoted fields may contain newlines.
     Empty lines are skipped. `header` is set when the first record is read.
 
-    Raises `InvalidInput` for a missing or repeated column, a record of another length than the
-    header, an unclosed quote, and for everything that `TextBlocks` refuses.
+    Raises `InvalidInput` if a column is missing or repeated, if a record has another length than
+    the header, if a quote is not closed, or if `TextBlocks` refuses the file.
     """
 
     def __init__(

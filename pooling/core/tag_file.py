@@ -45,8 +45,8 @@ def parse_tags(
 ) -> TagFile:
     """Read a file with the columns `caption_id,tag` or `video_id,tag`, plain or gzip.
 
-    Raises `InvalidInput` for an unknown caption or video, a bad tag, a repeated row, and more than
-    `MAX_TAGS` different tags.
+    Raises `InvalidInput` if a caption or video is unknown, if a tag is bad, if a row is repeated,
+    or if there are more than `MAX_TAGS` different tags.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

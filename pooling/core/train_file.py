@@ -31,7 +31,7 @@ def parse_train_captions(
     """Read the column `caption` of a plain or gzip file. A column `caption_id` is ignored.
 
     A caption may occur several times, because systems may have seen it several times. Raises
-    `InvalidInput` for an empty or too long caption, and for more than `MAX_CAPTIONS`.
+    `InvalidInput` if a caption is empty or too long, or if there are more than `MAX_CAPTIONS`.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),

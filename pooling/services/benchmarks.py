@@ -55,8 +55,11 @@ def import_benchmark(
     Videos are numbered in the order of the videos file, and further ones in the order of the
     captions. The columns of a similarity matrix have the same order. If the same captions are
     imported again, only the files of videos without a file are added. `equal_texts` is the rule of
-    a new benchmark. Raises `NotPermitted`; `InvalidInput`; and `Conflict` if the key belongs to
-    other captions. After an error nothing is stored.
+    a new benchmark.
+
+    Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` if a file or
+    an option has an error. Raises `Conflict` if the key belongs to other captions. After an error
+    nothing is stored.
     """
     check_can_import_benchmark(by, key)
     _check_key(key)
@@ -141,7 +144,8 @@ def _store(
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
     """Change the rule for which captions count as the same text.
 
-    Raises `NotPermitted`, and `Conflict` if tasks exist that share a label under the current rule.
+    Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if tasks share a label
+    under the current rule.
     """
     check_can_set_equal_texts(by, benchmark)
     with long_transaction():

@@ -45,7 +45,9 @@ def compute_agreement(
     `alpha` and its intervals are of the first labels of each pair. `agreement` and
     `pairwise_agreement` are of all labels, and `first_two_agreement` is the pairwise agreement of
     the first labels. `first_labels` and `all_labels` contain all figures of either. Undefined
-    figures are null, and `undefined` contains their reasons. Raises `NotPermitted`.
+    figures are null, and `undefined` contains their reasons.
+
+    Raises `NotPermitted` if `by` may not compute agreement.
     """
     check_can_evaluate(by, benchmark)
     progress(0, 3, "reading judgments")

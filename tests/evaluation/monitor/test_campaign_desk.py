@@ -366,7 +366,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         [
             f"anna {person('anna').pseudonym}",
             "–",
-            "judges",
+            "active",
             "3",
             "82 2 min at work",
             "3.0 s",
@@ -396,7 +396,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         [
             f"cara {person('cara').pseudonym}",
             "–",
-            "judges",
+            "active",
             "1",
             "less than a minute at work",
             "6.0 s",
@@ -457,7 +457,7 @@ def test_states_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     deactivate_person(person=person("cara").user, by=admin)
     states = {row[0].split()[0]: row[2] for row in people_page(desk, campaign)}
     assert states == {
-        "anna": "judges",
+        "anna": "active",
         "ben": "in training has not met the entry requirement",
         "cara": "deactivated",
     }
@@ -488,7 +488,7 @@ def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     page = desk.get(f"/campaigns/{judged.pk}/").content
     assert "1 annotator is unusual in speed" in text_of(page)
     (row,) = people_page(desk, judged)
-    assert row[1:3] == ["too fast", "elsewhere judged in an imported file"]
+    assert row[1:3] == ["too fast", "imported judged in an imported file"]
     assert row[0].startswith("=kim ")
 
 
