@@ -21,7 +21,6 @@ LABELS_HELP = (
     "`latest`, a version number, or `original` for the original positives; by default, `latest`."
 )
     "`latest`, a version number, or `original` for the original positives; by default, `latest`."
-)
 
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
