@@ -20,7 +20,6 @@ from pooling.selectors import find_runs
 LABELS_HELP = (
     "`latest`, a version number, or `original` for the original positives; by default, `latest`."
 )
-    "`latest`, a version number, or `original` for the original positives; by default, `latest`."
 
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
