@@ -270,7 +270,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
         "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
-        "label was given.",
+        "label was added.",
         "Meaning of the figures",
         "Extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
@@ -401,7 +401,7 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "less than a minute of work",
             "6.0 s",
             "0.0 % 0 of 1",
-            "no first label by another annotator on the same pairs all labels: 50.0 %",
+            "no other annotator’s first label on the same pairs all labels: 50.0 %",
             "no control pair answered yet",
             rows[2][9],
             "0 0.0 %",
