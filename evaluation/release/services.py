@@ -233,7 +233,10 @@ def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int
         fingerprint = labels_fingerprint(benchmark).as_list()
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
-        raise InvalidInput(f"The benchmark {benchmark.key} has no judgments yet.")
+        raise InvalidInput(
+            f"The benchmark {benchmark.key} has no judgments yet. Judge pairs in a campaign, or "
+            "import judgments."
+        )
     return judgments, labels, fingerprint
 
 

@@ -112,10 +112,10 @@ class MatrixReader:
         with open_binary(path, self._source) as file:
             start = file.read(8)
             if not start.startswith(MAGIC):
-                self._refuse("not a .npy file")
+                self._refuse("this is not a .npy file")
             width = _LENGTH_BYTES.get(start[6:])
             if width is None:
-                self._refuse("not a .npy file of version 1, 2 or 3")
+                self._refuse("this is not a .npy file of version 1, 2 or 3")
             length = int.from_bytes(file.read(width), "little")
             if length > MAX_HEADER_BYTES:
                 self._refuse(

@@ -44,7 +44,7 @@ class CsvTable:
         pick = itemgetter(*places)
         for line, record in records:
             if len(record) != absent:
-                reason = f"{len(record)} columns, but the header has {absent}"
+                reason = f"the row has {len(record)} columns, but the header has {absent}"
                 self.refuse(reason, line)
             record.append("")
             yield line, pick(record)
@@ -57,7 +57,7 @@ class CsvTable:
                     yield line, record
                 line = self._reader.line_num + 1
         except csv.Error as error:
-            self.refuse(f"not a CSV record: {error}", line)
+            self.refuse(f"this is not a row of CSV: {error}", line)
 
     def _check_header(self, header: list[str], line: int) -> None:
         for name in self._required:

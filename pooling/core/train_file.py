@@ -43,8 +43,8 @@ def parse_train_captions(
         if fault := text_fault(text, "caption", longest=MAX_TEXT):
             table.refuse(fault, line)
         if len(texts) == MAX_CAPTIONS:
-            table.refuse(f"more than {MAX_CAPTIONS:,} captions", line)
+            table.refuse(f"the file has more than {MAX_CAPTIONS:,} captions", line)
         texts.append(text)
     if not texts:
-        table.refuse("there is a header but no caption", 1)
+        table.refuse("the file has a header but no caption", 1)
     return TrainFile(tuple(texts), table.blocks.sha256, table.notes)

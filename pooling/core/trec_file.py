@@ -109,7 +109,7 @@ class TrecReader:
             at = int(wrong[0])
             if at:  # an error in an earlier line is reported first
                 self._predictions(blocks, rows[:at], lines[:at])
-            reason = f"{len(rows[at])} columns instead of {_COLUMNS}"
+            reason = f"the line has {len(rows[at])} columns instead of {_COLUMNS}"
             raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
         queries, _, videos, ranks, scores, tags = zip(*rows, strict=True)
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(rows))

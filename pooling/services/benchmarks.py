@@ -89,19 +89,20 @@ def _check_key(key: str) -> None:
     try:
         BENCHMARK_KEY(key)
     except ValidationError as error:
-        raise InvalidInput(f"the benchmark key {key!r}: {error.message}") from None
+        raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
 
 
 def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
     if stored.captions_sha256 != file.sha256:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists with other captions; choose another key"
+            f"The benchmark {stored.key!r} already exists with other captions. Choose another key."
         )
     unknown = {video.key for video in listed.videos} - set(video_keys(stored))
     if unknown:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists without the video {min(unknown)!r}; "
-            "no video can be added, because runs refer to videos by their numbers"
+            f"The benchmark {stored.key!r} already exists without the video {min(unknown)!r}. "
+            "Videos cannot be added, because runs refer to videos by their numbers. Import the "
+            "benchmark under another key."
         )
 
 

@@ -79,11 +79,11 @@ def build_pool(
     check_seed(seed)
     if sample is not None and not 1 <= sample <= benchmark.n_queries:
         raise InvalidInput(
-            f"the sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}"
+            f"The sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}."
         )
     runs = find_runs(benchmark, run_names)
     if not runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool; import one with import_run")
+        raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
     codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
     progress(len(runs), len(runs), "storing pairs")
     with long_transaction():
