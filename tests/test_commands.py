@@ -427,7 +427,8 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
         (
             "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
             ("import_benchmark", "other", "--captions", bad),
-            "line 3: caption 'c0' has a different text in line 2; give each text its own caption_id",
+            "line 3: caption 'c0' has a different text in line 2; give each text its own "
+            "caption_id",
         ),
         (
             "caption\na dog\n \n",

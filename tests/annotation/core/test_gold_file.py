@@ -100,7 +100,8 @@ def test_bad_row_is_refused(tmp_path: Path, row: str, reason: str) -> None:
         (HEADER.encode("utf-16"), "g.csv, line 1: the text is UTF-16; save it as UTF-8"),
         (
             HEADER.encode() + b"q0,v0,1,caf\xe9\n",
-            "g.csv, line 2: the text is not UTF-8 (byte 0xE9); if the text is Latin-1 or Windows-1252, save "
+            "g.csv, line 2: the text is not UTF-8 (byte 0xE9); if the text is Latin-1 or "
+            "Windows-1252, save "
             "it as UTF-8",
         ),
         (

@@ -41,15 +41,18 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
         ("q,t\n", "c.csv, line 2: the row has 2 columns, but the header has 3"),
         (
             "q,t,v\nq,t,v\n",
-            "c.csv, line 3: caption 'q' with video 'v' is already in line 2; delete one of the lines",
+            "c.csv, line 3: caption 'q' with video 'v' is already in line 2; delete one of "
+            "the lines",
         ),
         (
             "q,t,v\nq,T,w\n",
-            "c.csv, line 3: caption 'q' has a different text in line 2; give each text its own caption_id",
+            "c.csv, line 3: caption 'q' has a different text in line 2; give each text its own "
+            "caption_id",
         ),
         (
             'q,"t\nt",v\nr,t,v\n\nq,t,w\n',  # a record of two lines counts as two lines
-            "c.csv, line 6: caption 'q' has a different text in line 2; give each text its own caption_id",
+            "c.csv, line 6: caption 'q' has a different text in line 2; give each text its own "
+            "caption_id",
         ),
         (",t,v\n", "c.csv, line 2: the caption key is empty"),
         ("q,t,\n", "c.csv, line 2: the video key is empty"),

@@ -76,7 +76,8 @@ def test_bad_row_is_refused(
         ("caption_id\nq0\n", "t.csv, line 1: the header has no column 'tag'"),
         (
             "caption,tag\nq0,a\n",
-            "t.csv, line 1: the header has none of the columns 'caption_id' and 'video_id'; use one",
+            "t.csv, line 1: the header has none of the columns 'caption_id' and "
+            "'video_id'; use one",
         ),
         (
             "caption_id,video_id,tag\nq0,v0,a\n",
