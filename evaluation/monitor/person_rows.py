@@ -14,6 +14,7 @@ from config.shared.tables import Column, csv_text
 from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
+from evaluation.core.people.figures import Flag
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import (
@@ -73,6 +74,10 @@ NO_ANSWERS = PersonFigures(
 )
 
 
+# The flags as pages name them. On screen, gold items in a campaign are control pairs.
+FLAG_NAMES = {flag: str(flag) for flag in Flag} | {Flag.LOW_GOLD: "control pairs wrong"}
+
+
 @dataclass(frozen=True, slots=True)
 class PersonState:
     """Whether an annotator can judge in the campaign. `kind` is the CSS class of the state."""
@@ -96,6 +101,10 @@ class PersonRow:
     @property
     def cells(self) -> list[Figure]:
         return list(self.numbers.values())
+
+    @property
+    def flag_names(self) -> list[str]:
+        return [FLAG_NAMES[Flag(flag)] for flag in self.flags]
 
     @property
     def last_at(self) -> datetime.datetime | None:

@@ -228,9 +228,12 @@ def _md5(content: bytes) -> str:
 
 
 FORMATS: dict[str, ExportFormat] = {
-    "csv": ExportFormat("Labels, a line per pair", ".csv", "text/csv; charset=utf-8", _csv),
+    "csv": ExportFormat("Labels, one line per pair", ".csv", "text/csv; charset=utf-8", _csv),
     "judgments": ExportFormat(
-        "Single judgments under pseudonyms", "-judgments.csv", "text/csv; charset=utf-8", _judgments
+        "Single judgments, under pseudonyms",
+        "-judgments.csv",
+        "text/csv; charset=utf-8",
+        _judgments,
     ),
     "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", _qrels),
     FIRE: ExportFormat("FIRE JSON", ".json", "application/json", _fire),

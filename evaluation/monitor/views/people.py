@@ -23,6 +23,7 @@ from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor.periods import answers_chart, gold_chart, relevant_chart, seconds_chart
 from evaluation.monitor.person_rows import (
     COLUMNS,
+    FLAG_NAMES,
     NUMBERS,
     PersonRow,
     combined,
@@ -89,7 +90,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": order.sort(rows, PersonRow.value),
         "heads": order.heads,
         "combined": combined(rows, figures).values(),
-        "meaning": [(str(flag), text) for flag, text in MEANING.items()],
+        "meaning": [(FLAG_NAMES[flag], text) for flag, text in MEANING.items()],
         "can_choose": campaign.joining == Joining.ADDED and campaign.state != CampaignState.CLOSED,
     }
     return render(request, "evaluation/monitor/campaign_people.html", context)
@@ -148,7 +149,7 @@ def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:
             (column.title, row.numbers[column.key], all_annotators[column.key])
             for column in NUMBERS
         ],
-        "flags": [(flag, MEANING[Flag(flag)]) for flag in row.flags],
+        "flags": [(FLAG_NAMES[Flag(flag)], MEANING[Flag(flag)]) for flag in row.flags],
         "charts": [chart for chart in charts if chart],
     }
 
