@@ -62,7 +62,10 @@ def open_confirmation(
         lock_row(benchmark)
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
-            raise InvalidInput("None of these pairs is a positive with a single label.")
+            raise InvalidInput(
+                "None of these pairs is a positive with one label and without an earlier "
+                "confirmation."
+            )
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
