@@ -14,7 +14,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from config.accounts.models import User
+from config.accounts.roles import is_lead, is_researcher
 from config.jobs.views import start_job, upload_page
+from config.requests.files import receives_files
 from config.shared.errors import Conflict
 from config.shared.pages import CONFLICT, form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
@@ -37,6 +39,7 @@ from pooling.selectors import equal_text_counts
 SYSTEMS_OFFERED = 200
 
 
+@receives_files(is_researcher)
 @only_for(can_upload_run)
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -100,6 +103,7 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/equal_captions.html", context, status=status)
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
 @require_http_methods(["GET", "HEAD", "POST"])
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -116,6 +120,7 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     )
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
 @require_http_methods(["GET", "HEAD", "POST"])
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -169,5 +174,5 @@ def _media(
         storage=stored.storage,
         name=stored.name or "",
         content_type=content_type,
-        etag=f"{video.sha256 or public_id.hex}-{field}",
+        version=f"{video.sha256 or public_id.hex}-{field}",
     )
