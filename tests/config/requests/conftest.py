@@ -2,17 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.files.storage import storages
 
-from pooling.models import Benchmark
-from tests.factories import make_benchmark
+if TYPE_CHECKING:
+    from pooling.models import Benchmark
 
 
 @pytest.fixture
 def benchmark(db: None, tmp_path: Path) -> Benchmark:
+    from tests.factories import make_benchmark
+
     return make_benchmark(tmp_path, captions=2, videos=3)
 
 

@@ -32,14 +32,15 @@ class Body(io.BytesIO):
 
 def multipart(fields: dict[str, str], file: bytes | None = None, name: str = "my.run") -> bytes:
     """Return a form with fields and, if there is one, the file in the field `file`."""
-    parts = [
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
-        for field, value in fields.items()
-    ]
+    parts = [_part(f'name="{field}"', value.encode()) for field, value in fields.items()]
     if file is not None:
-        head = f'Content-Disposition: form-data; name="file"; filename="{name}"'
-        parts += [f"--{BOUNDARY}\r\n{head}\r\n\r\n".encode(), file, b"\r\n"]
+        parts.append(_part(f'name="file"; filename="{name}"', file))
     return b"".join([*parts, f"--{BOUNDARY}--\r\n".encode()])
+
+
+def _part(names: str, content: bytes) -> bytes:
+    head = f"--{BOUNDARY}\r\nContent-Disposition: form-data; {names}\r\n\r\n"
+    return head.encode() + content + b"\r\n"
 
 
 def send(
@@ -54,7 +55,7 @@ def send(
     size = len(body.getvalue()) if length is None else length
     extra = {"wsgi.input": body, "CONTENT_LENGTH": str(size), **headers}
     client.raise_request_exception = False
-    return client.generic("POST", path, b"", content_type, **extra)
+    return client.generic("POST", path, b"replaced", content_type, **extra)
 
 
 def incoming() -> list[str]:
