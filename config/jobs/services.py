@@ -17,7 +17,7 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor, account_of
-from config.jobs.models import TITLE_LENGTH, Job, JobState
+from config.jobs.models import Job, JobState
 from config.jobs.policies import check_can_cancel_job, check_can_start_job
 from config.jobs.registry import get_kind
 from config.shared.errors import Cancelled, Conflict, HearthError, TakenOver
@@ -45,8 +45,7 @@ def enqueue_job(
     get_kind(kind)
     job = Job.objects.create(
         kind=kind,
-        # It may contain the name of a file, which may be long.
-        title=title[:TITLE_LENGTH],
+        title=title,
         params=params,
         benchmark_key=benchmark_key,
         created_by=account_of(by),

@@ -48,7 +48,7 @@ def start_job(
     if job is None:
         job = services.enqueue_job(
             kind=kind,
-            title=title,
+            title=title[:300],
             params=params,
             benchmark_key=benchmark_key,
             by=cast(User, request.user),
