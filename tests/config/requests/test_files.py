@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.authtoken.models import Token
 
+from annotation.models import Guideline
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.requests.files import ABANDONED_SECONDS, file_rule_of, sweep_incoming_files
@@ -34,6 +36,7 @@ RUN = b"c0 Q0 v1 1 1.0 t\n"
 LARGE = RUN * 200_000
 UPLOAD = "/benchmarks/tiny/runs/new/"
 API_UPLOAD = "/api/v1/benchmarks/tiny/runs/"
+NO_PICTURES = {"pictures-TOTAL_FORMS": "0", "pictures-INITIAL_FORMS": "0"}
 FIELDS = {"system": "s", "name": "", "format": "auto", "depth": ""}
 
 
@@ -166,6 +169,31 @@ def test_a_nearly_full_disk_refuses_files(benchmark: Benchmark, path: str, setti
     text = answer.content.decode()
     assert "Nothing was stored. Tell an admin, and try again later." in text
     assert ("The disk is full" in text) == (path == UPLOAD)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such limit")
+def test_a_full_database_is_a_full_disk(benchmark: Benchmark) -> None:
+    """F8: nothing is half written, and the file of the database stays intact."""
+    lead = signed_in(Role.LEAD)
+    with connection.cursor() as cursor:
+        (pages,) = cursor.execute("PRAGMA page_count").fetchone()
+        cursor.execute(f"PRAGMA max_page_count = {pages + 20}")
+        try:
+            answers = [
+                lead.post(
+                    "/benchmarks/tiny/guidelines/new/",
+                    {"text": "x" * 50_000, "after": after, **NO_PICTURES},
+                )
+                for after in range(10)
+            ]
+        finally:
+            cursor.execute(f"PRAGMA max_page_count = {2**30}")
+        assert cursor.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    statuses = [answer.status_code for answer in answers]
+    written = statuses.count(302)
+    assert statuses[: written + 1] == [302] * written + [507]
+    assert Guideline.objects.count() == written
+    assert "The disk is full" in answers[written].content.decode()
 
 
 def test_files_of_killed_processes_are_swept(uploads: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path:
 
 
 def test_a_visitor_stores_nothing(server: WebServer) -> None:
-    """A1: the check of the CSRF token stored 60 MB before it refused them."""
+    """A1, S9: the check of the CSRF token stored 60 MB before it refused them."""
     token = {"Cookie": f"csrftoken={'a' * 32}"}
     login, body = "/accounts/login/", multipart({"login": "a"}, b"x" * TOO_LARGE)
     for content_type in (MULTIPART, FORM):
@@ -84,4 +84,8 @@ def test_a_visitor_stores_nothing(server: WebServer) -> None:
     assert request(server, "POST", login, b"x", Content_Type=encoded)[0] == 400
     chunked = {"Transfer_Encoding": "chunked", "Content_Type": FORM}
     assert request(server, "POST", login, b"1\r\na\r\n0\r\n\r\n", **chunked)[0] == 411
-    assert request(server, "GET", login)[0] == 200
+    foreign = request(server, "GET", f"http://evil.example{login}", Host="evil.example")
+    assert (foreign[0], "evil" in foreign[1]) == (400, False)
+    own = f"127.0.0.1:{server.port}"
+    absolute = request(server, "GET", f"http://evil.example{login}", Host=own)
+    assert (absolute[0], "evil" in absolute[1]) == (200, False)

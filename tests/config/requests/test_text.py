@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -189,7 +190,13 @@ def test_options_are_refused_on_every_view_of_the_api(lead: Client) -> None:
         assert lead.options(f"/api/v1/{path}").status_code == 405
 
 
-@pytest.mark.parametrize("name", ["n" * 900 + ".run", "ü" * 300, "\u202egnp.run", "a\nb\x1b[31m"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("n" * 900 + ".run", "ü" * 300, "\u202egnp.run", "a\nb\x1b[31m", "😀\0.run"),
+        *("../../etc/passwd", "..\\..\\x", 'a\\"b\\".run', "CON"),
+    ],
+)
 def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
     """V5, S19: the title is cut, and contains no control characters."""
     body = Body(multipart({"system": "s"}, b"c0 Q0 v1 1 1.0 t\n", name))
@@ -199,6 +206,8 @@ def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
     assert len(job.title) <= 300
     assert job.title.isprintable()
     assert job.params["source"].isprintable()
+    assert "/" not in job.params["source"]
+    assert uuid.UUID(job.params["upload"]).hex == job.params["upload"]
 
 
 @pytest.mark.parametrize(
