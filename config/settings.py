@@ -73,6 +73,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
+    # Before any middleware that reads the body.
+    "config.requests.middleware.RequestBorderMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -172,6 +174,10 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-incoming-files": {
+        "task": "config.jobs.tasks.sweep_incoming_files_task",
+        "schedule": 600.0,
+    },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
@@ -248,11 +254,18 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+# The size of a request without files. Forms, JSON and multipart fields count alike.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+# The size of a request with files, as in nginx. Only views marked `receives_files` accept any.
+UPLOAD_BYTES_MAX = env.int("UPLOAD_MAX_MB", 2048) << 20
+# Uploads stop before the disk is full, because judgments are usually stored on the same disk.
+DISK_RESERVE_BYTES = env.int("DISK_RESERVE_MB", 512) << 20
 UPLOAD_ROOT = HEARTH_HOME / "uploads"
-UPLOAD_ROOT.mkdir(exist_ok=True)
-# On the disk where uploads are stored, because /tmp may be in memory and too small for a run.
-FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT)
+# Files that are still arriving. They are on the disk of the uploads, because /tmp may be in memory
+# and too small for a run.
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
+Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
+FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
@@ -305,13 +318,23 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
-        "rest_framework.parsers.MultiPartParser",
+        "config.requests.parsers.JSONParser",
+        "config.requests.parsers.MultiPartParser",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["config.requests.throttles.PersonThrottle"],
+    # OPTIONS is refused. REST framework would look for a serializer in every view.
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
     "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
+}
+# Requests of one person per minute, by `throttle_scope` of the API's views. 0 sets no limit. A fast
+# annotator sends one answer per second, and claims ten pairs at a time.
+REQUESTS_PER_MINUTE = {
+    "answers": env.int("ANSWERS_PER_MINUTE", 240),
+    "claims": env.int("CLAIMS_PER_MINUTE", 120),
+    "requests": env.int("REQUESTS_PER_MINUTE", 600),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",

@@ -24,5 +24,6 @@ urlpatterns = [
     path("api/v1/", include("config.api_urls")),
 ]
 
+handler400 = "config.shared.http.bad_request"
 handler404 = "config.shared.http.not_found"
 handler500 = "config.shared.http.server_error"

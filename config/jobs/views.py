@@ -27,7 +27,7 @@ from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import check_is_readable, store_upload
+from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
 # A worker starts a job within two seconds. After this time, probably no worker is running.
@@ -95,11 +95,11 @@ def upload_page(
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
         file = fields.pop("file")
-        stored = {"upload": store_upload(file), "source": file.name}
-        params |= {"benchmark": benchmark_key, **stored, **fields}
-        return start_job(
-            request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
-        )
+        with stored_upload(file) as stored:
+            params |= {"benchmark": benchmark_key, **stored, **fields}
+            return start_job(
+                request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+            )
     return render(request, template, {**context, "form": form}, status=form_status(request))
 
 
