@@ -1,6 +1,6 @@
 """Moving a whole database from SQLite to PostgreSQL.
 
-`dumpdata` and `loaddata` build an object for each row. Here SQLite's rows become the text of a COPY.
+`dumpdata` and `loaddata` build an object for each row. Here SQLite's rows become the text of COPY.
 Indexes and foreign keys are dropped first and created at the end, which checks every row.
 """
 
@@ -132,7 +132,10 @@ def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[s
         _copy_table(source, query, cursor, table)
     for number, statement in enumerate(dropped):
         progress(number, len(dropped), "creating indexes and checking keys")
-        cursor.execute(statement)
+        try:
+            cursor.execute(statement)
+        except psycopg2.IntegrityError as error:
+            raise InvalidInput(f"A row of the SQLite database is not valid: {error}") from error
     moved = count_rows(query, tables)
     if moved != wanted:
         raise InvalidInput("The numbers of rows differ after the move. Nothing was stored.")

@@ -77,17 +77,15 @@ class _Formatter(logging.Formatter):
 
 
 class LineFormatter(_Formatter):
-    """Lines for people. The lines of a traceback are indented, so that none looks like a message."""
+    """Lines for people. Lines of a traceback are indented, so that none looks like a message."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = current_request.get()
         request = f" [{about.id} user={about.user or '-'} {about.address}]" if about else ""
         message = escape(mask(record.getMessage()))
         line = f"{self.time(record)} {record.levelname} {record.name}{request}: {message}"
-        error = "".join(
-            f"\n    {escape(mask(one))}" for one in self.error(record).split("\n") if one
-        )
-        return line + error
+        lines = [escape(mask(one)) for one in self.error(record).split("\n") if one]
+        return "\n    ".join([line, *lines])
 
 
 class JsonFormatter(_Formatter):
