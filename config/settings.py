@@ -39,6 +39,11 @@ if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
         "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own. "
         "You can make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(64))'"
     )
+if not ON_THIS_MACHINE_ONLY and DEBUG:
+    raise ImproperlyConfigured(
+        "DEBUG shows settings and code to every visitor. Unset DEBUG, or list only this machine in "
+        "ALLOWED_HOSTS."
+    )
 # The demo's accounts have a known password. They can sign in only to the server that `manage.py
 # demo` starts, which sets this variable.
 DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
@@ -121,6 +126,8 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
     "options": "-c statement_timeout=15s -c lock_timeout=5s "
     "-c idle_in_transaction_session_timeout=30s",
 }
+# Set behind PgBouncer, which shares connections between transactions.
+DATABASE_POOLED = env.bool("DATABASE_POOLED", False)
 
 
 def database(url: str) -> dict[str, Any]:
@@ -135,6 +142,12 @@ def database(url: str) -> dict[str, Any]:
         settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
         settings["CONN_MAX_AGE"] = 60
         settings["CONN_HEALTH_CHECKS"] = True
+    if settings["ENGINE"].endswith("postgresql") and DATABASE_POOLED:
+        # PgBouncer refuses these options, so the role has them (see docs/operations.md). A cursor
+        # of the server would outlive the transaction that PgBouncer reserves for it.
+        del settings["OPTIONS"]["options"]
+        settings["CONN_MAX_AGE"] = 0
+        settings["DISABLE_SERVER_SIDE_CURSORS"] = True
     return settings
 
 
@@ -288,7 +301,11 @@ LABEL_SET_ROOT = str(HEARTH_HOME / "labelsets")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # nginx runs as another account and sends these files.
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
+    },
     "label_sets": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},

@@ -13,7 +13,7 @@ from typing import Any
 # This file may be read before gunicorn adds its folder.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from config.shared.logs import logging_settings  # noqa: E402
+from config.shared.logs import logging_settings
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not need a disk
 

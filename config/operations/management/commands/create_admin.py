@@ -22,8 +22,8 @@ DAY = 24 * 3600
 
 class Command(HearthCommand):
     help = (
-        "Creates an admin and prints a link at which this person chooses a password. The link works "
-        "once. It is printed only here, so send it on a safe way."
+        "Creates an admin and prints a link at which this person chooses a password. The link "
+        "works once. It is printed only here, so send it on a safe way."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -68,8 +68,6 @@ def link_for(person: User) -> str:
     """Return the address for a new password. It ends with the first use, by the old password."""
     key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
     uid, _, token = key.partition("-")
-    path = reverse(
-        "account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}
-    )
+    path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})
     host = next((one.lstrip(".") for one in settings.ALLOWED_HOSTS if one != "*"), "localhost")
     return f"{'https' if settings.HTTPS else 'http'}://{host}{path}"
