@@ -87,8 +87,9 @@ def test_a_dead_database_is_reported_in_words(alive: None, monkeypatch: pytest.M
     def away(*args: Any, **kwargs: Any) -> None:
         raise OperationalError("could not connect to 10.0.0.7 as hearth")
 
-    monkeypatch.setattr("django.db.backends.base.base.BaseDatabaseWrapper.cursor", away)
-    status, lines = readyz()
+    with monkeypatch.context() as patch:
+        patch.setattr("django.db.backends.base.base.BaseDatabaseWrapper.cursor", away)
+        status, lines = readyz()
     assert status == 503
     assert lines[0] == "FAIL database: The database does not answer."
     assert [line.split()[1] for line in lines[1:-1]] == ["broker:", "disk:"]
