@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),
+    path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
     path("accounts/password/reset/", password_reset),
     path("accounts/", include("allauth.urls")),
