@@ -43,6 +43,7 @@ DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 
 INSTALLED_APPS = [
+    "config.audit",
     "config.accounts",
     "config.jobs",
     "pooling",
@@ -71,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -172,6 +174,10 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "forget-addresses": {
+        "task": "config.audit.tasks.forget_old_addresses_task",
+        "schedule": 86_400.0,
+    },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
@@ -203,6 +209,9 @@ ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+
+# Network addresses in the audit log are deleted after this time.
+AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
 
 # --- E-mail -------------------------------------------------------------------------------
 

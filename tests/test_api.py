@@ -102,6 +102,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("campaigns/0/history/", "get", JUDGES, 404),
     ("escalations/", "post", JUDGES, 400),
     ("judgments/", "post", JUDGES, 400),
+    ("audit/", "get", {Role.ADMIN}, 200),
     ("jobs/", "get", RESEARCH, 200),
     (f"jobs/{NOT_THERE}/", "get", RESEARCH, 404),
     (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
