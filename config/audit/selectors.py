@@ -108,9 +108,8 @@ def address_of(entry: AuditEntry) -> str:
 
 def facts_text(facts: Mapping[str, Any] | None) -> str:
     """Return facts as text: `role: lead; scope: tiny`."""
-    return "; ".join(
-        f"{name.replace('_', ' ')}: {_fact(value)}" for name, value in (facts or {}).items()
-    )
+    pairs = (facts or {}).items()
+    return "; ".join(f"{name.replace('_', ' ')}: {_fact(value)}" for name, value in pairs)
 
 
 def _fact(value: Any) -> str:
