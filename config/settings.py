@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "config.audit",
     "config.accounts",
     "config.jobs",
+    "config.security",
     "pooling",
     "annotation",
     "evaluation",
@@ -239,12 +240,19 @@ SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# With this prefix, browsers accept the cookies only over HTTPS and only from this host.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
+        "object-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],

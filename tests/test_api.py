@@ -333,7 +333,8 @@ def test_a_bad_upload_fails_with_file_line_and_reason(benchmark: Benchmark) -> N
 
     assert (done["state"], done["result"]) == ("failed", None)
     assert done["error"].startswith("my.run, line 2: ")
-    assert row_counts() == {**before, "jobs.Job": 1}
+    started = {name: before[name] + 1 for name in ("audit.AuditEntry", "audit.AuditAddress")}
+    assert row_counts() == {**before, **started, "jobs.Job": 1}
 
 
 @pytest.mark.parametrize(
