@@ -51,9 +51,11 @@ DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 
 INSTALLED_APPS = [
+    "config.audit",
     "config.accounts",
     "config.jobs",
     "config.operations",
+    "config.security",
     "pooling",
     "annotation",
     "evaluation",
@@ -82,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
     # Before any middleware that reads the body.
@@ -197,6 +200,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "config.jobs.tasks.sweep_incoming_files_task",
         "schedule": 600.0,
     },
+    "forget-addresses": {
+        "task": "config.audit.tasks.forget_old_addresses_task",
+        "schedule": 86_400.0,
+    },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
@@ -233,6 +240,9 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
+# Network addresses in the audit log are deleted after this time.
+AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
+
 # --- E-mail -------------------------------------------------------------------------------
 
 # For example smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent, and the page
@@ -259,12 +269,19 @@ SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# With this prefix, browsers accept the cookies only over HTTPS and only from this host.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
+        "object-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],

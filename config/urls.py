@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("config.jobs.urls")),
     path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
+    path("", include("config.audit.urls")),
     path("accounts/password/reset/", password_reset),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
