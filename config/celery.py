@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import logging.config
 import os
 import resource
 from pathlib import Path
 
-from celery import Celery
-from celery.signals import worker_process_init
+from celery import Celery, signals
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -40,7 +40,7 @@ def waiting_messages() -> int:
         return int(declared.message_count)
 
 
-@worker_process_init.connect
+@signals.worker_process_init.connect
 def limit_memory(**_: object) -> None:
     """Limit the memory of a worker process, so that a bad file fails one job, not the machine."""
     limit, statm = settings.WORKER_MEMORY_MB, Path("/proc/self/statm")
@@ -48,3 +48,10 @@ def limit_memory(**_: object) -> None:
         return
     used = int(statm.read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (limit << 20), resource.RLIM_INFINITY))
+
+
+@signals.setup_logging.connect
+def keep_own_format(loglevel: int, **_: object) -> None:
+    """Let workers and the scheduler write their log in the format of the web processes."""
+    root = {**settings.LOGGING["root"], "level": loglevel}
+    logging.config.dictConfig({**settings.LOGGING, "root": root})

@@ -7,6 +7,7 @@ import uuid
 from celery import shared_task
 
 from config.jobs import services
+from config.requests.files import sweep_incoming_files
 
 
 @shared_task
@@ -20,5 +21,5 @@ def sweep_jobs_task() -> None:
 
 
 @shared_task
-def sweep_uploads_task() -> None:
-    services.sweep_uploads()
+def sweep_incoming_files_task() -> None:
+    sweep_incoming_files()

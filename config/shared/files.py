@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.files.storage import FileSystemStorage
-
-DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
-def is_disk_full(error: BaseException) -> bool:
-    """Return whether a file could not be written because the disk or its limit is full."""
-    return isinstance(error, OSError) and error.errno in DISK_IS_FULL
 
 
 class DurableStorage(FileSystemStorage):

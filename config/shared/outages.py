@@ -1,7 +1,9 @@
-"""A database that does not answer: what raised the error, and how to wait."""
+"""A full disk, and a database that does not answer: how to recognise them, and how to wait."""
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 import time
 import traceback
 from collections.abc import Callable
@@ -12,9 +14,23 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 # The server does not answer, or closed the connection, or could not get a lock in time.
 DATABASE_AWAY = (OperationalError, InterfaceError)
+# EFBIG: the limit for one file, such as RLIMIT_FSIZE.
+DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+POSTGRESQL_DISK_IS_FULL = "53100"
 PAUSE_SECONDS = 1.0
 
 Answer = TypeVar("Answer")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether a file or the database could not be written because the disk is full."""
+    if isinstance(error, OSError):
+        return error.errno in DISK_IS_FULL
+    of_driver = error.__cause__
+    return (
+        getattr(of_driver, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        or getattr(of_driver, "pgcode", None) == POSTGRESQL_DISK_IS_FULL
+    )
 
 
 def broke_at_commit(error: BaseException) -> bool:

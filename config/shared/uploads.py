@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 
-from config.shared.errors import Cancelled, InvalidInput
+from config.shared.errors import Cancelled, HearthError, InvalidInput
 from config.shared.filetypes import HEAD_BYTES, describe_binary
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,21 @@ def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
 def store_upload(file: UploadedFile[Any]) -> str:
     """Store an uploaded file for a job; return the name for `uploaded_file`."""
     return storages["uploads"].save(uuid.uuid4().hex, file)
+
+
+@contextmanager
+def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
+    """Store an uploaded file while a job is queued; yield the job's parameters `upload`, `source`.
+
+    If the job is refused, the file is deleted. After a database error the job may exist, so the
+    file stays.
+    """
+    name = store_upload(file)
+    try:
+        yield {"upload": name, "source": file.name or ""}
+    except HearthError:
+        delete_upload(name)
+        raise
 
 
 def uploaded_file(name: str) -> Path:
@@ -54,24 +69,10 @@ def upload_sha256(name: str) -> str:
 
 
 def delete_upload(name: str | None) -> None:
-    """Delete a stored upload, if there is one. An error of the disk is left to the sweeper."""
+    """Delete a stored upload, if there is one. After an error, housekeeping deletes it."""
     if not name:
         return
     try:
         storages["uploads"].delete(name)
     except OSError:
         log.warning("an upload could not be deleted", exc_info=True)
-
-
-def old_files(before: datetime) -> list[str]:
-    """Return the names of all files in the upload folder that were last written before a time.
-
-    They include files that a web process was writing when it was killed.
-    """
-    storage = storages["uploads"]
-    names = []
-    for name in storage.listdir("")[1]:
-        with suppress(FileNotFoundError):  # another process deleted it
-            if storage.get_modified_time(name) < before:
-                names.append(name)
-    return names

@@ -158,7 +158,7 @@ class JsonMembers:
         newline = self._text.rfind("\n", 0, at)
         column = at - newline if newline >= 0 else self._column + at + 1
         line = self._lines + self._text.count("\n", 0, at) + 1
-        reason = f"not JSON: {reason} (column {column})"
+        reason = f"the file is not JSON: {reason} (column {column})"
         raise InvalidInput(reason, source=self._source, line=line)
 
     def _refuse(self, reason: str) -> NoReturn:

@@ -27,8 +27,6 @@ from config.jobs.services import (
     run_job,
     running,
     sweep_jobs,
-    sweep_uploads,
-    sweeping,
 )
 from config.shared.errors import Cancelled, Conflict, InvalidInput
 from config.shared.progress import Progress
@@ -518,23 +516,3 @@ def test_an_upload_is_deleted_after_three_deaths(benchmark: Benchmark) -> None:
     Job.objects.update(state=JobState.RUNNING, attempts=3, lease_expires_at=timezone.now() + PAST)
     assert sweep_jobs() == (0, 1)
     assert not storages["uploads"].exists(job.params["upload"])
-
-
-def test_old_files_without_a_job_are_deleted(
-    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A web process was killed while it received a file, or before it stored the job."""
-    with monkeypatch.context() as now:
-        now.setattr(sweeping, "UPLOAD_KEPT", timedelta(seconds=-1))
-        sweep_uploads()  # files of other tests
-    kept = import_job(benchmark).params["upload"]
-    orphan = store_upload(SimpleUploadedFile("my.run", GOOD))
-    half = Path(storages["uploads"].path("tmp1234.upload.run"))
-    half.write_bytes(b"half")
-    assert sweep_uploads() == 0  # they are new
-
-    monkeypatch.setattr(sweeping, "UPLOAD_KEPT", timedelta(seconds=-1))
-    assert sweep_uploads() == 2
-    assert storages["uploads"].exists(kept)
-    assert not storages["uploads"].exists(orphan)
-    assert not half.exists()

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor, account_of
-from config.jobs.models import UNFINISHED, Job, JobState
+from config.jobs.models import TITLE_LENGTH, UNFINISHED, Job, JobState
 from config.jobs.policies import check_can_cancel_job, check_can_start_job
 from config.jobs.registry import get_kind
 from config.shared.errors import Conflict
@@ -42,7 +42,8 @@ def enqueue_job(
     work = _fingerprint(kind, benchmark_key, params)
     job = Job(
         kind=kind,
-        title=title,
+        # It may contain the name of a file, which may be long.
+        title=title[:TITLE_LENGTH],
         params=params,
         fingerprint=work,
         benchmark_key=benchmark_key,

@@ -23,8 +23,7 @@ from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
 from config.jobs.services.queue import UPLOAD
 from config.shared.errors import Cancelled, HearthError, TakenOver
-from config.shared.files import is_disk_full
-from config.shared.outages import DATABASE_AWAY, when_database_answers
+from config.shared.outages import DATABASE_AWAY, is_disk_full, when_database_answers
 from config.shared.uploads import delete_upload
 
 log = logging.getLogger(__name__)

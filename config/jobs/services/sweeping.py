@@ -1,4 +1,4 @@
-"""Find what a dead worker, a lost message or a killed web process has left, and mend it."""
+"""Queue jobs again whose worker died, and send jobs again whose message is lost."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from datetime import timedelta
 
 from django.db.models import F, Q, Value
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from config.celery import waiting_messages
-from config.jobs.models import UNFINISHED, Job, JobState
+from config.jobs.models import Job, JobState
 from config.jobs.services.queue import UPLOAD, send_job
-from config.shared.uploads import delete_upload, old_files
+from config.shared.uploads import delete_upload
 
 ATTEMPTS = 3
 # A worker takes a message from the queue and claims its job within this time.
 CLAIMED_WITHIN = timedelta(seconds=60)
-# A file in the upload folder without a job is deleted after this time.
-UPLOAD_KEPT = timedelta(hours=1)
 
 
 def sweep_jobs() -> tuple[int, int]:
@@ -39,22 +36,6 @@ def sweep_jobs() -> tuple[int, int]:
         send_job(job_id)
         sent += 1
     return sent, failed
-
-
-def sweep_uploads() -> int:
-    """Delete old files of the upload folder that no unfinished job needs. Return their number.
-
-    A web process that was killed leaves such files, and so does a job that was cancelled at a time
-    when its file could not be deleted.
-    """
-    # The files are listed before the jobs, so that every job of a listed file is stored by then.
-    found = old_files(timezone.now() - UPLOAD_KEPT)
-    unfinished = Job.objects.filter(state__in=UNFINISHED, params__has_key=UPLOAD)
-    needed = set(unfinished.values_list(f"params__{UPLOAD}", flat=True))
-    orphans = [name for name in found if name not in needed]
-    for name in orphans:
-        delete_upload(name)
-    return len(orphans)
 
 
 def _fail(job: Job, died: Q) -> int:
