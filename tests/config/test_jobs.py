@@ -13,7 +13,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -468,6 +468,32 @@ def test_interruptions_are_no_deaths_of_a_worker() -> None:
 # --- Limits of a worker -----------------------------------------------------------------------
 
 
+def test_a_full_database_fails_the_job_and_stores_nothing(benchmark: Benchmark) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has no limit of its size")
+    lists = "".join(f"c{q} Q0 v{v} {v} {-v} t\n" for q in range(3) for v in range(4))
+    job = import_job(benchmark, lists.encode(), system="A" * 90)
+    before = {table: n for table, n in row_counts().items() if table != "jobs.Job"}
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA page_count")
+        (pages,) = cursor.fetchone()
+        # Enough for the state of the job, but not for a run.
+        cursor.execute("CREATE TABLE filler (content BLOB)")
+        cursor.execute(f"PRAGMA max_page_count = {pages + 4}")
+        try:
+            with pytest.raises(OperationalError, match="full"):
+                while True:
+                    cursor.execute("INSERT INTO filler VALUES (zeroblob(3000))")
+            run_job(job.pk)
+        finally:
+            cursor.execute("PRAGMA max_page_count = 1000000000")
+            cursor.execute("DROP TABLE filler")
+    reason = "The disk is full. Free some space, then start the job again."
+    assert end_of(job) == (JobState.FAILED, None, reason, 1)
+    assert {table: row_counts()[table] for table in before} == before
+    assert not storages["uploads"].exists(job.params["upload"])
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -477,7 +503,7 @@ def test_interruptions_are_no_deaths_of_a_worker() -> None:
         ),
         (
             OSError(errno.ENOSPC, "No space left on device", "/secret/place"),
-            "The disk of the worker is full. Free some space, then start the job again.",
+            "The disk is full. Free some space, then start the job again.",
         ),
         (
             SoftTimeLimitExceeded(),

@@ -53,6 +53,13 @@ def imported(site: Site, jobs: list[str]) -> Imported:
             "JOIN pooling_rankedlist l ON l.run_id = r.id GROUP BY r.name"
         )
     )
+    # The job that scores a run is stored together with the run.
+    (scoring,) = site.rows("SELECT COUNT(*) FROM jobs_job WHERE kind = 'evaluate'")
     whole = sum(state == "done" and lists.get(name) == CAPTIONS for state, _, name in ends)
     wrong = [f"{name}: {state} {error}" for state, error, name in ends if state != "done"]
-    return Imported(whole, len(set(lists) - {name for _, _, name in ends}), "; ".join(wrong))
+    wrong += [f"{len(lists)} runs, {scoring[0]} are scored"] if scoring[0] != len(lists) else []
+    return Imported(
+        whole - abs(len(lists) - scoring[0]),
+        len(set(lists) - {name for _, _, name in ends}),
+        "; ".join(wrong),
+    )

@@ -78,7 +78,7 @@ def _end_after(job: Job, error: Exception) -> End:
         return End(JobState.CANCELLED, error=str(error))
     if isinstance(error, HearthError):
         return End(JobState.FAILED, error=str(error))
-    if isinstance(error, DATABASE_AWAY):
+    if isinstance(error, DATABASE_AWAY) and not is_disk_full(error):
         log.warning("the database interrupted job %s (%s)", job.pk, job.kind, exc_info=error)
         connection.close()
         return End(JobState.QUEUED, error=_interruption(error))
@@ -100,7 +100,7 @@ def _reason(error: Exception) -> str:
         minutes = settings.CELERY_TASK_SOFT_TIME_LIMIT // 60
         return f"The job took longer than {minutes} minutes, the limit of a worker."
     if is_disk_full(error):
-        return "The disk of the worker is full. Free some space, then start the job again."
+        return "The disk is full. Free some space, then start the job again."
     return f"Unexpected {type(error).__name__}. The worker's log has the details."
 
 
