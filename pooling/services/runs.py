@@ -32,7 +32,7 @@ from pooling.services.names import check_name, free_name
 from pooling.signals import run_imported
 
 # The lists of this number of predictions are stored by one statement, to save memory.
-PART_PREDICTIONS = 1 << 19
+PART_PREDICTIONS = 1 << 18
 
 
 class RunReport(TypedDict):

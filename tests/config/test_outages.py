@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from django.db import connection, transaction
 
@@ -35,18 +37,25 @@ def _server() -> None:
 
 @pytest.mark.usefixtures("_server")
 def test_a_connection_that_breaks_at_commit_may_have_stored() -> None:
-    with pytest.raises(DATABASE_AWAY) as at_commit, transaction.atomic():
-        Job.objects.create(kind="import_run", title="x")
-        break_connection()
+    with pytest.raises(DATABASE_AWAY) as at_commit:
+        store(and_then=break_connection)
     connection.close()
-    with pytest.raises(DATABASE_AWAY) as before, transaction.atomic():
-        break_connection()
-        Job.objects.create(kind="import_run", title="x")
+    with pytest.raises(DATABASE_AWAY) as before:
+        store(first=break_connection)
     connection.close()
 
     nothing = "Please try again in a moment; nothing was stored."
     assert [text_of(one.value) for one in (at_commit, before)] == [BROKE_AT_COMMIT, nothing]
     assert [status_of(one.value) for one in (at_commit, before)] == [503, 503]
+
+
+@transaction.atomic
+def store(
+    first: Callable[[], None] = lambda: None, and_then: Callable[[], None] = lambda: None
+) -> None:
+    first()
+    Job.objects.create(kind="import_run", title="x")
+    and_then()
 
 
 @pytest.mark.usefixtures("_server")
