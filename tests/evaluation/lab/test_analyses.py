@@ -736,7 +736,7 @@ def test_arriving_labels_do_not_each_start_a_computation(
     later = build_question(get_analysis("history"), benchmark, {})
     assert later.key != question.key
     assert begin_analysis(question=later, data={}, created_by=None) == job
-    assert 'id="job-progress"' in page()
+    assert 'id="job-in-place"' in page()
     run_job(job.pk)
     add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
     assert "New labels have arrived since." in page()
@@ -904,6 +904,19 @@ def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) ->
     assert row["interval"] == [pytest.approx(2 / 6), 1]
 
 
+def test_without_a_complete_caption_there_is_no_stopping_rule(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=2)
+    for assignment in claim(campaign, make_annotator("ann"), 1):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    options = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
+    result = result_of(campaign.benchmark, "history", **options)
+    analysis = get_analysis("history")
+    assert (result["stopping"]["seen"], result["stopping"]["rows"]) == (0, [])
+    assert analysis.warnings(result)[0].startswith("The stopping rule is not shown, because")
+    assert [table.name for table in analysis.tables(result)] == ["settled", "scores", "agreement"]
+
+
 def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, captions=2, videos=2, priority=Priority.RANK)
     for assignment in claim(campaign, make_annotator("ann"), 4):
@@ -975,14 +988,18 @@ def test_the_page_starts_a_job(benchmark: Benchmark, client: Client) -> None:
     assert 'hx-trigger="load"' in page
     assert '<input type="hidden" name="depth" value="2">' in page
     begun = client.post(f"{address}compute/", {"depth": "2"}, headers={"HX-Request": "true"})
-    assert b'id="job-progress"' in begun.content
+    assert b'id="job-in-place"' in begun.content
     again = client.post(f"{address}compute/", {"depth": "2"})
     job = Job.objects.get()
     assert again["Location"] == f"/jobs/{job.pk}/"
-    assert 'id="job-progress"' in client.get(address, {"depth": "2"}).content.decode()
+    assert begun["X-Job"] == str(job.pk)
+    assert 'id="job-in-place"' in client.get(address, {"depth": "2"}).content.decode()
 
     run_job(job.pk)
     job.refresh_from_db()
+    here = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}?depth=2"}
+    ended = client.get(f"/jobs/{job.pk}/progress/", {"in_place": "on"}, headers=here)
+    assert ended["HX-Refresh"] == "true"
     assert (job.state, job.result["analysis"]) == (JobState.DONE, "ranks")
     page = client.get(address, {"depth": "2"}).content.decode()
     assert 'id="table-ranks"' in page
