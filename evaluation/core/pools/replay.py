@@ -160,8 +160,8 @@ def replay_seeds(
     whole pairs. The sizes of all pools of smaller depth are budgets, too, so that strategies can be
     compared with these pools at the same cost. rel: the lowest gain that counts as relevant.
 
-    Raises ValueError for fewer than one seed, for a pool without labels, for a share out of bounds,
-    and for MedR, which can be undefined.
+    Raises ValueError if there is no seed, no pair of the pool has a label, a share is out of
+    bounds, or the measure is MedR, which can be undefined.
 
     Running time: let S be the number of systems, Q that of queries and P that of relevant pooled
     pairs. Each order of the positives needs S scorings of Q + P lists, and each budget S * Q

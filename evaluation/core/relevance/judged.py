@@ -153,7 +153,7 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
 
 
 def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
-    """Raise ValueError unless `ranked` is a valid run of the benchmark of `judged`.
+    """Raise ValueError if `ranked` is not a valid run of the benchmark of `judged`.
 
     A valid run has the shape [n_queries, depth] and contains integers from -1 to n_videos - 1. A
     row has padding only at its end, and no video twice, because a positive that counts twice would

@@ -117,8 +117,8 @@ class Comparison:
         """Return the number of the caption to show, or None if there is none.
 
         This is the named caption, even if it is not selected. Otherwise it is the caption at the
-        position; a position past the end is the last one. Raises `InvalidInput` for an unknown
-        name.
+        position; a position past the end is the last one. Raises `InvalidInput` if the name is
+        unknown.
         """
         key = self.options["caption"]
         if not key:
@@ -207,7 +207,10 @@ class Comparison:
 
 
 def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
-    """Return the comparison with these values of form fields. Raises `InvalidInput`."""
+    """Return the comparison of a form. Raises `InvalidInput` if a value is invalid.
+
+    data: the values of form fields.
+    """
     form = build_form(CompareForm, benchmark, data)
     check_form(form)
     return comparison_from_form(benchmark, form)
