@@ -171,7 +171,7 @@ def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
 
 def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> None:
     if ranked.min() < -1 or ranked.max() >= n_videos:
-        raise ValueError(f"ranked holds a video number outside of -1 to {n_videos - 1}")
+        raise ValueError(f"ranked contains a video number outside of -1 to {n_videos - 1}")
     if np.any(_in_neighbours(ranked, lambda before, after: (before < 0) & (after >= 0))):
         raise ValueError("ranked has padding before a video")
     ordered = np.sort(ranked, axis=1)

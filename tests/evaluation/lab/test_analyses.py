@@ -149,7 +149,7 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
 
 def test_coverage_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "coverage")
-    # All twelve pairs are judged; of the seven relevant ones rank 1 holds five.
+    # All twelve pairs are judged. Five of the seven relevant ones are at rank 1.
     assert [
         (pool["pairs"], pool["judged"], pool["relevant"], pool["unjudged"])
         for pool in result["pools"]
@@ -202,7 +202,7 @@ def test_scores_by_hand(benchmark: Benchmark) -> None:
         "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
         "and depend on each single caption."
     )
-    # A finds both of c0, two of three of c1 at ranks 1 and 2, and both of c2.
+    # A lists both positives of c0, two of three of c1 at ranks 1 and 2, and both of c2.
     assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
 
 
@@ -825,7 +825,8 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     for name, part in (("choosing", choosing), ("reporting", ~choosing)):
         half = result[name]
         assert (half["videos"], half["captions"]) == (6, 12)
-        # Each caption with the five other videos of its half; both of a couple match each other.
+        # Each caption has pairs with the five other videos of its half. The two videos of a couple
+        # match each other.
         couples = sum(part[video] and part[video + 1] for video in range(0, 12, 2))
         assert (half["pairs"], half["relevant"]) == (60, 4 * couples)
         assert couples > 0
@@ -884,7 +885,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
 
 
 def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) -> None:
-    """A random order gives no warning. Captions that need labels do not count yet."""
+    """Without a warning for a random order. Captions that still need labels do not count."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
