@@ -338,7 +338,7 @@ class _JudgedShares:
 
 def _lengths(ranked: npt.NDArray[Any]) -> IntArray:
     """Return the length of each list, at least 1, int64 [n_queries]."""
-    return np.maximum(np.count_nonzero(ranked >= 0, axis=1), 1)
+    return np.asarray(np.maximum(np.count_nonzero(ranked >= 0, axis=1), 1), dtype=np.int64)
 
 
 def _as_replay(

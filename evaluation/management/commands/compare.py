@@ -54,8 +54,8 @@ class Command(HearthCommand):
         )
         comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
-            return comparison.as_json()
-        return caption_as_json(comparison, look_up_caption(comparison))
+            return {**comparison.as_json()}
+        return {**caption_as_json(comparison, look_up_caption(comparison))}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
