@@ -29,24 +29,44 @@ def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
     return found
 
 
+def option_help(owners: list[tuple[str, forms.Field]]) -> str:
+    """Return label and choices of an option, with the names of the analyses that have it."""
+    names_by_text: dict[str, list[str]] = {}
+    for analysis, field in owners:
+        choices = ", ".join(value for value, _ in getattr(field, "choices", []) if value)
+        text = f"{field.label}: {choices}" if choices else str(field.label)
+        names_by_text.setdefault(text, []).append(analysis)
+    return "; ".join(f"{text} (in {', '.join(names)})" for text, names in names_by_text.items())
+
+
 class Command(HearthCommand):
-    help = "Compute an analysis of a benchmark: " + ", ".join(ANALYSES) + "."
+    help = "Compute an analysis of a benchmark, or show its stored result."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("analysis", help="one of " + ", ".join(ANALYSES))
         parser.add_argument(
-            "--labels", default="", help="latest, draft (renewed first), original, or a version"
+            "--labels",
+            default="",
+            help="the labels to use: latest (default), draft (updated first), original, a version",
         )
         parser.add_argument(
-            "--labels-only", action="store_true", help="without the original positives"
+            "--labels-only", action="store_true", help="leave out the original positives"
         )
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        parser.add_argument(
+            "--run",
+            dest="runs",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="use only this run; can be repeated (default: all runs)",
+        )
         for name, owners in own_options().items():
-            help_text = "; ".join(f"{analysis}: {field.label}" for analysis, field in owners)
             flag = f"--{name.replace('_', '-')}"
             # argparse reads % in help texts as a format.
-            parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
+            parser.add_argument(
+                flag, dest=name, metavar="VALUE", help=option_help(owners).replace("%", "%%")
+            )
 
     def run(self, **options: Any) -> dict[str, Any]:
         self.analysis = get_analysis(options["analysis"])

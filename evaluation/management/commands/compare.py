@@ -30,19 +30,26 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
-            "--labels", default="", help="latest, draft (renewed first), original, or a version"
+            "--labels",
+            default="",
+            help="the labels to use: latest (default), draft (updated first), original, a version",
         )
         parser.add_argument(
-            "--labels-only", action="store_true", help="without the original positives"
+            "--labels-only", action="store_true", help="leave out the original positives"
         )
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        parser.add_argument(
+            "--run",
+            dest="runs",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="show only this run, beside runs A and B; can be repeated (default: all runs)",
+        )
         for name in OWN:
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
             help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(
-                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
-            )
+            parser.add_argument(f"--{name}", metavar="VALUE", help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         data = {"labels": options["labels"], "only": options["labels_only"]}
