@@ -54,6 +54,7 @@ class ArrivedLabels:
 
 
 def arrived_labels(inputs: Inputs) -> ArrivedLabels:
+    """Return the labels of all judgments that count, repeated for equal captions."""
     labels = inputs.judgments_by_caption
     order = np.argsort(labels.ids, kind="stable")
     return ArrivedLabels(
@@ -67,7 +68,10 @@ def arrived_labels(inputs: Inputs) -> ArrivedLabels:
 def stopping_rule(
     inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: ArrivedLabels
 ) -> Stopping:
-    """Return when each score and each difference would have allowed to stop."""
+    """Return after how many labels judging could have stopped, for each score and difference.
+
+    values: the final value of each query by run, float64 [n_queries]. labels: from `arrived_labels`.
+    """
     clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
     unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
@@ -108,6 +112,7 @@ def _ordered(
     unit_of_query: IntArray,
     labels: ArrivedLabels,
 ) -> GroupOrder:
+    """Return the order of the units, with the number of answers as the number of labels."""
     unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
     waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
     waiting[unit_of_query[_waiting_queries(inputs)]] = True
