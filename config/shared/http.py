@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
@@ -142,6 +143,8 @@ def _body_of(error: BaseException) -> dict[str, Any]:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    if isinstance(exception, RequestDataTooBig):
+        return _answer(request, errors.TooLarge("The form has too much text. Send less."), 413)
     reason = "The server cannot read the request. Check its headers and its form."
     return _answer(request, errors.InvalidInput(reason), 400)
 

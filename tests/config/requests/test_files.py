@@ -152,6 +152,16 @@ def test_a_refused_form_leaves_no_file(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
+def test_the_fields_beside_a_file_have_the_limit_of_other_forms(
+    benchmark: Benchmark, path: str
+) -> None:
+    body = Body(multipart({**FIELDS, "system": "s" * 1_000_001}, LARGE))
+    answer = send(signed_in(Role.LEAD), path, body)
+    assert (answer.status_code, incoming(), stored()) == (413, [], [])
+    assert "The form has too much text. Send less." in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
 def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str) -> None:
     """U1: the sender disappears in the middle of the file."""
     body = Body(multipart(FIELDS, LARGE), cut=2_000_000)
