@@ -161,12 +161,16 @@ def test_the_fields_beside_a_file_have_the_limit_of_other_forms(
     assert "The form has too much text. Send less." in answer.content.decode()
 
 
-@pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
-def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "status"), [(UPLOAD, 422), (API_UPLOAD, 400)], ids=["page", "api"]
+)
+def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str, status: int) -> None:
     """U1: the sender disappears in the middle of the file."""
-    body = Body(multipart(FIELDS, LARGE), cut=2_000_000)
-    answer = send(signed_in(Role.LEAD), path, body)
-    assert (answer.status_code, incoming(), stored()) == (400, [], [])
+    lead, content = signed_in(Role.LEAD), multipart(FIELDS, LARGE)
+    reset = send(lead, path, Body(content, cut=2_000_000))
+    closed = send(lead, path, Body(content[:2_000_000]), length=len(content))
+    assert (reset.status_code, closed.status_code) == (400, status)
+    assert (incoming(), stored(), Job.objects.count()) == ([], [], 0)
 
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])

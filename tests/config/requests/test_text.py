@@ -211,6 +211,25 @@ def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"x", "multipart/form-data"),
+        (b"x", "multipart/form-data; boundary="),
+        (b"--border", MULTIPART),
+        (multipart({})[:-6], MULTIPART),
+        (b"&".join([b"a=1"] * 5000), FORM),
+    ],
+)
+@pytest.mark.parametrize("path", ["/accounts/login/", "/api/v1/judgments/", API_UPLOAD])
+def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
+    lead: Client, caplog: pytest.LogCaptureFixture, path: str, content: bytes, content_type: str
+) -> None:
+    """S19: anyone could fill the log."""
+    assert send(lead, path, Body(content), content_type).status_code in {200, 302, 400, 415}
+    assert [record.exc_info for record in caplog.records if record.exc_info] == []
+
+
+@pytest.mark.parametrize(
     "value", ["' OR 1=1 --", "1); DROP TABLE x", "%2e%2e/%2e%2e/etc/passwd", "x" * 100_000]
 )
 def test_odd_values_in_addresses_are_answered(lead: Client, value: str) -> None:
