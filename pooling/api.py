@@ -44,8 +44,8 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             "name": {"help_text": "The name on pages."},
             "licence": {"help_text": "The licence of the data; empty if unknown."},
             "equal_texts": {
-                "help_text": "The rule for which captions count as the same text and share their "
-                "judgments."
+                "help_text": "The rule for when captions count as the same text and share their "
+                "judgments: `folded`, `exact` or `off`."
             },
             "n_queries": {"help_text": "The number of captions."},
             "n_videos": {"help_text": "The number of videos."},
@@ -84,7 +84,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="TREC or JSON (plain or gzip), or a .npy matrix of captions x videos."
+        help_text="A run in TREC or JSON format, plain or gzip, or a .npy matrix of captions x "
+        "videos."
     )
     system = serializers.CharField(
         max_length=100, help_text="The retrieval model that produced the run."
@@ -125,7 +126,7 @@ class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
 
 class TrainCaptionsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="CSV (plain or gzip) with the column `caption` and one row per caption."
+        help_text="A CSV file, plain or gzip, with the column `caption` and one row per caption."
     )
     name = serializers.CharField(
         max_length=100,
@@ -148,8 +149,8 @@ class TagSerializer(serializers.ModelSerializer[Tag]):
 
 class TagsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="CSV (plain or gzip) with the columns `caption_id,tag` or `video_id,tag`, and "
-        "one row per tag of a caption or video."
+        help_text="A CSV file, plain or gzip, with the columns `caption_id,tag` or "
+        "`video_id,tag`, and one row per tag of a caption or video."
     )
 
 
@@ -173,7 +174,10 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "created_at",
         ]
         extra_kwargs = {
-            "strategy": {"help_text": "How the pairs were selected."},
+            "strategy": {
+                "help_text": "How the pairs were selected: `depth-k` for the top k of each run, "
+                "`judged` for the pairs of imported judgments."
+            },
             "depth": {"help_text": "The k of the pooled top k; null for imported judgments."},
             "sample_size": {"help_text": "The number of sampled captions; null for all captions."},
             "seed": {"help_text": "The seed of the sample."},
@@ -181,7 +185,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
             "n_tasks": {
                 "help_text": "The number of pairs to judge if captions with equal texts share "
-                "judgments; null if it is not known."
+                "judgments; null for some pools of older versions."
             },
         }
 
@@ -362,9 +366,9 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
         """Build a pool from the top k of runs.
 
         Leads and admins may build any pool. Researchers may pool only a single run, to a depth of
-        at most 10 and without a sample. A job computes the pairs and stores those that no earlier
-        pool contains. It fails if a run does not exist. A repeated request does not store a
-        second pool.
+        10 or less and without a sample. A job computes the pairs and stores those that no earlier
+        pool contains. It fails if a run does not exist. The same request does not store a second
+        pool.
 
         The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
         """

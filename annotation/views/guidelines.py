@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -20,6 +20,7 @@ from annotation.media import MAX_BYTES
 from annotation.models import Guideline, GuidelinePicture
 from annotation.policies import can_lead, check_can_lead, scopes_known
 from annotation.selectors.guidelines import guidelines_of, latest_guideline
+from config.accounts.models import User
 from config.accounts.roles import is_lead
 from config.requests.files import receives_files
 from config.shared.errors import Conflict, InvalidInput
@@ -124,7 +125,7 @@ def _write(
             text=form.cleaned_data["text"].replace("\r\n", "\n"),
             pictures=_examples(benchmark, rows),
             after=form.cleaned_data["after"],
-            by=request.user,
+            by=cast(User, request.user),
         )
     except (InvalidInput, Conflict) as refused:
         form.add_error(None, str(refused))

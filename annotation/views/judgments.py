@@ -7,6 +7,7 @@ from typing import cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation import services
@@ -33,7 +34,12 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
     return upload_page(
         request,
         "annotation/judgments/upload.html",
-        {"benchmark": benchmark, "heading": "Import judgments"},
+        {
+            "benchmark": benchmark,
+            "heading": "Import judgments",
+            "back": reverse("benchmark-campaigns", args=[benchmark.key]),
+            "back_name": "Back to the campaigns",
+        },
         form=JudgmentsUploadForm(**form_data(request)),
         kind="import_judgments",
         title=f"Import judgments of {benchmark.name}",

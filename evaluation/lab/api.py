@@ -119,7 +119,9 @@ class ComparedCaptionSerializer(ComparedSerializer):
         help_text="position among the selected captions; null if it is not selected",
     )
     count = serializers.IntegerField(help_text="number of selected captions")
-    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+    inputs = serializers.JSONField(
+        help_text="label set, runs with their SHA-256, options, code version"
+    )
 
 
 PAGING = ("limit", "offset")
@@ -177,7 +179,7 @@ def comparison_from_request(benchmark: Benchmark, request: Request) -> Compariso
     return compare_lists(benchmark, data)
 
 
-def _described(analysis: Analysis) -> dict[str, Any]:
+def _described(analysis: Analysis[Any]) -> dict[str, Any]:
     return {
         "name": analysis.name,
         "title": analysis.title,
