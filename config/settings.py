@@ -193,6 +193,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+# The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
+WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
@@ -337,11 +339,11 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
     "label_sets": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
     },
     "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": str(UPLOAD_ROOT)},
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
