@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
+from django.contrib.auth.decorators import login_required
 from django.urls import include, path
 
-from config.accounts.views import api_docs, password_reset
+from config.accounts.views.sign_in import (
+    SecurityView,
+    SignInView,
+    password_reset,
+    sessions,
+    single_sign_on,
+)
+from config.accounts.views.tokens import api_docs
+
+# People sign in to the Django admin on the page for everyone, with its limits and second factors.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("evaluation.portal.urls")),
@@ -17,7 +29,11 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),
     path("", include("config.accounts.urls")),
+    path("accounts/login/", SignInView.as_view()),
     path("accounts/password/reset/", password_reset),
+    path("accounts/2fa/", login_required(SecurityView.as_view())),
+    path("accounts/oidc/<str:provider_id>/login/", single_sign_on),
+    path("accounts/sessions/", sessions, name="sessions"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/docs/", api_docs, name="api-docs"),

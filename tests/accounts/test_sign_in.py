@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from config.accounts.actors import OPERATOR
 from config.accounts.models import ConsentText, User
@@ -19,7 +18,7 @@ from config.shared.errors import InvalidInput, NotPermitted
 from config.shared.logs import MaskSecretPaths
 from evaluation.demo.people import ACCOUNTS, make_accounts
 from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
-from tests.accounts.world import admin
+from tests.accounts.world import admin, token_of
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
@@ -65,8 +64,8 @@ def test_the_django_admin_refuses_demo_accounts() -> None:
 
 def test_tokens_of_demo_accounts_work_only_in_the_demo(settings: Any) -> None:
     make_accounts()
-    token = Token.objects.create(user=User.objects.get(username="researcher"))
-    headers = {"Authorization": f"Token {token.key}"}
+    token = token_of(User.objects.get(username="researcher"))
+    headers = {"Authorization": f"Token {token}"}
     refused = Client().get("/api/v1/benchmarks/", headers=headers)
     assert refused.status_code == 401
     assert refused.json() == {"detail": "This account belongs to the demo, which is not running."}

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.core.consensus import OutcomeCounts
@@ -15,6 +14,7 @@ from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, excluded_groups, outcomes_of_groups
 from annotation.selectors.tasks import new_counts
+from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
