@@ -123,6 +123,16 @@ class TableCache(BaseCache):
             return False
         return True
 
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        with transaction.atomic():
+            found = self._entries.valid().filter(key=self._key(key, version))
+            entry = found.select_for_update().first()
+            if entry is None:
+                raise ValueError("The key does not exist.")
+            entry.value += delta
+            entry.save(update_fields=["value"])
+        return int(entry.value)
+
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         found = self._entries.valid().filter(key=self._key(key, version))
         return bool(found.update(expires_at=self._expiry(timeout)))

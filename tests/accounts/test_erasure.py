@@ -99,6 +99,7 @@ def tables_with(word: str) -> list[str]:
 def test_nothing_names_an_erased_person(anna: User) -> None:
     assert tables_with(CANARY) == [
         "account_emailaddress",
+        "accounts_apitoken",
         "accounts_invitation",
         "accounts_user",
         "annotation_adjudication",
@@ -106,6 +107,9 @@ def test_nothing_names_an_erased_person(anna: User) -> None:
         "annotation_escalation",
         "annotation_membership",
         "django_admin_log",
+        "mfa_authenticator",
+        "socialaccount_socialaccount",
+        "usersessions_usersession",
     ]
     erased = erase_person(person=anna, by=admin())
     assert tables_with(CANARY) == []

@@ -54,12 +54,19 @@ def test_a_wrong_password_of_a_demo_account_is_only_wrong(settings: Any) -> None
     assert "belongs to the demo" not in answer.content.decode()
 
 
-def test_the_django_admin_refuses_demo_accounts() -> None:
-    make_accounts()
+def test_people_sign_in_to_the_django_admin_on_the_page_for_everyone() -> None:
+    make_user("ada", Role.ADMIN)
     client = Client()
-    form = {"username": "admin", "password": DEMO_PASSWORD}
-    assert client.post("/admin/login/", form).status_code == 200
+    form = {"username": "ada", "password": PASSWORD}
+    for answer in (
+        client.post("/admin/login/?next=/admin/", form),
+        client.get("/admin/", follow=True),
+    ):
+        goal = answer.get("Location") or answer.request["PATH_INFO"]
+        assert goal.startswith(LOGIN)
     assert "_auth_user_id" not in client.session
+    _, answer = sign_in("ada", PASSWORD)
+    assert answer.wsgi_request.user.is_staff
 
 
 def test_tokens_of_demo_accounts_work_only_in_the_demo(settings: Any) -> None:
