@@ -86,8 +86,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         if not settings.OIDC_MATCH_EMAIL or is_connecting:
             return None
         for address in sociallogin.email_addresses:
-            # Some providers send the text "false".
-            if address.verified is True:
+            # Some providers send the text "false". Letters that only look like others are no match.
+            if address.verified is True and address.email.isascii():
                 person = find_account_with_email(address.email)
                 if can_sign_in(person) and not has_second_factor(person):
                     return person, address.email

@@ -51,12 +51,12 @@ def has_second_factor(user: Any) -> bool:
 
 
 def uses_email(email: str) -> bool:
-    return bool(filter_users_by_email(email, for_login=True))
+    return bool(filter_users_by_email(email))
 
 
 def find_account_with_email(email: str) -> Any:
     """Return the account with this e-mail address, or an anonymous user for none or several."""
-    found = filter_users_by_email(email, for_login=True)
+    found = filter_users_by_email(email)
     return found[0] if len(found) == 1 else AnonymousUser()
 
 

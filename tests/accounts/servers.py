@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import requests
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
+from config.accounts.models import User
 from tests.conftest import ROOT, database_url_of_tests
+from tests.factories import PASSWORD
 from tests.services import free_port
 from tests.waiting import wait_for
 
@@ -23,10 +26,19 @@ class Server:
     log: Path
 
 
+def with_production_hash(person: User) -> User:
+    """Store the password as a web server does, because the tests themselves use a fast hash."""
+    person.password = PBKDF2PasswordHasher().encode(PASSWORD, "salt-of-the-test-person")
+    person.save()
+    return person
+
+
 @contextmanager
-def web_server(folder: Path, name: str = "web", **variables: str) -> Iterator[Server]:
+def web_server(
+    folder: Path, name: str = "web", port: int = 0, **variables: str
+) -> Iterator[Server]:
     """Run gunicorn with one process until the end of the block. `variables` are its settings."""
-    port, log = free_port(), folder / f"{name}.log"
+    port, log = port or free_port(), folder / f"{name}.log"
     command = ["gunicorn", "--config", "config/deploy/gunicorn.conf.py", "--workers", "1"]
     command += ["--bind", f"127.0.0.1:{port}", "config.wsgi"]
     environment = {**os.environ, "DATABASE_URL": database_url_of_tests(), **variables}

@@ -16,7 +16,7 @@ from django.test import Client
 
 from config.accounts.models import CacheEntry, User
 from config.accounts.roles import Role
-from tests.accounts.servers import Visitor, web_server
+from tests.accounts.servers import Visitor, web_server, with_production_hash
 from tests.factories import PASSWORD, make_user
 
 LOGIN, RESET = "/accounts/login/", "/accounts/password/reset/"
@@ -36,7 +36,7 @@ def test_two_processes_count_together(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """S8: an address gets 10 tries, not 10 in each process. The Django admin has no door apart."""
-    make_user("ada", Role.ADMIN)
+    with_production_hash(make_user("ada", Role.ADMIN))
     variables = {"REDIS_URL": request.getfixturevalue("redis_url")} if store == "redis" else {}
     with (
         web_server(tmp_path, "one", **variables) as one,

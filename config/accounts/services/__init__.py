@@ -18,7 +18,11 @@ from config.accounts.services.people import (
     reactivate_person,
 )
 from config.accounts.services.roles import grant_role, withdraw_role
-from config.accounts.services.sessions import end_all_sessions, end_session
+from config.accounts.services.sessions import (
+    end_all_sessions,
+    end_session,
+    remove_second_factors,
+)
 from config.accounts.services.single_sign_on import (
     join_by_single_sign_on,
     leave_only_single_sign_on,
@@ -43,6 +47,7 @@ __all__ = [
     "leave_only_single_sign_on",
     "mark_demo_account",
     "reactivate_person",
+    "remove_second_factors",
     "revoke_invitation",
     "revoke_token",
     "withdraw_role",

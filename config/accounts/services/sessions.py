@@ -1,13 +1,15 @@
-"""End the sessions in which a person is signed in."""
+"""End the sessions of a person, and remove second factors."""
 
 from __future__ import annotations
 
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import F
 
-from config.accounts.models import User
-from config.accounts.policies import check_is_active
+from config.accounts.actors import Actor
+from config.accounts.models import ApiToken, User
+from config.accounts.policies import check_can_administer, check_is_active
 from config.shared.errors import NotFound
 
 
@@ -31,3 +33,15 @@ def end_all_sessions(*, by: User) -> User:
     by.refresh_from_db(fields=["session_generation"])
     UserSession.objects.filter(user=by).delete()
     return by
+
+
+@transaction.atomic
+def remove_second_factors(*, person: User, by: Actor) -> None:
+    """Remove all second factors of a person who has lost them.
+
+    The person's sessions and API tokens end, because another person could have asked for this.
+    """
+    check_can_administer(by)
+    Authenticator.objects.filter(user=person).delete()
+    ApiToken.objects.filter(user=person).delete()
+    end_all_sessions(by=person)
