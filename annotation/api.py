@@ -101,6 +101,7 @@ class Claim(APIView):
 
     token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(request=ClaimSerializer, responses=CLAIMED, parameters=[GUIDELINE_HEADER])
     def post(self, request: Request, pk: int) -> Response:
@@ -125,6 +126,7 @@ class Release(APIView):
 
     token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(
         request=ReleaseSerializer,
@@ -163,6 +165,7 @@ class Judgments(APIView):
         EndedSessionAuthentication,
     ]
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "answers"
 
     @extend_schema(
         request=JudgmentSerializer,
@@ -206,6 +209,7 @@ class Escalations(APIView):
 
     token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "answers"
 
     @extend_schema(request=EscalationSerializer, responses={201: EscalationSerializer})
     def post(self, request: Request) -> Response:
@@ -227,6 +231,7 @@ class History(APIView):
 
     token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(responses=PastItemSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:

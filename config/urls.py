@@ -15,6 +15,7 @@ from config.accounts.views.sign_in import (
     single_sign_on,
 )
 from config.accounts.views.tokens import api_docs
+from config.shared.language import translated
 
 # People sign in to the Django admin on the page for everyone, with its limits and second factors.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -28,9 +29,11 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),
+    path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
+    path("", include("config.audit.urls")),
     # Instead of allauth's own views of the same names.
-    path("accounts/login/", SignInView.as_view(), name="account_login"),
+    path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
     path("accounts/password/reset/", password_reset, name="account_reset_password"),
     path("accounts/2fa/", login_required(SecurityView.as_view()), name="mfa_index"),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on, name="openid_connect_login"),
@@ -41,5 +44,6 @@ urlpatterns = [
     path("api/v1/", include("config.api_urls")),
 ]
 
+handler400 = "config.shared.http.bad_request"
 handler404 = "config.shared.http.not_found"
 handler500 = "config.shared.http.server_error"

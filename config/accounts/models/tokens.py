@@ -50,6 +50,10 @@ class ApiToken(models.Model):
     def rights(self) -> list[TokenRight]:
         return [right for right in TokenRight if self.has(right)]
 
+    @property
+    def rights_shown(self) -> str:
+        return ", ".join(str(right.label) for right in self.rights)
+
     def has(self, right: TokenRight) -> bool:
         return bool(getattr(self, f"may_{right.value}"))
 

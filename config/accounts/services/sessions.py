@@ -8,8 +8,10 @@ from django.db import transaction
 from django.db.models import F
 
 from config.accounts.actors import Actor
+from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, User
 from config.accounts.policies import check_can_administer, check_is_active
+from config.audit.services import record
 from config.shared.errors import NotFound
 
 
@@ -45,3 +47,4 @@ def remove_second_factors(*, person: User, by: Actor) -> None:
     Authenticator.objects.filter(user=person).delete()
     ApiToken.objects.filter(user=person).delete()
     end_all_sessions(by=person)
+    record(AccountAct.FACTOR_REMOVED, by=by, on=person)

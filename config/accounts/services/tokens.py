@@ -11,10 +11,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from config.accounts.acts import AccountAct
 from config.accounts.models import ApiToken, TokenRight, User
 from config.accounts.policies import check_is_active
 from config.accounts.selectors import hash_of_token
 from config.accounts.services.roles import lock_people
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.limits import check_length
 
@@ -64,14 +66,17 @@ def create_token(
             )
     except IntegrityError:
         raise Conflict(f"You already have a token named {name.strip()}.") from None
+    record(AccountAct.TOKEN_MADE, by=by, on=by)
     return NewToken(token, key)
 
 
+@transaction.atomic
 def revoke_token(*, token_id: int, by: User) -> None:
     """Delete a token of the person, so that it stops working. Raises `NotFound` for others'."""
     check_is_active(by)
     if not ApiToken.objects.filter(pk=token_id, user=by).delete()[0]:
         raise NotFound("You have no such token.")
+    record(AccountAct.TOKEN_WITHDRAWN, by=by, on=by)
 
 
 def note_use(token: ApiToken) -> None:

@@ -18,9 +18,11 @@ from config.accounts.models import ConsentText, User
 from config.accounts.policies import can_administer, is_active
 from config.accounts.selectors import needs_consent, newest_consent_text
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.language import translated
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 
 
+@translated
 @only_for(is_active)
 @require_http_methods(FORM_METHODS)
 def consent(request: HttpRequest) -> HttpResponse:

@@ -25,6 +25,7 @@ from config.accounts.devices import device_name
 from config.accounts.models import User
 from config.accounts.policies import is_active, lacks_second_factor
 from config.shared.errors import InvalidInput
+from config.shared.language import translated
 from config.shared.pages import FORM_METHODS, only_for
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class SignInView(LoginView):
 
     def get_context_data(self, **options: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**options)
-        return context | {"can_send_email": settings.CAN_SEND_EMAIL, "sso_name": sso_name()}
+        return context | {"sso_name": sso_name()}
 
 
 class SecurityView(IndexView):
@@ -75,6 +76,7 @@ def single_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     return page
 
 
+@translated
 @require_http_methods(FORM_METHODS)
 def password_reset(request: HttpRequest) -> HttpResponseBase:
     """Let people choose a new password by e-mail, or explain that the site sends no e-mail."""

@@ -6,7 +6,7 @@ const { passkey, button, credential, passwordless, options } = box.dataset;
 
 document.addEventListener("allauth.error", (event) => {
   event.preventDefault();
-  notice.textContent = "The passkey was not used. Try again, or choose another way.";
+  notice.textContent = notice.dataset.passkeyError;
   notice.hidden = false;
 });
 
