@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -39,6 +40,10 @@ class SecondFactorMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
+        # Visitors and API tokens have no session, so their requests need no query.
+        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
+        if not settings.MFA_REQUIRED_ROLES or not has_session:
+            return None
         match = request.resolver_match
         if match is None or match.view_name in SETUP_PAGES:
             return None

@@ -174,7 +174,7 @@ def test_a_required_second_factor_is_set_up(page: Page, settings: Any) -> None:
         "/accounts/sessions/",
         "/account/token/",
         "/accounts/password/change/",
-        "/accounts/social/connections/",
+        "/accounts/3rdparty/",
         "/accounts/email/",
     ],
 )
