@@ -57,12 +57,11 @@ REDIS_OPTIONS = {
 class PrefixedRedisCache(RedisCache):
     """A Redis cache in a database that contains other keys as well, such as Celery's queue."""
 
-    def clear(self) -> bool:
+    def clear(self) -> None:
         """Delete the keys of this cache. Django's own method would empty the whole database."""
         client = self._cache.get_client(None, write=True)
         for key in client.scan_iter(match=f"{self.key_prefix}:*"):
             client.delete(key)
-        return True
 
 
 class TableCache(BaseCache):

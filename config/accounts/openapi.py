@@ -9,7 +9,7 @@ from config.shared.openapi import SummarySchema
 class RightSchema(SummarySchema):
     """State in each description which right a token needs."""
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]
         right = right_needed(self.view, self.method)
         sentence = f"A token needs the right `{right.value}`."
         return f"{super().get_description()}\n\n{sentence}".strip()

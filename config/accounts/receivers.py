@@ -38,7 +38,7 @@ def end_tokens_with_the_password(instance: User, created: bool, **_: Any) -> Non
     Every way to set a password ends here: the pages, the Django admin and `changepassword`. Django
     clears `_password` when it only stores the same password with a newer hash.
     """
-    if not created and instance._password is not None:
+    if not created and getattr(instance, "_password", None) is not None:
         ApiToken.objects.filter(user=instance).delete()
 
 
