@@ -12,7 +12,6 @@ from pathlib import Path
 
 import krippendorff
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -38,6 +37,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from config.shared.caches import process_cache as cache
 from config.shared.errors import Conflict
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns as campaign_selectors

@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +16,7 @@ from annotation.models import Campaign, Membership
 from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
