@@ -35,15 +35,15 @@ class Joining(models.TextChoices):
 
 
 class MembershipState(models.TextChoices):
-    ACTIVE = "active", "Judges"
+    ACTIVE = "active", "Active"
     PAUSED = "paused", "Paused"
 
 
 class PauseCause(models.TextChoices):
     """Why an annotator is paused in a campaign. `Membership` stores the reason or the numbers."""
 
-    LEAD = "lead", "A lead's own words"
-    WITHDRAWAL = "withdrawal", "A lead withdrew their answers"
+    LEAD = "lead", "Paused by a lead"
+    WITHDRAWAL = "withdrawal", "Answers withdrawn by a lead"
     ACCURACY = "accuracy", "Below the accuracy requirement"
 
 
@@ -85,13 +85,13 @@ class AssignmentState(models.TextChoices):
 class JudgmentState(models.TextChoices):
     LIVE = "live", "Counted"
     SUPERSEDED = "superseded", "Corrected later"
-    SURPLUS = "surplus", "Arrived after the task had all its labels"
-    GOLD = "gold", "Answer to gold"
+    SURPLUS = "surplus", "Surplus"
+    GOLD = "gold", "Answer to a gold item"
     WITHDRAWN = "withdrawn", "Withdrawn by a lead"
 
 
 class EscalationKind(models.TextChoices):
-    UNSURE = "unsure", "Cannot decide"
+    UNSURE = "unsure", "Unsure"
     CANNOT_PLAY = "cannot-play", "Video cannot play"
 
 

@@ -103,7 +103,10 @@ def _empty_cache() -> None:
     """Reset the counts of throttles and rate limits."""
     from django.core.cache import cache
 
+    from config.requests.throttles import PERMITS
+
     cache.clear()
+    PERMITS.clear()
 
 
 # --- Browser --------------------------------------------------------------------------------

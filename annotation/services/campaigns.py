@@ -64,7 +64,7 @@ def open_campaign(
         benchmark.refresh_from_db(fields=["equal_texts"])
         tasks = new_tasks(benchmark)
         if not len(tasks.codes):
-            raise InvalidInput(f"every pair of {benchmark.key} is in a campaign already")
+            raise InvalidInput(f"Every pair of {benchmark.key} is in a campaign already.")
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -100,7 +100,7 @@ def open_campaign(
         )
         if policy.gold_share and not add_gold_tasks(campaign):
             raise InvalidInput(
-                f"{benchmark.key} has no control pairs; import gold for control first"
+                f"{benchmark.key} has no control pairs. Import gold for control first."
             )
         record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
     return campaign

@@ -52,7 +52,7 @@ def change_policy(
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):
-        raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs")
+        raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs.")
     # All code that adds gold tasks takes this lock first.
     lock_row(campaign.benchmark)
     lock_row(campaign)
@@ -99,14 +99,14 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         setattr(campaign, name, value)
     if not campaign.name:
-        raise InvalidInput("a campaign needs a name")
+        raise InvalidInput("A campaign needs a name.")
     check_length(Campaign, "name", campaign.name)
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
         raise PolicyFault(
             "gold_share",
-            f"{campaign.benchmark.key} has no control pairs; import gold for control first",
+            f"{campaign.benchmark.key} has no control pairs. Import gold for control first.",
         )
 
 

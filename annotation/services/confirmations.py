@@ -63,7 +63,10 @@ def open_confirmation(
         lock_row(benchmark)
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
-            raise InvalidInput("none of these pairs is a positive with a single label")
+            raise InvalidInput(
+                "None of these pairs is a positive with one label and without an earlier "
+                "confirmation."
+            )
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -143,6 +146,6 @@ def _scale_of(benchmark: Benchmark, campaigns: Int64Array) -> dict[str, object]:
     scales = list(found.values(*fields))
     if any(scale != scales[0] for scale in scales):
         raise InvalidInput(
-            "these pairs were judged on different scales, so one campaign cannot contain them"
+            "These pairs were judged on different scales, so one campaign cannot contain them."
         )
     return dict(scales[0])

@@ -23,13 +23,13 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     """Rule on a pair that is in conflict or escalated. Its labels stay.
 
     A closed campaign is allowed, because imported campaigns are closed and can have conflicts.
-    Raises `Conflict` if the pair is no longer at the desk, and `InvalidInput` for a label that is
-    not on the scale.
+    Raises `Conflict` if the pair is no longer at the desk, and `InvalidInput` if the label is not
+    on the scale.
     """
     check_can_rule(by, task.campaign.benchmark)
     task = _task_at_desk(task, TaskState.CONFLICTED, TaskState.ESCALATED)
     if label not in task.campaign.labels:
-        raise InvalidInput(f"{label} is not on the scale of this campaign")
+        raise InvalidInput(f"{label} is not on the scale of this campaign.")
     try:
         with transaction.atomic():
             ruling = Adjudication.objects.create(
@@ -113,7 +113,7 @@ def exclude_task(*, task: JudgmentTask, by: User) -> Exclusion:
 
 
 def _task_at_desk(task: JudgmentTask, *states: TaskState) -> JudgmentTask:
-    """Return the task, locked. Raises `Conflict` unless it is at the desk in one of the states."""
+    """Return the task, locked. Raises `Conflict` if it is not at the desk in one of the states."""
     found = _locked(task.pk)
     if found.state not in states or Exclusion.objects.filter(task=found).exists():
         raise Conflict("This pair is no longer at the desk.")

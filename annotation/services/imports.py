@@ -91,8 +91,8 @@ def import_judgments(
 def _check_same_way(stored: Campaign, pool_equal: bool) -> None:
     if stored.tasks.filter(unit__isnull=False).exists() != pool_equal:
         raise Conflict(
-            f"campaign {stored.pk} contains these judgments already, imported "
-            f"{'for single captions' if pool_equal else 'for captions with equal texts'}"
+            f"Campaign {stored.pk} contains these judgments already, imported "
+            f"{'for single captions' if pool_equal else 'for captions with equal texts'}."
         )
 
 
@@ -112,7 +112,7 @@ def _store(
     counts = count_values(task_of[is_live], file.labels[is_live], len(tasks), len(LABELS[scale]))
     most = int(counts.sum(axis=1).max(initial=1))
     if most > SLOTS_MAX:
-        raise InvalidInput(f"a pair has {most} labels; the maximum is {SLOTS_MAX}")
+        raise InvalidInput(f"A pair has {most} labels. The maximum is {SLOTS_MAX}.")
     pool, pair_ids = add_judged_pairs(benchmark=benchmark, codes=pairs, by=by)
     campaign = Campaign.objects.create(
         benchmark=benchmark,

@@ -49,7 +49,7 @@ ANY_NUMBER = 2**31
 
 
 def annotator_for(user: User) -> Annotator:
-    """Return the annotator of a user. Create it on first use."""
+    """Return the annotator of a user. It is created on first use."""
     annotator: Annotator | None = _annotator.first(user=user.pk)
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(user=user)
@@ -58,7 +58,7 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """Return the annotator's membership. Create it if all annotators may judge.
+    """Return the annotator's membership. It is created if all annotators may judge.
 
     Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """
@@ -72,7 +72,10 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
 
 
 def check_can_claim(campaign: Campaign, membership: Membership) -> None:
-    """Raise `NotPermitted`, with a message for the annotator, if they may not judge now."""
+    """Check that the annotator may judge now.
+
+    Raises `NotPermitted`, with a message for the annotator, if they may not.
+    """
     if membership.state == MembershipState.PAUSED:
         raise NotPermitted(membership.pause_message)
     if (
@@ -174,7 +177,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
     """Pause an annotator and show them the lead's reason.
 
-    Raise `Conflict` if the annotator is paused already: the message that they have read stays.
+    Raises `Conflict` if the annotator is paused already. The earlier reason stays.
     """
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
@@ -214,7 +217,9 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
 
 def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
     if not _pause(membership, **why):
-        raise Conflict("They are paused already, and have read why. Resume them first.")
+        raise Conflict(
+            "This annotator is paused already. To give another reason, resume them first."
+        )
     _note(membership, MemberAction.PAUSED, by)
     record(AnnotationAct.MEMBER_PAUSED, by=by, on=membership, after={"cause": why["cause"]})
     return membership

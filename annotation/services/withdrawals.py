@@ -39,7 +39,7 @@ def withdraw_judgments(
 ) -> Withdrawal:
     """Withdraw an annotator's counted judgments in a campaign, all or those since `since`.
 
-    Raise `Conflict` if there are none, and for imported judgments and training.
+    Raises `Conflict` if there are none, or if they were imported or made in training.
     """
     withdrawal = request_withdrawal(
         campaign=campaign, annotator=annotator, by=by, since=since, reason=reason
@@ -56,7 +56,10 @@ def request_withdrawal(
     since: datetime.datetime | None = None,
     reason: str = "",
 ) -> Withdrawal:
-    """Record a withdrawal for `carry_out_withdrawal`. Raises errors like `withdraw_judgments`."""
+    """Record a withdrawal for `carry_out_withdrawal`.
+
+    Raises `Conflict` in the same cases as `withdraw_judgments`.
+    """
     check_can_lead(by, campaign.benchmark)
     if len(reason) > REASON_LENGTH:
         raise InvalidInput(f"The reason must not be longer than {REASON_LENGTH:,} characters.")

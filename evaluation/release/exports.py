@@ -53,7 +53,7 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     """Return the label set as pieces of bytes.
 
     licence: the licence of the labels; only the format `FIRE` has a place for it. Raises
-    `InvalidInput` for an unknown format, and for a licence in any other format.
+    `InvalidInput` if the format is unknown, or if another format is requested with a licence.
     """
     if format not in FORMATS:
         raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
@@ -219,9 +219,12 @@ def _md5(content: bytes) -> str:
 
 
 FORMATS: dict[str, ExportFormat] = {
-    "csv": ExportFormat("Labels, a line per pair", ".csv", "text/csv; charset=utf-8", _csv),
+    "csv": ExportFormat("Labels, one line per pair", ".csv", "text/csv; charset=utf-8", _csv),
     "judgments": ExportFormat(
-        "Single judgments under pseudonyms", "-judgments.csv", "text/csv; charset=utf-8", _judgments
+        "Single judgments, under pseudonyms",
+        "-judgments.csv",
+        "text/csv; charset=utf-8",
+        _judgments,
     ),
     "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", _qrels),
     FIRE: ExportFormat("FIRE JSON", ".json", "application/json", _fire),

@@ -7,7 +7,7 @@ import hashlib
 import secrets
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -33,6 +33,7 @@ from evaluation.core.files.label_file import (
     render_judgments,
     render_labels,
 )
+from evaluation.core.people.agreement_figures import StoredAgreement
 from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
 from evaluation.release.enums import ReleaseAct
 from evaluation.release.exports import open_export
@@ -94,9 +95,11 @@ def publish_label_set(
     a job; a second call with the same id returns the label set of the first.
 
     The labels are read in one snapshot. The files are written before the row, so that every row has
-    its files. Raises `NotPermitted`; `Unsettled` if pairs are not settled and `allow_pending` is
-    False; `InvalidInput` without any labels; `Conflict` if another label set was published at the
-    same time.
+    its files.
+
+    Raises `NotPermitted` if `by` may not publish labels. Raises `InvalidInput` if there are no
+    labels. Raises `Unsettled` if pairs are not settled and `allow_pending` is False. Raises
+    `Conflict` if another label set was published at the same time.
     """
     check_can_publish_labels(by, benchmark)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
@@ -155,7 +158,8 @@ def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progr
     """Return a draft of the current labels.
 
     If the labels are those of the latest draft, only its time is updated. If a newer draft was made
-    meanwhile, it is returned. Raises `NotPermitted`, or `InvalidInput` without any labels.
+    meanwhile, it is returned. Raises `NotPermitted` if `by` may not draft labels. Raises
+    `InvalidInput` if there are no labels.
     """
     check_can_evaluate(by, benchmark)
     progress(0, 2, "reading judgments")
@@ -205,7 +209,8 @@ def update_requested_draft(
 def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
     """Queue the job that makes a draft and recomputes the results of the previous one.
 
-    An unfinished job of this kind is returned instead. Raises `NotPermitted`.
+    An unfinished job of this kind is returned instead. Raises `NotPermitted` if `by` may not draft
+    labels.
     """
     check_can_evaluate(by, benchmark)
     lock_row(benchmark)
@@ -245,18 +250,38 @@ def _draft_is_due(benchmark: Benchmark) -> bool:
 
 
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
-    """Return the judgments, the labels, and their fingerprint. Raises `InvalidInput` if empty."""
+    """Return the judgments, the labels, and their fingerprint.
+
+    Raises `InvalidInput` if there are no labels.
+    """
     with snapshot():
         fingerprint = labels_fingerprint(benchmark).as_list()
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
-        raise InvalidInput(f"The benchmark {benchmark.key} has no judgments yet.")
+        raise InvalidInput(
+            f"The benchmark {benchmark.key} has no judgments yet. Judge pairs in a campaign, or "
+            "import judgments."
+        )
     return judgments, labels, fingerprint
+
+
+class Summary(TypedDict):
+    """The columns of `LabelSummary`, without the time."""
+
+    sha256: str
+    n_pairs: int
+    n_relevant: int
+    n_conflicted: int
+    n_pending: int
+    original_grade: int
+    n_judgments: int
+    agreement: StoredAgreement
+    code_version: str
 
 
 def _summary(
     benchmark: Benchmark, text: bytes, labels: Labels, judgments: JudgmentArrays
-) -> dict[str, Any]:
+) -> Summary:
     outcomes = labels.outcomes
     return {
         "sha256": hashlib.sha256(text).hexdigest(),

@@ -56,8 +56,11 @@ def import_benchmark(
     Videos are numbered in the order of the videos file, and further ones in the order of the
     captions. The columns of a similarity matrix have the same order. If the same captions are
     imported again, only the files of videos without a file are added. `equal_texts` is the rule of
-    a new benchmark. Raises `NotPermitted`; `InvalidInput`; and `Conflict` if the key belongs to
-    other captions. After an error nothing is stored.
+    a new benchmark.
+
+    Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` if a file or
+    an option has an error. Raises `Conflict` if the key belongs to other captions. After an error
+    nothing is stored.
     """
     check_can_import_benchmark(by, key)
     _check_key(key)
@@ -89,19 +92,20 @@ def _check_key(key: str) -> None:
     try:
         BENCHMARK_KEY(key)
     except ValidationError as error:
-        raise InvalidInput(f"the benchmark key {key!r}: {error.message}") from None
+        raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
 
 
 def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
     if stored.captions_sha256 != file.sha256:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists with other captions; choose another key"
+            f"The benchmark {stored.key!r} already exists with other captions. Choose another key."
         )
     unknown = {video.key for video in listed.videos} - set(video_keys(stored))
     if unknown:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists without the video {min(unknown)!r}; "
-            "no video can be added, because runs refer to videos by their numbers"
+            f"The benchmark {stored.key!r} already exists without the video {min(unknown)!r}. "
+            "Videos cannot be added, because runs refer to videos by their numbers. Import the "
+            "benchmark under another key."
         )
 
 
@@ -144,7 +148,8 @@ def _store(
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
     """Change the rule for which captions count as the same text.
 
-    Raises `NotPermitted`, and `Conflict` if tasks exist that share a label under the current rule.
+    Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if tasks share a label
+    under the current rule.
     """
     check_can_set_equal_texts(by, benchmark)
     with long_transaction():

@@ -87,8 +87,10 @@ def import_train_captions(
     """Store the captions that systems were trained on, as a train split of the benchmark.
 
     The same content is the same split under any name. Other content under a name in use becomes
-    `NAME@2`, then `NAME@3`. Raises `NotPermitted`, or `InvalidInput`, after which nothing is
-    stored.
+    `NAME@2`, then `NAME@3`.
+
+    Raises `NotPermitted` if `by` may not import metadata. Raises `InvalidInput` if the file or the
+    name has an error. After an error nothing is stored.
     """
     check_can_import_metadata(by, benchmark)
     check_name(name or TRAIN, "train split")
@@ -123,8 +125,10 @@ def import_tags(
 ) -> ImportedTags:
     """Store the tags of a file. A tag replaces the stored tag of the same name.
 
-    The tag of a video applies to all captions that have the video as an original positive. Raises
-    `NotPermitted`, or `InvalidInput`, after which nothing is stored.
+    The tag of a video applies to all captions that have the video as an original positive.
+
+    Raises `NotPermitted` if `by` may not import metadata. Raises `InvalidInput` if the file has an
+    error. After an error nothing is stored.
     """
     check_can_import_metadata(by, benchmark)
     file = parse_tags(

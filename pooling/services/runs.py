@@ -79,7 +79,10 @@ def import_run(
 
     The same content at the same depth is the same run under any name. Another file under a name in
     use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is sent in the transaction that
-    stores a new run. Raises `NotPermitted`, or `InvalidInput`, after which nothing is stored.
+    stores a new run.
+
+    Raises `NotPermitted` if `by` may not import runs. Raises `InvalidInput` if the file or an
+    option has an error. After an error nothing is stored.
     """
     check_can_import_run(by, benchmark)
     check_name(system, "system")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from config.accounts.acts import AccountAct
 from config.accounts.models import CONSENT_LENGTH, Consent, ConsentText, User
@@ -50,7 +51,7 @@ def give_consent(*, by: User, version: int) -> Consent:
     check_is_active(by)
     newest = newest_consent_text()
     if newest is None or newest.version != version:
-        raise Conflict("The text has changed since you opened it. Please read it again.")
+        raise Conflict(_("The text has changed since you opened it. Please read it again."))
     consent, is_new = Consent.objects.get_or_create(user=by, text=newest)
     if is_new:
         record(AccountAct.CONSENT_GIVEN, by=by, on=newest)
