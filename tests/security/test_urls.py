@@ -36,6 +36,8 @@ READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
 OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/": READ,
     "/healthz": READ,
+    "/readyz": READ,
+    "/metrics": READ,
     "/accounts/login/": FORM,
     "/accounts/signup/": ANY,
     "/accounts/inactive/": READ,
