@@ -79,7 +79,7 @@ audit: install-tools  ## Look up known vulnerabilities of all packages (needs a 
 		$(PY) -m pip_audit --strict --disable-pip --progress-spinner off --requirement $$name.txt || exit 1; \
 	done
 
-# The packages of requirements.txt with their hashes and licences, in the format CycloneDX.
+# The packages of requirements.txt with their hashes, in the format CycloneDX.
 SBOM ?= sbom.cdx.json
 sbom: install-tools  ## Write the list of all packages that Hearth runs with (SBOM=file)
 	@$(VENV)/bin/cyclonedx-py requirements --output-reproducible --of JSON -o $(SBOM) requirements.txt
