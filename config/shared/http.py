@@ -48,6 +48,7 @@ BROKE_AT_COMMIT = (
 )
 RETRY_AFTER_SECONDS = 5
 API = "/api/"
+PERSONAL = (API, "/accounts/")
 
 Answer = TypeVar("Answer", bound=HttpResponse)
 
@@ -102,14 +103,14 @@ class DomainErrorMiddleware:
 
 
 class PrivateApiMiddleware:
-    """Keep the API's answers out of all caches, because they are personal and change."""
+    """Keep answers of the API and pages of accounts out of all caches: they are personal."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if request.path_info.startswith(API) and "Cache-Control" not in response:
+        if request.path_info.startswith(PERSONAL) and "Cache-Control" not in response:
             patch_cache_control(response, private=True, no_store=True)
         return response
 
