@@ -51,9 +51,11 @@ DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 
 INSTALLED_APPS = [
+    "config.audit",
     "config.accounts",
     "config.jobs",
     "config.operations",
+    "config.security",
     "pooling",
     "annotation",
     "evaluation",
@@ -82,8 +84,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
+    # Before any middleware that reads the body.
+    "config.requests.middleware.RequestBorderMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -191,6 +196,14 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-incoming-files": {
+        "task": "config.jobs.tasks.sweep_incoming_files_task",
+        "schedule": 600.0,
+    },
+    "forget-addresses": {
+        "task": "config.audit.tasks.forget_old_addresses_task",
+        "schedule": 86_400.0,
+    },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
@@ -227,6 +240,9 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
+# Network addresses in the audit log are deleted after this time.
+AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
+
 # --- E-mail -------------------------------------------------------------------------------
 
 # For example smtp+tls://user:password@mail.example:587. Without it, no e-mail is sent, and the page
@@ -253,12 +269,19 @@ SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# With this prefix, browsers accept the cookies only over HTTPS and only from this host.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
+        "object-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
@@ -271,17 +294,24 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+# The size of a request without files. Forms, JSON and multipart fields count alike.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+# The size of a request with files, as in nginx. Only views marked `receives_files` accept any.
+UPLOAD_BYTES_MAX = env.int("UPLOAD_MAX_MB", 2048) << 20
+# Uploads stop before the disk is full, because judgments are usually stored on the same disk.
+DISK_RESERVE_BYTES = env.int("DISK_RESERVE_MB", 512) << 20
 UPLOAD_ROOT = HEARTH_HOME / "uploads"
-UPLOAD_ROOT.mkdir(exist_ok=True)
-# On the disk where uploads are stored, because /tmp may be in memory and too small for a run.
-FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT)
+# Files that are still arriving. They are on the disk of the uploads, because /tmp may be in memory
+# and too small for a run.
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
+Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
+FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 
 LANGUAGE_CODE = "en"
-# The languages of annotators' pages. `python -m config.shared.catalogs` compiles their files.
+# The languages of annotators' pages. `make messages` updates and compiles their files.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
@@ -332,13 +362,23 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
-        "rest_framework.parsers.MultiPartParser",
+        "config.requests.parsers.JSONParser",
+        "config.requests.parsers.MultiPartParser",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["config.requests.throttles.PersonThrottle"],
+    # OPTIONS is refused. REST framework would look for a serializer in every view.
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
     "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
+}
+# Requests of one person per minute, by `throttle_scope` of the API's views. 0 sets no limit. A fast
+# annotator sends one answer per second, and claims ten pairs at a time.
+REQUESTS_PER_MINUTE = {
+    "answers": env.int("ANSWERS_PER_MINUTE", 240),
+    "claims": env.int("CLAIMS_PER_MINUTE", 120),
+    "requests": env.int("REQUESTS_PER_MINUTE", 600),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",

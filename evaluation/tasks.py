@@ -71,16 +71,17 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 
 def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
-    return Outcome(
-        text=format_html(
-            "Label set {} is published, and all runs are scored by it: {}, sha256 {}",
-            made["version"],
-            counted(made["pairs"], "pair"),
-            short_sha(made["sha256"]),
-        ),
-        url=f"{reverse('results', args=[job.benchmark_key])}?labels={made['version']}",
-        link="To the results",
+    text = format_html(
+        "Label set {} is published, and all runs are scored by it: {}, sha256 {}. "
+        '<a href="{}?labels={}">See the results</a>',
+        made["version"],
+        counted(made["pairs"], "pair"),
+        short_sha(made["sha256"]),
+        reverse("results", args=[job.benchmark_key]),
+        made["version"],
     )
+    url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#labels"
+    return Outcome(text=text, url=url, link="To the label sets")
 
 
 # The published label set stays if a later step fails.

@@ -40,7 +40,7 @@ def get_benchmark(key: str) -> Benchmark:
         return Benchmark.objects.get(key=key)
     except Benchmark.DoesNotExist:
         known = ", ".join(Benchmark.objects.values_list("key", flat=True)) or "none"
-        raise InvalidInput(f"there is no benchmark {key!r}; the benchmarks are: {known}") from None
+        raise InvalidInput(f"There is no benchmark {key!r}. The benchmarks are: {known}.") from None
 
 
 def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
@@ -52,7 +52,7 @@ def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[
     if unknown:
         known = ", ".join(sorted(runs)) or "none"
         raise InvalidInput(
-            f"there is no run {unknown[0]!r} in {benchmark.key}; the runs are: {known}"
+            f"There is no run {unknown[0]!r} in {benchmark.key}. The runs are: {known}."
         )
     return [runs[name] for name in names]
 
@@ -60,7 +60,7 @@ def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[
 def get_latest_pool(benchmark: Benchmark) -> Pool:
     pool = benchmark.pools.filter(depth__isnull=False).first()
     if pool is None:
-        raise InvalidInput(f"{benchmark.key} has no pool yet; build one with build_pool")
+        raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
     return pool
 
 

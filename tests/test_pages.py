@@ -349,6 +349,11 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("consent", "POST", "/consent/", (OUT, OUT, OUT, OUT, OUT)),
     ("consent-write", "GET", "/people/consent/", (OUT, NONE, NONE, NONE, IN)),
     ("consent-write", "POST", "/people/consent/", (OUT, NONE, NONE, NONE, 422)),
+    ("audit-log", "GET", "/people/audit/", (OUT, NONE, NONE, NONE, IN)),
+    ("audit-log", "GET", "/people/audit/?sort=by__password", (OUT, NONE, NONE, NONE, 400)),
+    ("audit-log", "GET", "/people/audit/?object=1", (OUT, NONE, NONE, NONE, 422)),
+    ("audit-log-csv", "GET", "/people/audit/csv/", (OUT, NONE, NONE, NONE, IN)),
+    ("audit-log-csv", "GET", "/people/audit/csv/?act=x", (OUT, NONE, NONE, NONE, 400)),
     ("me", "GET", "/me/", (OUT, IN, NONE, IN, IN)),
     ("me", "POST", "/me/", (OUT, 405, NONE, 405, 405)),
     ("me-language", "POST", "/me/language/", (OUT, 400, NONE, 400, 400)),
@@ -428,6 +433,7 @@ def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str,
     """Make a guideline with a picture, gold items, and an annotator who trains with them."""
     guideline = write_guideline(
         benchmark=benchmark,
+        by=OPERATOR,
         text=HOSTILE,
         pictures=[Example(text=HOSTILE, is_match=False, content=make_picture())],
     )
@@ -482,6 +488,7 @@ OUR_URLS = {
     "config.jobs.urls",
     "config.operations.urls",
     "config.accounts.urls",
+    "config.audit.urls",
 }
 NOTHING = {
     "campaign": 999_999,

@@ -38,8 +38,8 @@ SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
 def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
     """Assign up to `count` tasks to the annotator. Tasks that they hold already come first.
 
-    Return the assignments in the order to show them, with task, caption and video loaded. Raise
-    `NotPermitted` with the reason if the annotator cannot judge now.
+    Return the assignments in the order to show them, with task, caption and video loaded. Raises
+    `NotPermitted`, with the reason, if the annotator cannot judge now.
 
     The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
     cost grows neither with the campaign nor with the number of their judgments.

@@ -89,10 +89,10 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
     An answer is stored as surplus, which does not count, if another annotator has filled its slot
     or the annotator was deactivated. A second answer of the same annotator corrects the first.
 
-    Raise `NotFound` if the assignment is not the annotator's. Raise `Conflict` if the client key
-    was used for another label, if the pair was answered before and this is no correction, and if
-    the correct answer has been shown. Raise `InvalidInput` for a label that is not on the scale and
-    for a version of the guidelines that the campaign has not had.
+    Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
+    was used for another label, if the pair was answered before and this is no correction, or if
+    the correct answer has been shown. Raises `InvalidInput` if the label is not on the scale or the
+    campaign has not had this version of the guidelines.
     """
     submitted = _submit_once(assignment_id, annotator, answer)
     if submitted.created:
@@ -122,7 +122,7 @@ def escalate_task(
 
     The annotator's lease ends and their own label is superseded; labels of others stay. A repeated
     escalation is stored once. A pair that others have settled stays settled. A gold item stays in
-    the queue of others unless its video cannot play. Raise `NotFound` if the task is not assigned
+    the queue of others unless its video cannot play. Raises `NotFound` if the task is not assigned
     to the annotator, and `Conflict` if they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)

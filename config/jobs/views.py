@@ -24,7 +24,7 @@ from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import check_is_readable, store_upload
+from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
 # A worker starts a job within two seconds. After this time, probably no worker is running.
@@ -55,10 +55,14 @@ def show_job(request: HttpRequest, job: Job) -> HttpResponse:
     """Show the progress in place of the form that started the job; without htmx, on its page."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", job.pk)
-    context = {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
-    response = render(request, "jobs/_in_place.html", context)
+    response = render(request, "jobs/_in_place.html", in_place_context(request, job))
     response[IN_PLACE] = str(job.pk)
     return response
+
+
+def in_place_context(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Return the context of `jobs/_in_place.html`, for pages that show a job's progress."""
+    return {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
 
 
 def upload_page(
@@ -86,11 +90,11 @@ def upload_page(
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
         file = fields.pop("file")
-        stored = {"upload": store_upload(file), "source": file.name}
-        params |= {"benchmark": benchmark_key, **stored, **fields}
-        return start_job(
-            request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
-        )
+        with stored_upload(file) as stored:
+            params |= {"benchmark": benchmark_key, **stored, **fields}
+            return start_job(
+                request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+            )
     return render(request, template, {**context, "form": form}, status=form_status(request))
 
 

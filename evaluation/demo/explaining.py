@@ -37,7 +37,7 @@ def explain(meaning: Meaning, scene: Scene) -> str:
 def _faults(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
     for phrase, figure in zip(meaning.phrases, roles, strict=True):
         if figure is None:
-            yield f"there is no {_wanted(phrase)} besides"
+            yield f"the {_wanted(phrase)} is missing"
         else:
             yield from _differences(phrase, figure, scene.figures)
     yield from _misplaced(meaning, scene, roles)

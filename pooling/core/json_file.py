@@ -234,7 +234,7 @@ def _load(text: str, source: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     except json.JSONDecodeError as error:
-        reason = f"not JSON: {error.msg} (column {error.colno})"
+        reason = f"the file is not JSON: {error.msg} (column {error.colno})"
         raise InvalidInput(reason, source=source, line=error.lineno) from error
     except ValueError as error:  # the interpreter's limit on the digits of an integer
         raise InvalidInput("an integer has too many digits", source=source) from error

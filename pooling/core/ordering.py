@@ -106,7 +106,7 @@ class ListBuilder:
     def add(self, part: Predictions) -> None:
         """Add the complete lists of some captions.
 
-        Raises `InvalidInput` for a repeated pair, and `NotGroupedError` for a caption that was
+        Raises `InvalidInput` if a pair is repeated. Raises `NotGroupedError` if a caption was
         already added.
         """
         if not len(part):
@@ -139,7 +139,7 @@ class ListBuilder:
                 parts[at] = part[part.query >= end]
 
     def refuse_twice(self, part: Predictions) -> None:
-        """Raise `InvalidInput` for the first line that repeats a caption-video pair."""
+        """Raise `InvalidInput` with the first line that repeats a pair, if there is one."""
         codes = self._space.encode(part.query, part.video)
         in_order = np.sort(codes)
         if not (in_order[1:] == in_order[:-1]).any():

@@ -26,10 +26,10 @@ _ALL_BUT_BLANKS = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 class TrecReader:
     """A reader of TREC files for the keys of a benchmark.
 
-    Empty lines are skipped. Raises `InvalidInput` with the line for everything that `TextBlocks`
-    refuses, and for: a number of columns other than six, a control character, an unknown caption or
-    video, a rank that is not an integer, a score that is not a finite decimal number, and a
-    repeated pair.
+    Empty lines are skipped. Raises `InvalidInput` with the line if `TextBlocks` refuses the file,
+    or if a line does not have six columns, has a control character, names an unknown caption or
+    video, has a rank that is not an integer or a score that is not a finite decimal number, or
+    repeats a pair.
     """
 
     def __init__(self, query_numbers: Mapping[str, int], video_numbers: Mapping[str, int]) -> None:
@@ -109,7 +109,7 @@ class TrecReader:
             at = int(wrong[0])
             if at:  # an error in an earlier line is reported first
                 self._predictions(blocks, rows[:at], lines[:at])
-            reason = f"{len(rows[at])} columns instead of {_COLUMNS}"
+            reason = f"the line has {len(rows[at])} columns instead of {_COLUMNS}"
             raise InvalidInput(reason, source=blocks.source, line=int(lines[at]))
         queries, _, videos, ranks, scores, tags = zip(*rows, strict=True)
         query = np.fromiter(map(self._queries.get, queries, repeat(-1)), np.int32, len(rows))

@@ -41,9 +41,10 @@ class Command(HearthCommand):
         label_set = find_label_set(benchmark, options["labels"])
         if label_set is None:
             raise InvalidInput(
-                "Original positives need no confirmation. Choose a label set with --labels."
+                "Original positives are certain and need no second label. Choose a label set with "
+                "--labels."
             )
-        deciding, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
+        count, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
         campaign = open_confirmation(
             benchmark=benchmark,
             by=OPERATOR,
@@ -54,12 +55,12 @@ class Command(HearthCommand):
         return {
             "campaign": campaign.pk,
             "name": campaign.name,
-            "deciding": deciding,
+            "deciding": count,
             "tasks": campaign.n_tasks,
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "campaign {campaign} ({name})\nsecond labels requested: {tasks:,}\ncaptions with a "
-            "sole positive: {deciding:,}".format(**result)
+            "campaign {campaign} ({name})\nsecond labels requested: {tasks:,}\n"
+            "sole positives: {deciding:,}".format(**result)
         )

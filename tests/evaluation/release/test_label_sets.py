@@ -193,7 +193,11 @@ def test_publishing_without_judgments_is_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     with pytest.raises(InvalidInput) as refused:
         publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
-    assert str(refused.value) == "The benchmark tiny has no judgments yet."
+    assert (
+        str(refused.value)
+        == "The benchmark tiny has no judgments yet. Judge pairs in a campaign, or import "
+        "judgments."
+    )
     assert LabelSet.objects.count() == 0
 
 
