@@ -80,10 +80,10 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.operations.middleware.ObservedMiddleware",
-    "config.operations.middleware.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.operations.middleware.ProbeMiddleware",
     "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
@@ -96,7 +96,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.shared.http.PrivateApiMiddleware",
+    "config.shared.http.PrivateMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
 
