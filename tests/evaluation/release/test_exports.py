@@ -287,8 +287,8 @@ def test_single_judgments_have_pseudonyms(label_set: LabelSet) -> None:
     text = export(label_set, "judgments")
     assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
     rows = list(csv.DictReader(io.StringIO(text.decode())))
-    given = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
-    assert given == sorted((query, video, str(label)) for query, video, _, label in ROWS)
+    written = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
+    assert written == sorted((query, video, str(label)) for query, video, _, label in ROWS)
     assert {row["queue"] for row in rows} == {"1"}
     by_person: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
