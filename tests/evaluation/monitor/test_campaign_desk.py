@@ -486,7 +486,7 @@ def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     judged = factories.add_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
-    assert "1 annotator is unusual in speed" in text_of(page)
+    assert "1 annotator is flagged as unusual in speed" in text_of(page)
     (row,) = people_page(desk, judged)
     assert row[1:3] == ["too fast", "imported judged in an imported file"]
     assert row[0].startswith("=kim ")
