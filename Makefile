@@ -14,7 +14,7 @@ unexport DJANGO_SETTINGS_MODULE
 
 .PHONY: help install install-dev install-tools lock audit demo serve worker test test-javascript \
 	test-sqlite test-postgresql coverage bench check ruff format-check javascript types imports \
-	templates migrations deploy format clean
+	templates migrations deploy format messages clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -176,6 +176,9 @@ format: install-dev  ## Format the code and the templates
 	@$(PY) -m ruff check --fix-only
 	@$(PY) -m ruff format
 	@$(PY) -m djlint templates --reformat --quiet
+
+messages: install-dev  ## Collect the texts to translate in locale/, and compile the translations
+	@$(PY) -m tests.texts
 
 clean:  ## Remove installed packages and caches, but not the data in var/
 	rm -rf $(VENV) .coverage staticfiles test-results .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

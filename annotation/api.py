@@ -99,6 +99,7 @@ class Claim(APIView):
     """Get the next pairs to judge. Pairs that are assigned to you already come first."""
 
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(request=ClaimSerializer, responses=CLAIMED, parameters=[GUIDELINE_HEADER])
     def post(self, request: Request, pk: int) -> Response:
@@ -122,6 +123,7 @@ class Release(APIView):
     """Release the pairs that are assigned to you and unjudged."""
 
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(
         request=ReleaseSerializer,
@@ -159,6 +161,7 @@ class Judgments(APIView):
         EndedSessionAuthentication,
     ]
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "answers"
 
     @extend_schema(
         request=JudgmentSerializer,
@@ -201,6 +204,7 @@ class Escalations(APIView):
     """Escalate a pair to a lead, or report its video, instead of judging it."""
 
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "answers"
 
     @extend_schema(request=EscalationSerializer, responses={201: EscalationSerializer})
     def post(self, request: Request) -> Response:
@@ -221,6 +225,7 @@ class History(APIView):
     """List your last answers in a campaign, newest first."""
 
     permission_classes = [IsAuthenticated, IsOwner]
+    throttle_scope = "claims"
 
     @extend_schema(responses=PastItemSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:

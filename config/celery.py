@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging.config
 import os
 from pathlib import Path
 
-from celery import Celery
+from celery import Celery, signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -25,3 +26,12 @@ def make_queue_folders() -> None:
 @app.on_after_configure.connect
 def prepare(sender: Celery, **_: object) -> None:
     make_queue_folders()
+
+
+@signals.setup_logging.connect
+def keep_own_format(loglevel: int, **_: object) -> None:
+    """Let workers and the scheduler write their log in the format of the web processes."""
+    from django.conf import settings
+
+    root = {**settings.LOGGING["root"], "level": loglevel}
+    logging.config.dictConfig({**settings.LOGGING, "root": root})

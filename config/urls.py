@@ -16,7 +16,9 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("config.jobs.urls")),
+    path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
+    path("", include("config.audit.urls")),
     path("accounts/password/reset/", password_reset),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
@@ -24,5 +26,6 @@ urlpatterns = [
     path("api/v1/", include("config.api_urls")),
 ]
 
+handler400 = "config.shared.http.bad_request"
 handler404 = "config.shared.http.not_found"
 handler500 = "config.shared.http.server_error"

@@ -13,11 +13,14 @@ from rest_framework.response import Response
 
 from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
+from config.accounts.roles import is_lead, is_researcher
 from config.jobs.api import JobSerializer, accepted
+from config.jobs.models import TITLE_LENGTH
 from config.jobs.services import enqueue_job
+from config.requests.files import receives_files
 from config.shared.errors import NotFound
 from config.shared.limits import DEPTH_MAX, SEED_MAX
-from config.shared.uploads import store_upload
+from config.shared.uploads import stored_upload
 from pooling.core.run_file import FORMATS
 from pooling.models import Benchmark, Pool, Run, Tag, TrainSplit
 from pooling.policies import benchmarks_seen_by, check_can_pool
@@ -248,7 +251,8 @@ class OfBenchmark(generics.GenericAPIView[Any]):
         benchmark = self.benchmark
         job = enqueue_job(
             kind=kind,
-            title=f"{title} ({benchmark.key})",
+            # The name of a file may be long.
+            title=f"{title} ({benchmark.key})"[:TITLE_LENGTH],
             params={"benchmark": benchmark.key, **params},
             benchmark_key=benchmark.key,
             by=cast(User, request.user),
@@ -256,6 +260,7 @@ class OfBenchmark(generics.GenericAPIView[Any]):
         return accepted(job)
 
 
+@receives_files(is_researcher)
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
     """List the runs of a benchmark, by name."""
 
@@ -280,8 +285,8 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         values = dict(shape.validated_data)
         file = values.pop("file")
         _ = self.benchmark
-        params = {"upload": store_upload(file), "source": file.name, **values}
-        return self.enqueue(request, "import_run", f"Run {file.name}", params)
+        with stored_upload(file) as stored:
+            return self.enqueue(request, "import_run", f"Run {file.name}", {**stored, **values})
 
 
 # The base of views that researchers read and leads write.
@@ -290,6 +295,7 @@ class MetadataView(OfBenchmark):
         return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
 
 
+@receives_files(is_lead)
 class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
     """List the train splits of a benchmark, by name."""
 
@@ -313,11 +319,13 @@ class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
         shape = TrainCaptionsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file, name = shape.validated_data["file"], shape.validated_data["name"]
-        params = {"upload": store_upload(file), "source": file.name, "name": name}
         title = f"Train captions {file.name}"
-        return self.enqueue(request, "import_train_captions", title, params)
+        with stored_upload(file) as stored:
+            params = {**stored, "name": name}
+            return self.enqueue(request, "import_train_captions", title, params)
 
 
+@receives_files(is_lead)
 class Tags(MetadataView, generics.ListAPIView[Tag]):
     """List the tags of a benchmark, the most frequent first."""
 
@@ -341,8 +349,8 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
         shape = TagsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file = shape.validated_data["file"]
-        params = {"upload": store_upload(file), "source": file.name}
-        return self.enqueue(request, "import_tags", f"Tags {file.name}", params)
+        with stored_upload(file) as stored:
+            return self.enqueue(request, "import_tags", f"Tags {file.name}", stored)
 
 
 class Pools(OfBenchmark, generics.ListAPIView[Pool]):

@@ -16,7 +16,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from config.accounts.models import User
+from config.accounts.roles import is_lead, is_researcher
 from config.jobs.views import start_job, upload_page
+from config.requests.files import receives_files
 from config.shared.errors import Conflict
 from config.shared.pages import CONFLICT, FORM_METHODS, form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
@@ -39,6 +41,7 @@ from pooling.selectors import equal_text_counts
 SYSTEMS_OFFERED = 200
 
 
+@receives_files(is_researcher)
 @only_for(can_upload_run)
 @require_http_methods(FORM_METHODS)
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -108,6 +111,7 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/equal_captions.html", context, status=status)
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -115,6 +119,7 @@ def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
     return _metadata_upload(request, key, "train captions", form, "import_train_captions")
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -180,5 +185,5 @@ def _media(
         storage=stored.storage,
         name=stored.name or "",
         content_type=content_type,
-        etag=f"{video.sha256 or public_id.hex}-{field}",
+        version=f"{video.sha256 or public_id.hex}-{field}",
     )

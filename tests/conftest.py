@@ -81,12 +81,32 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _flush_with_audit_log() -> None:
+    """Let the database tests empty the audit log, which is append-only, after each test."""
+    from django.db import connection
+
+    from config.audit.triggers import CREATE, DROP
+
+    operations = type(connection.ops)
+    sql_flush = operations.sql_flush
+
+    def flush_all(*arguments: Any, **options: Any) -> list[str]:
+        statements = sql_flush(*arguments, **options)
+        return [*DROP[connection.vendor], *statements, *CREATE[connection.vendor]]
+
+    operations.sql_flush = flush_all
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """Reset the counts of throttles and rate limits."""
     from django.core.cache import cache
 
+    from config.requests.throttles import PERMITS
+
     cache.clear()
+    PERMITS.clear()
 
 
 # --- Browser --------------------------------------------------------------------------------

@@ -349,6 +349,11 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("consent", "POST", "/consent/", (OUT, OUT, OUT, OUT, OUT)),
     ("consent-write", "GET", "/people/consent/", (OUT, NONE, NONE, NONE, IN)),
     ("consent-write", "POST", "/people/consent/", (OUT, NONE, NONE, NONE, 422)),
+    ("audit-log", "GET", "/people/audit/", (OUT, NONE, NONE, NONE, IN)),
+    ("audit-log", "GET", "/people/audit/?sort=by__password", (OUT, NONE, NONE, NONE, 400)),
+    ("audit-log", "GET", "/people/audit/?object=1", (OUT, NONE, NONE, NONE, 422)),
+    ("audit-log-csv", "GET", "/people/audit/csv/", (OUT, NONE, NONE, NONE, IN)),
+    ("audit-log-csv", "GET", "/people/audit/csv/?act=x", (OUT, NONE, NONE, NONE, 400)),
     ("me", "GET", "/me/", (OUT, IN, NONE, IN, IN)),
     ("me", "POST", "/me/", (OUT, 405, NONE, 405, 405)),
     ("me-language", "POST", "/me/language/", (OUT, 400, NONE, 400, 400)),
@@ -359,6 +364,12 @@ TABLE: tuple[tuple[str, str, str, tuple[int, int, int, int, int]], ...] = (
     ("me-comments", "POST", "/me/comments/", (OUT, OUT, NONE, OUT, OUT)),
     ("me-comments", "GET", "/me/comments/", (OUT, 405, NONE, 405, 405)),
     ("healthz", "GET", "/healthz", (IN, IN, IN, IN, IN)),
+    # No worker has ever run in this test.
+    ("readyz", "GET", "/readyz", (503, 503, 503, 503, 503)),
+    ("readyz", "GET", "/readyz?only=database", (IN, IN, IN, IN, IN)),
+    # The test client is on this machine. tests/operations/test_metrics.py tests other machines.
+    ("metrics", "GET", "/metrics", (IN, IN, IN, IN, IN)),
+    ("operations", "GET", "/operations/", (OUT, NONE, NONE, NONE, IN)),
     ("account_login", "GET", "/accounts/login/", (IN, OUT, OUT, OUT, OUT)),
     ("account_logout", "GET", "/accounts/logout/", (OUT, IN, IN, IN, IN)),
     ("account_signup", "GET", "/accounts/signup/", (IN, OUT, OUT, OUT, OUT)),
@@ -422,6 +433,7 @@ def make_training(benchmark: Benchmark, person: User, folder: Path) -> dict[str,
     """Make a guideline with a picture, gold items, and an annotator who trains with them."""
     guideline = write_guideline(
         benchmark=benchmark,
+        by=OPERATOR,
         text=HOSTILE,
         pictures=[Example(text=HOSTILE, is_match=False, content=make_picture())],
     )
@@ -474,7 +486,9 @@ OUR_URLS = {
     "annotation.urls",
     "pooling.urls",
     "config.jobs.urls",
+    "config.operations.urls",
     "config.accounts.urls",
+    "config.audit.urls",
 }
 NOTHING = {
     "campaign": 999_999,
@@ -662,13 +676,6 @@ def test_pages_are_not_cached(places: dict[str, Any], visit: Callable[[str], Cli
     assert answer["X-Content-Type-Options"] == "nosniff"
     policy = answer["Content-Security-Policy"].split("; ")
     assert {"default-src 'none'", "script-src 'self'", "style-src 'self'"} <= set(policy)
-
-
-@pytest.mark.django_db
-def test_healthz_counts_jobs() -> None:
-    Job.objects.create(kind="evaluate", title="a")
-    answer = Client().get("/healthz")
-    assert answer.content == (b"database ok\njobs queued 1\njobs running 0\njobs overdue 0\n")
 
 
 def test_a_database_failure_is_reported_without_a_query(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.consensus import places_within
+
 # The plan behind an imported file is unknown: its first two labels of a pair count as planned.
 PLANNED_IN_FILES = 2
 
@@ -19,11 +21,9 @@ def label_places(tasks: Int64Array, arrivals: Int64Array) -> Int64Array:
     that it corrects. Slot numbers would be wrong here, because another annotator fills the slot of
     a withdrawn label.
     """
-    order = np.lexsort((arrivals, tasks))
-    starts = np.flatnonzero(np.diff(tasks[order], prepend=-1))
-    sizes = np.diff(np.append(starts, len(order)))
+    order = np.argsort(arrivals, kind="stable")
     places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    places[order] = places_within(tasks[order])
     return places
 
 

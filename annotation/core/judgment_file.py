@@ -103,7 +103,7 @@ class _Rows:
         return self.annotator_numbers.setdefault(key, len(self.annotator_numbers))
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:
-        """Raise `InvalidInput` for an invalid row."""
+        """Refuse an invalid row. Raises `InvalidInput` with the reason."""
         if query_key not in self.query_numbers:
             fault = key_fault(query_key, "caption") or f"unknown caption {shown(query_key)}"
         elif video_key not in self.video_numbers:

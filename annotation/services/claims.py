@@ -23,6 +23,8 @@ from annotation.services.mixing import (
     untouched_tasks,
 )
 from annotation.services.slots import lease_end, leases_of, lowest_free, release_leases
+from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally
+from config.shared.metrics import CLAIMS
 
 CLAIM_MAX = 20
 # The maximum number of expired leases that one claim ends. Later claims and the periodic task end
@@ -36,8 +38,8 @@ SHOWN = ("pair__query", "pair__video", "gold__query", "gold__video")
 def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -> list[Assignment]:
     """Assign up to `count` tasks to the annotator. Tasks that they hold already come first.
 
-    Return the assignments in the order to show them, with task, caption and video loaded. Raise
-    `NotPermitted` with the reason if the annotator cannot judge now.
+    Return the assignments in the order to show them, with task, caption and video loaded. Raises
+    `NotPermitted`, with the reason, if the annotator cannot judge now.
 
     The search uses the index of tasks with a free slot, starting at the annotator's cursor. Its
     cost grows neither with the campaign nor with the number of their judgments.
@@ -51,6 +53,7 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
         held = _renewed(annotator, campaign)
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
+    CLAIMS.inc(len(fresh))
     return (held + fresh)[:count]
 
 
@@ -76,7 +79,9 @@ def expire_leases(*, limit: int = 1000) -> int:
     overdue = Assignment.objects.filter(state=AssignmentState.HELD, lease_expires_at__lt=Now())
     oldest = overdue.order_by("lease_expires_at")[:limit]
     # The condition is repeated in the update, so that a lease renewed since then stays.
-    return release_leases(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
+    expired = release_leases(leases_of(oldest), AssignmentState.EXPIRED, lease_expires_at__lt=Now())
+    add_to_tally(LEASE_EXPIRIES, expired)
+    return expired
 
 
 def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:

@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
@@ -30,6 +31,7 @@ from config.accounts.selectors import (
     newest_consent_text,
 )
 from config.shared.errors import Conflict, InvalidInput, NotFound
+from config.shared.language import translated
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for, redirect_to_sign_in
 
 MAKE, WITHDRAW = "make", "withdraw"
@@ -38,6 +40,7 @@ INVITATION = "invitation"
 SIGN_IN_BACKEND = "config.accounts.backends.SignInBackend"
 
 
+@translated
 @never_cache
 @require_safe
 def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
@@ -52,6 +55,7 @@ def invitation_link(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("invitation")
 
 
+@translated
 @sensitive_post_parameters("password1", "password2")
 @never_cache
 @require_http_methods(FORM_METHODS)
@@ -86,11 +90,11 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
                 consent=form.agreed_version,
             )
         except InvalidInput:
-            form.add_error("username", "This user name is taken.")
+            form.add_error("username", _("This user name is taken."))
         else:
             request.session.flush()
             login(request, person, backend=SIGN_IN_BACKEND)
-            messages.success(request, "Your account is ready, and you are signed in.")
+            messages.success(request, _("Your account is ready, and you are signed in."))
             return redirect("home")
     context = {"invitation": found, "text": text, "form": form}
     return render(request, "people/join.html", context, status=form_status(request))
@@ -103,7 +107,7 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         services.accept_invitation(invitation=found, by=person, consent=form.agreed_version)
         del request.session[INVITATION]
-        messages.success(request, "You have accepted the invitation.")
+        messages.success(request, _("You have accepted the invitation."))
         return redirect("home")
     context = {"invitation": found, "text": text, "form": form}
     return render(request, "people/accept.html", context, status=form_status(request))
@@ -118,6 +122,7 @@ def _is_active(user: Any) -> bool:
     return bool(user.is_active)
 
 
+@translated
 @only_for(_is_active)
 @require_http_methods(FORM_METHODS)
 def consent(request: HttpRequest) -> HttpResponse:
@@ -189,6 +194,7 @@ def api_docs(request: HttpRequest) -> HttpResponseBase:
     return render(request, "api_docs.html")
 
 
+@translated
 @require_http_methods(FORM_METHODS)
 def password_reset(request: HttpRequest) -> HttpResponseBase:
     """Let people choose a new password by e-mail, or explain that the site sends no e-mail."""

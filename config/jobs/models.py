@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+TITLE_LENGTH = 300
+
 
 class JobState(models.TextChoices):
     QUEUED = "queued", "Queued"
@@ -29,7 +31,7 @@ class Job(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=50)
-    title = models.CharField(max_length=300)
+    title = models.CharField(max_length=TITLE_LENGTH)
     benchmark_key = models.CharField(max_length=100, blank=True, db_index=True)
     params = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)

@@ -17,6 +17,9 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor, account_of
+from config.audit.origins import Interface, Origin, acting_from
+from config.audit.services import record
+from config.jobs.acts import JobAct
 from config.jobs.models import Job, JobState
 from config.jobs.policies import check_can_cancel_job, check_can_start_job
 from config.jobs.registry import get_kind
@@ -50,6 +53,8 @@ def enqueue_job(
         benchmark_key=benchmark_key,
         created_by=account_of(by),
     )
+    if job.created_by is not None:
+        record(JobAct.JOB_STARTED, by=by, on=job, after={"kind": kind})
     # robust: a committed request must not fail because the broker does not answer.
     transaction.on_commit(lambda: send_job(job.pk), robust=True)
     return job
@@ -63,12 +68,14 @@ def send_job(job_id: uuid.UUID) -> None:
     Job.objects.filter(pk=job_id).update(sent_at=Now())
 
 
+@transaction.atomic
 def cancel_job(*, job: Job, by: Actor) -> None:
     """End a queued job at once; let a running job stop at its next step.
 
     Raises `Conflict` if the job has already ended.
     """
     check_can_cancel_job(by, job)
+    record(JobAct.JOB_CANCELLED, by=by, on=job)
     if Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.CANCELLED, finished_at=Now()
     ):
@@ -96,7 +103,7 @@ def run_job(job_id: uuid.UUID) -> None:
     job = Job.objects.get(pk=job_id)
     attempt = Attempt(job_id, token)
     try:
-        with attempt.heartbeat():
+        with attempt.heartbeat(), acting_from(Origin(Interface.JOB, request_id=str(job_id))):
             result = get_kind(job.kind).run({**job.params, "job": str(job_id)}, attempt)
     except Cancelled:
         attempt.end(JobState.CANCELLED)

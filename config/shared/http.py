@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import UnreadablePostError
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.views.defaults import page_not_found
@@ -22,16 +25,24 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.NotPermitted, 403),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
+    (errors.LengthRequired, 411),
+    (errors.TooLarge, 413),
     (errors.HearthError, 400),
+    # The connection broke while the body was read.
+    (UnreadablePostError, 400),
     # The database does not answer, is locked too long, or is out of space. The client can retry.
     (OperationalError, 503),
 )
-DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
+# EFBIG: the limit for one file, such as RLIMIT_FSIZE.
+DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+POSTGRESQL_DISK_IS_FULL = "53100"
 TITLES = {
     400: "The request is not valid",
     403: "Not allowed",
     404: "Not found",
     409: "The request contradicts what is stored",
+    411: "The length of the request is missing",
+    413: "The request is too large",
     503: "The database is busy or unavailable",
     507: "The disk is full",
 }
@@ -41,17 +52,48 @@ API = "/api/"
 Answer = TypeVar("Answer", bound=HttpResponse)
 
 
-def status_of(error: Exception) -> int | None:
-    if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+def status_of(error: BaseException) -> int | None:
+    if _is_disk_full(error):
         return 507
     return next((status for kind, status in STATUS_OF if isinstance(error, kind)), None)
 
 
-def text_of(error: Exception) -> str:
-    """Return the text to show. The text of a database error appears only in the log."""
-    if isinstance(error, OperationalError | OSError):
+def _is_disk_full(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in DISK_IS_FULL
+    of_driver = error.__cause__
+    return (
+        getattr(of_driver, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        or getattr(of_driver, "pgcode", None) == POSTGRESQL_DISK_IS_FULL
+    )
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text to show. The text of a system's error appears only in the log."""
+    if _is_disk_full(error):
+        return "Nothing was stored. Tell an admin, and try again later."
+    if isinstance(error, UnreadablePostError):
+        return "The connection broke before the request was complete. Nothing was stored."
+    if isinstance(error, OperationalError):
         return "Please try again in a moment; nothing was stored."
     return str(error)
+
+
+def error_response(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    """Return the answer to an error, or None if the error is unexpected."""
+    status = status_of(error)
+    return None if status is None else _answer(request, error, status)
+
+
+def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
+    """Answer with JSON below /api/, and with a page elsewhere."""
+    if request.path_info.startswith(API):
+        response: HttpResponse = JsonResponse(_body_of(error), status=status)
+    else:
+        context = {"title": TITLES[status], "reason": text_of(error)}
+        response = render(request, "error.html", context, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return _with_retry(response, status)
 
 
 class DomainErrorMiddleware:
@@ -64,12 +106,7 @@ class DomainErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        status = status_of(error)
-        if status is None:
-            return None
-        context = {"title": TITLES[status], "reason": text_of(error)}
-        response = render(request, "error.html", context, status=status)
-        return _with_retry(response, status)
+        return error_response(request, error)
 
 
 class PrivateApiMiddleware:
@@ -93,10 +130,20 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     if status is None:
         return exception_handler(error, context)
     set_rollback()
+    return _with_retry(Response(_body_of(error), status=status), status)
+
+
+def _body_of(error: BaseException) -> dict[str, Any]:
     body: dict[str, Any] = {"detail": text_of(error)}
     if isinstance(error, errors.InvalidInput):
         body |= {"source": error.source, "line": error.line, "reason": error.reason}
-    return _with_retry(Response(body, status=status), status)
+    return body
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    reason = "The server cannot read the request. Check its headers and its form."
+    return _answer(request, errors.InvalidInput(reason), 400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -108,7 +155,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected error in the same two forms."""
+    """Answer an error that no other layer has answered, such as a full disk in a middleware."""
+    error = sys.exc_info()[1]
+    expected = error_response(request, error) if error else None
+    if expected is not None:
+        return expected
     if not request.path_info.startswith(API):
         return html_server_error(request)
     return JsonResponse({"detail": "An unexpected error occurred on the server."}, status=500)

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 
-from config.shared.errors import Cancelled, InvalidInput, TakenOver
+from config.shared.errors import Cancelled, HearthError, InvalidInput, TakenOver
 from config.shared.filetypes import HEAD_BYTES, describe_binary
 
 
@@ -27,6 +27,21 @@ def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
 def store_upload(file: UploadedFile[Any]) -> str:
     """Store an uploaded file for a job; return the name for `uploaded_file`."""
     return storages["uploads"].save(uuid.uuid4().hex, file)
+
+
+@contextmanager
+def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
+    """Store an uploaded file while a job is queued; yield the job's parameters `upload`, `source`.
+
+    If the job is refused, the file is deleted. After a database error the job may exist, so the
+    file stays.
+    """
+    name = store_upload(file)
+    try:
+        yield {"upload": name, "source": file.name or ""}
+    except HearthError:
+        storages["uploads"].delete(name)
+        raise
 
 
 @contextmanager

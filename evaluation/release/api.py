@@ -19,9 +19,9 @@ from config.jobs.api import JobSerializer, accepted
 from config.shared.downloads import attachment
 from config.shared.errors import NotFound
 from evaluation.models import Draft, LabelSet
-from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import benchmark_outcomes, latest_draft
-from evaluation.release.services import begin_draft, check_settled
+from evaluation.release.services import begin_draft, check_settled, export_label_set
 from pooling.api import OfBenchmark
 
 SUMMARY = (
@@ -121,8 +121,14 @@ class LabelSetFile(OfBenchmark):
         if label_set is None or export not in FORMATS:
             raise NotFound("There is no such label set or format.")
         kind = FORMATS[export]
+        pieces = export_label_set(
+            label_set=label_set,
+            format=export,
+            licence=request.query_params.get("licence", ""),
+            by=cast(User, request.user),
+        )
         return StreamingHttpResponse(
-            open_export(label_set, export, licence=request.query_params.get("licence", "")),
+            pieces,
             content_type=kind.content_type,
             headers={"Content-Disposition": attachment(f"{file_stem(label_set)}{kind.suffix}")},
         )

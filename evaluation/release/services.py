@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import secrets
 import uuid
+from collections.abc import Iterator
 from typing import TypedDict
 
 import numpy as np
@@ -18,6 +19,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
 from annotation.selectors.labels import labels_fingerprint, newest_judgment
 from config.accounts.actors import OPERATOR, Actor, account_of
+from config.audit.services import record
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
 from config.shared.bulk import lock_row, snapshot
@@ -33,7 +35,13 @@ from evaluation.core.files.label_file import (
 )
 from evaluation.core.people.agreement_figures import StoredAgreement
 from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
-from evaluation.release.policies import check_can_evaluate, check_can_publish_labels
+from evaluation.release.enums import ReleaseAct
+from evaluation.release.exports import open_export
+from evaluation.release.policies import (
+    check_can_evaluate,
+    check_can_export,
+    check_can_publish_labels,
+)
 from evaluation.release.selectors import (
     LATEST,
     draft_state,
@@ -122,11 +130,28 @@ def publish_label_set(
     try:
         with transaction.atomic():
             label_set.save()
+            after = {"version": version, "sha256": label_set.sha256}
+            record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file):
             file.delete(save=False)
         raise Conflict("Another label set was published at the same time. Try again.") from None
     return label_set
+
+
+@transaction.atomic
+def export_label_set(
+    *, label_set: LabelSet, format: str, by: Actor, licence: str = ""
+) -> Iterator[bytes]:
+    """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
+
+    Raises `NotPermitted`, and `InvalidInput` like `exports.open_export`.
+    """
+    check_can_export(by, label_set.benchmark)
+    pieces = open_export(label_set, format, licence=licence)
+    after = {"format": format, "version": label_set.version}
+    record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
+    return pieces
 
 
 def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progress) -> Draft:

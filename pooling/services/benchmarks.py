@@ -11,12 +11,13 @@ import numpy.typing as npt
 from django.core.exceptions import ValidationError
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
-from pooling.enums import EqualTexts
+from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
 from pooling.policies import check_can_import_benchmark, check_can_set_equal_texts
 from pooling.selectors import query_ids, video_ids, video_keys
@@ -76,6 +77,8 @@ def import_benchmark(
             key, name or key, licence, description, equal_texts, file, listed, by
         )
         broken = attach_videos(benchmark, listed.videos, ready)
+        counts = {"new": stored is None, "videos_with_files": len(ready)}
+        record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
     return ImportedBenchmark(
         benchmark,
         len(file.positive_queries),
@@ -155,6 +158,8 @@ def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Ben
         if benchmark.equal_texts == rule:
             return benchmark
         equal_texts_changing.send(sender=Benchmark, benchmark=benchmark)
+        before, after = {"rule": benchmark.equal_texts}, {"rule": rule}
+        record(PoolingAct.EQUAL_TEXTS_SET, by=by, on=benchmark, before=before, after=after)
         benchmark.equal_texts = rule
         benchmark.save(update_fields=["equal_texts"])
         recount_tasks(benchmark)

@@ -10,6 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from config.accounts.actors import Actor
+from config.audit.services import record
 from config.shared.bulk import lock_row, long_transaction
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -17,6 +18,7 @@ from pooling.core.arrays import Int32s
 from pooling.core.packing import pack_numbers, pack_texts
 from pooling.core.tag_file import MAX_TAGS, VIDEO, TagFile, parse_tags
 from pooling.core.train_file import parse_train_captions
+from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.policies import check_can_import_metadata
 from pooling.selectors import original_positives, query_numbers, video_numbers
@@ -107,6 +109,9 @@ def import_train_captions(
             n_captions=len(file.texts),
             texts=pack_texts(file.texts),
         )
+        if stored is None:
+            after = {"captions": split.n_captions, "sha256": split.sha256}
+            record(PoolingAct.TRAIN_CAPTIONS_IMPORTED, by=by, on=split, after=after)
     return ImportedTrainSplit(split, created=stored is None, notes=file.notes)
 
 
@@ -144,6 +149,7 @@ def import_tags(
             unique_fields=["benchmark", "name"],
             update_fields=["queries", "n_queries", "sha256", "created_at"],
         )
+        record(PoolingAct.TAGS_IMPORTED, by=by, on=benchmark, after={"tags": len(captions)})
     tagged = np.unique(np.concatenate(list(captions.values())))
     return ImportedTags(len(captions), len(tagged), file.notes)
 

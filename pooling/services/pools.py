@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
-from pooling.enums import PoolStrategy
+from pooling.enums import PoolingAct, PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
 from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors import (
@@ -109,6 +110,7 @@ def build_pool(
         )
         pool.runs.set(runs)
         _copy_pairs(pool, fresh)
+        record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"depth": depth, "pairs": len(codes)})
     return BuiltPool(pool, created=True)
 
 
@@ -132,6 +134,7 @@ def add_judged_pairs(
         created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
+    record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"pairs": len(codes)})
     all_codes = np.concatenate([known.codes, fresh])
     all_ids = np.concatenate([known.ids, fresh_ids])
     order = np.argsort(all_codes, kind="stable")

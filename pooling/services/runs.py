@@ -9,12 +9,14 @@ from typing import Any, TypedDict
 import numpy as np
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.jobs.models import Job
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
 from pooling.core.packing import packed_lists
 from pooling.core.run_file import RunData, read_run
+from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
 from pooling.policies import check_can_import_run
 from pooling.selectors import (
@@ -107,6 +109,7 @@ def import_run(
         if stored is not None:
             return ImportedRun(stored, created=False)
         run = _store(benchmark, data, system, name or system, depth, by)
+        record(PoolingAct.RUN_IMPORTED, by=by, on=run, after={"sha256": run.sha256})
         responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
         jobs = tuple(response for response in responses if isinstance(response, Job))
         return ImportedRun(run, created=True, jobs=jobs)

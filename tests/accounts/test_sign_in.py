@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any
 
@@ -16,7 +15,6 @@ from config.accounts.models import ConsentText, User
 from config.accounts.roles import Role
 from config.accounts.services import create_user, mark_demo_account
 from config.shared.errors import InvalidInput, NotPermitted
-from config.shared.logs import MaskSecretPaths
 from evaluation.demo.people import ACCOUNTS, make_accounts
 from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
 from tests.accounts.world import admin
@@ -136,20 +134,3 @@ def test_a_forgotten_password_is_replaced_by_a_link(settings: Any) -> None:
     assert client.post(page.redirect_chain[-1][0], form).status_code == 302
     rita.refresh_from_db()
     assert rita.check_password("a new one for rita")
-
-
-@pytest.mark.parametrize(
-    ("path", "masked"),
-    [
-        ("/invitations/s3cret/", "/invitations/***/"),
-        (
-            "/accounts/password/reset/key/1-abc-def/",
-            "/accounts/password/reset/key/***/",
-        ),
-        ("/benchmarks/tiny/", "/benchmarks/tiny/"),
-    ],
-)
-def test_links_do_not_reach_a_log(path: str, masked: str) -> None:
-    record = logging.LogRecord("django.request", 30, "", 0, "Not Found: %s", (path,), None)
-    assert MaskSecretPaths().filter(record)
-    assert record.getMessage() == f"Not Found: {masked}"

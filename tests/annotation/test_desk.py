@@ -325,7 +325,7 @@ def test_pseudonyms_follow_the_order_of_arrival_within_the_task(db: None, tmp_pa
         ("Annotator B", "partly relevant", "live"),
     ]
     assert [(one.annotator, one.kind, one.reason) for one in case.escalations] == [
-        ("Annotator C", "Cannot decide", "too dark")
+        ("Annotator C", "Unsure", "too dark")
     ]
 
 

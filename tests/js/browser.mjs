@@ -256,10 +256,15 @@ class Video extends Element {
 
   set src(url) {
     this.setAttribute("src", url);
+    this.load();
   }
 
+  // Loading pauses the video without an event. A position that is set before then stays.
   load() {
+    if (this.readyState > 0) this.currentTime = 0;
     this.readyState = 0;
+    this.paused = true;
+    this.playbackRate = 1;
   }
 
   async play() {

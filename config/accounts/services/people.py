@@ -17,12 +17,14 @@ from django.db.models.functions import Now
 from rest_framework.authtoken.models import Token
 
 from config.accounts.actors import Actor
+from config.accounts.acts import AccountAct
 from config.accounts.models import Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.signals import person_deactivated, person_erased
+from config.audit.services import forget_addresses, record
 from config.shared.errors import Conflict
 from config.shared.limits import check_length
 
@@ -45,6 +47,8 @@ def create_user(
     user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
     user.refresh_from_db(fields=["is_staff", "is_superuser"])
+    roles_now = sorted(user.groups.values_list("name", flat=True))
+    record(AccountAct.PERSON_CREATED, by=by, on=user, after={"roles": roles_now})
     return user
 
 
@@ -59,10 +63,12 @@ def add_user(
     )
 
 
+@transaction.atomic
 def mark_demo_account(*, person: User, by: Actor) -> None:
     """Mark an account that an earlier version of the demo made."""
     check_can_administer(by)
     User.objects.filter(pk=person.pk).update(is_demo=True)
+    record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
 
 
 @transaction.atomic
@@ -79,6 +85,7 @@ def deactivate_person(*, person: User, by: Actor) -> User:
     _end_access(person)
     User.objects.filter(pk=person.pk).update(deactivated_at=Now())
     person.refresh_from_db()
+    record(AccountAct.PERSON_DEACTIVATED, by=by, on=person)
     person_deactivated.send(sender=User, person=person)
     return person
 
@@ -92,6 +99,7 @@ def reactivate_person(*, person: User, by: Actor) -> User:
         raise Conflict("This person is not deactivated.")
     User.objects.filter(pk=person.pk).update(is_active=True, deactivated_at=None)
     person.refresh_from_db()
+    record(AccountAct.PERSON_REACTIVATED, by=by, on=person)
     return person
 
 
@@ -112,6 +120,8 @@ def erase_person(*, person: User, by: Actor) -> User:
     _end_access(person)
     _clear_row(person)
     _clear_elsewhere(person)
+    record(AccountAct.PERSON_ERASED, by=by, on=person)
+    forget_addresses(person=person)
     person_erased.send(sender=User, person=person)
     return person
 

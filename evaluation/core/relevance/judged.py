@@ -91,7 +91,7 @@ class Judged:
         twice = np.flatnonzero(codes[1:] == codes[:-1])
         if twice.size:
             number, other = space.decode(int(codes[twice[0]]))
-            raise ValueError(f"query {number} and video {other} are given twice")
+            raise ValueError(f"query {number} and video {other} occur twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
     def nothing(self) -> Judged:

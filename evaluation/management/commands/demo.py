@@ -199,7 +199,7 @@ def import_gold_items(demo: DemoBenchmark, benchmark: Benchmark, folder: Path) -
         path = write_gold(folder / f"gold-{use}.csv", demo, pairs)
         import_gold(benchmark=benchmark, by=OPERATOR, path=path, use=use)
     examples = make_examples(demo, pooled | {(pair.caption, pair.video) for pair in gold})
-    write_guideline(benchmark=benchmark, text=GUIDELINE, pictures=examples)
+    write_guideline(benchmark=benchmark, by=OPERATOR, text=GUIDELINE, pictures=examples)
 
 
 def train(demo: DemoBenchmark, benchmark: Benchmark) -> None:

@@ -7,10 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from evaluation.release.exports import FORMATS, write_export
+from config.shared.files import write_atomically
+from evaluation.release.exports import FORMATS
 from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
+from evaluation.release.services import export_label_set
 from pooling.selectors import get_benchmark
 
 
@@ -45,9 +48,11 @@ class Command(HearthCommand):
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
             raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
-        size = write_export(
-            label_set, options["format"], options["output"], licence=options["licence"]
+        pieces = export_label_set(
+            label_set=label_set, format=options["format"], licence=options["licence"], by=OPERATOR
         )
+        with write_atomically(options["output"]) as out:
+            size = sum(out.write(piece) for piece in pieces)
         return {
             "version": label_set.version,
             "sha256": label_set.sha256,

@@ -34,7 +34,6 @@ from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
     captions_of,
     desk_counts,
-    judged_share,
     newest_label_sets,
     paused_memberships,
     people_of,
@@ -49,8 +48,9 @@ from evaluation.release.selectors import (
     latest_draft,
     recent_outcomes,
 )
+from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
-from evaluation.scores.tables import result_rows
+from evaluation.scores.tables import result_rows, value_of
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors import find_runs, tags_of, train_splits_of
@@ -100,7 +100,7 @@ def _key_figures(benchmark: Benchmark) -> KeyFigures:
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     evaluations = stored_scores(benchmark, newest)
     runs = list(benchmark.runs.values_list("pk", flat=True))
-    shares = [judged_share(evaluations.get(pk)) for pk in runs]
+    shares = [value_of(evaluations.get(pk), JUDGED).number for pk in runs]
     judged = [share for share in shares if share is not None]
     outcomes = recent_outcomes([benchmark])[benchmark.pk]
     return {

@@ -25,7 +25,7 @@ from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from evaluation.core.files.label_file import Labels, parse_labels
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.texts.twins import share_positives
+from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelSet, LabelSource
 from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace

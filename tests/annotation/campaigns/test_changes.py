@@ -93,7 +93,7 @@ def test_the_plan_cannot_be_changed(name: str, campaign: Campaign, lead: User) -
     before = stored(campaign)
     with pytest.raises(InvalidInput) as refused:
         change_policy(campaign=campaign, changes={name: 2, "ceiling": 0.5}, by=lead)
-    assert str(refused.value) == f"{name} cannot be changed while the campaign runs"
+    assert str(refused.value) == f"{name} cannot be changed while the campaign runs."
     assert stored(campaign) == before
 
 
@@ -204,7 +204,7 @@ def test_the_page_shows_the_errors_of_the_service(campaign: Campaign, desk: Clie
     refused = desk.post(address, FORM | {"gold_percent": "2"})
     assert refused.status_code == 422
     assert refused.context["form"].errors == {
-        "gold_percent": ["Tiny has no control pairs; import gold for control first."]
+        "gold_percent": ["tiny has no control pairs. Import gold for control first."]
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]

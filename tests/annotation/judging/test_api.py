@@ -195,11 +195,11 @@ def test_an_answer_names_the_guideline_that_was_on_the_screen(
     anna: Browser, campaign: Campaign
 ) -> None:
     """Each response also contains the version that the campaign has now."""
-    write_guideline(benchmark=campaign.benchmark, text="one")
+    write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="one")
     answer = anna.post(claim_url(campaign), {"count": 3})
     assert answer.headers["X-Hearth-Guideline"] == "1"
     first, second, third = answer.json()["items"]
-    write_guideline(benchmark=campaign.benchmark, text="two")
+    write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="two")
     sent = an_answer(first, guideline=1)
     for status in (201, 200):
         stored = anna.post(JUDGMENTS, sent)
@@ -215,7 +215,7 @@ def test_an_answer_names_the_guideline_that_was_on_the_screen(
 
 @pytest.mark.parametrize("version", [3, -1, 2**31, "new", 1.5])
 def test_an_unknown_guideline_is_400(anna: Browser, campaign: Campaign, version: Any) -> None:
-    write_guideline(benchmark=campaign.benchmark, text="one")
+    write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="one")
     (item,) = claimed(anna, campaign)
     before = row_counts()
     assert anna.post(JUDGMENTS, an_answer(item, guideline=version)).status_code == 400

@@ -120,7 +120,7 @@ def test_the_training_answers_of_an_annotator(
     assert [row.judgment.pk for row in page.context["answers"]] == [
         answer.pk for answer in answers[::-1]
     ]
-    assert [(name, count) for name, _, count in page.context["filters"]] == [
+    assert [(one.value, one.count) for one in page.context["filters"]] == [
         ("", 4),
         ("wrong", 3),
         ("uncommented", 3),

@@ -39,9 +39,9 @@ def rita(client: Client) -> Client:
     return client
 
 
-def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
+def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
     result: dict[str, Any] = analyse(
-        question=build_question(get_analysis("originals"), benchmark, given)
+        question=build_question(get_analysis("originals"), benchmark, options)
     ).result
     return result
 

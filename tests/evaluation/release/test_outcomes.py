@@ -344,7 +344,7 @@ def test_a_campaign_may_give_original_positives_another_grade(tmp_path: Path) ->
     gains, ideal = (np.array(one) / np.log2([2, 3]) for one in ([1, 3], [3, 1]))
     assert scored.labelled == {"nDCG": pytest.approx(gains.sum() / ideal.sum())}
     with pytest.raises(
-        InvalidInput, match="the label of original positives must be a relevant step"
+        InvalidInput, match="The label of original positives must be a relevant step"
     ):
         Policy(scale=Scale.GRADED, original_grade=0).check()
 

@@ -57,7 +57,7 @@ export function showNote(text) {
 
 export function showPlaying(isPlaying) {
   part("play").dataset.playing = isPlaying;
-  part("play").ariaLabel = translate(isPlaying ? "Pause" : "Play");
+  part("play").ariaLabel = isPlaying ? translate("Pause") : translate("Play");
 }
 
 // Show the number of unsent answers, and why. While sending works, a small number is not shown.

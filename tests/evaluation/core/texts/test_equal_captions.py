@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.texts.twins import (
+from evaluation.core.texts.equal_captions import (
     EqualCaptions,
     added_codes,
     captions_with_equals,
@@ -75,7 +75,7 @@ def test_without_positives_or_captions() -> None:
 
 
 def test_group_numbers_must_fit() -> None:
-    with pytest.raises(ValueError, match="2 group numbers for 5 queries"):
+    with pytest.raises(ValueError, match="2 groups for 5 queries"):
         share_positives(judged(PAIRS), [0, 1])
 
 

@@ -45,9 +45,9 @@ def benchmark(tmp_path: Path) -> Benchmark:
     return found
 
 
-def result_of(benchmark: Benchmark, kind: str, **given: Any) -> dict[str, Any]:
+def result_of(benchmark: Benchmark, kind: str, **options: Any) -> dict[str, Any]:
     result: dict[str, Any] = analyse(
-        question=build_question(get_analysis(kind), benchmark, given)
+        question=build_question(get_analysis(kind), benchmark, options)
     ).result
     return result
 
@@ -116,8 +116,8 @@ def test_labels_only_is_refused(benchmark: Benchmark) -> None:
 
 
 def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
-    def row(**given: Any) -> tuple[float, float]:
-        result = result_of(benchmark, "scores", measures="C@1", resamples="100", **given)
+    def row(**options: Any) -> tuple[float, float]:
+        result = result_of(benchmark, "scores", measures="C@1", resamples="100", **options)
         (found,) = result["rows"]
         return found["original"], found["labelled"]
 
@@ -129,9 +129,9 @@ def test_scores_with_twins_are_an_option(benchmark: Benchmark) -> None:
 
 def test_scores_with_twins_are_named(benchmark: Benchmark) -> None:
     warnings = get_analysis("scores").warnings
-    said = "A and B also count the positives of equal captions."
-    assert said in warnings(result_of(benchmark, "scores", twins="exact"))
-    assert said not in warnings(result_of(benchmark, "scores"))
+    warning = "A and B also count the positives of equal captions."
+    assert warning in warnings(result_of(benchmark, "scores", twins="exact"))
+    assert warning not in warnings(result_of(benchmark, "scores"))
 
 
 def test_the_command_scores_with_twins_and_stores_nothing(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import BoolArray, GainArray, IntArray, whole_numbers
+from evaluation.core.arrays import BoolArray, GainArray, IntArray, dense_groups
 from evaluation.core.relevance.judged import Judged, with_positives
 from pooling.core.pair_space import PairSpace
 
@@ -22,9 +22,9 @@ def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:
 
     groups: integers [n_queries]; captions with equal texts have the same number. If several
     captions of a group have the same video as a positive, the highest gain counts.
-    Raises ValueError unless there is one group number for each query.
+    Raises ValueError if there is not one group number for each query.
     """
-    group = _dense(groups, original.n_queries)
+    group = dense_groups(groups, original.n_queries, "groups")
     positives, gains = original.positives()
     if not len(positives):
         return original
@@ -41,14 +41,6 @@ def share_positives(original: Judged, groups: npt.ArrayLike) -> Judged:
     codes = space.encode(captions, space.videos(merged[places]))
     shared = Judged(codes, best[places], original.n_queries, original.n_videos)
     return with_positives(original, shared)
-
-
-def _dense(groups: npt.ArrayLike, n_queries: int) -> IntArray:
-    """Return the groups numbered 0, 1, 2 … without gaps, int64 [n_queries]."""
-    numbers = whole_numbers(groups, "groups", None)
-    if len(numbers) != n_queries:
-        raise ValueError(f"{len(numbers)} group numbers for {n_queries} queries")
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
 def _merge(codes: IntArray, gains: GainArray) -> tuple[IntArray, GainArray]:
@@ -88,7 +80,7 @@ def frequent_texts(
     groups: as in `share_positives`. Groups with the same number of captions are in the order of
     their first captions.
     """
-    group = _dense(groups, original.n_queries)
+    group = dense_groups(groups, original.n_queries, "groups")
     n_groups = int(group.max(initial=-1)) + 1
     captions = np.bincount(group, minlength=n_groups)
     added = _count(group, added_codes(original, shared), shared.space, n_groups)
