@@ -155,7 +155,7 @@ DONE = Progress(
     [
         ({}, None, ""),
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
-        ({"pairs": 0}, "Build a pool", "Pool the top of the runs"),
+        ({"pairs": 0}, "Build a pool", "When all runs that you have"),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         ({"new_pairs": 1}, "Open a campaign", "1 new pair is in no campaign."),
         ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are in no campaign."),
