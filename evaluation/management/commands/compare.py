@@ -31,16 +31,14 @@ class Command(HearthCommand):
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
             help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(
-                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
-            )
+            parser.add_argument(f"--{name}", metavar="VALUE", help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark, data = read_inputs(options, OWN, self.progress)
         comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
-            return comparison.as_json()
-        return caption_as_json(comparison, look_up_caption(comparison))
+            return {**comparison.as_json()}
+        return {**caption_as_json(comparison, look_up_caption(comparison))}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]
