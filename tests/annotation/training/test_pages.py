@@ -290,7 +290,7 @@ def test_home_of_a_new_annotator(training: Campaign, gated: Campaign, anna: Anno
 
     train(training, anna, "rw")
     page = read(client, "/")
-    assert "2 of your last 3 answers must be correct. So far: 1 of 2" in page
+    assert "2 of your last 3 answers must be correct. Correct so far: 1 of 2" in page
     assert "Continue training tiny training" in page
 
     train(training, anna, "r")
