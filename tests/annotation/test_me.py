@@ -183,9 +183,9 @@ def test_training_shows_the_progress(training: Campaign, anna: Annotator) -> Non
     for place, label in enumerate((0, 1, 1)):
         factories.submit(held[place], label)
         now = training_in(training, anna)
-        (gate,) = now.campaigns
-        needed = gate.campaign.entry_requirement.needed
-        seen.append((now.answered, now.total, now.right, needed, gate.is_open))
+        (access,) = now.campaigns
+        needed = access.campaign.entry_requirement.needed
+        seen.append((now.answered, now.total, now.right, needed, access.is_open))
     assert seen == [
         (1, 4, [False], 2, False),
         (2, 4, [True, False], 2, False),

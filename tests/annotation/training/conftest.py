@@ -1,0 +1,19 @@
+"""A campaign that requires training."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import Campaign
+from annotation.services import Policy, open_campaign
+from config.accounts.actors import OPERATOR
+
+
+@pytest.fixture
+def gated(training: Campaign) -> Campaign:
+    """A campaign that requires two of the last three; the stored 0.6667 is above two thirds."""
+    policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
+    campaign = open_campaign(
+        benchmark=training.benchmark, by=OPERATOR, policy=policy, name="Round 1"
+    )
+    return Campaign.objects.get(pk=campaign.pk)
