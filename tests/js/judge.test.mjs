@@ -36,7 +36,7 @@ async function watchLongVideo() {
 }
 
 async function stop(video) {
-  video.fire("error");
+  video.fail();
   await settle();
   assert.deepEqual([video.paused, room.part("video-problem").hidden], [true, false]);
 }
