@@ -91,7 +91,7 @@ def current_tabs(page: str) -> list[tuple[str, str]]:
         ("analyses/ranks/", ("Analyses", "true")),
         ("compare/", ("Analyses", "true")),
         ("people/", ("People", "page")),
-        ("training/", ("People", "true")),
+        ("training/", ("Settings", "true")),
         ("settings/", ("Settings", "page")),
         ("guidelines/", ("Settings", "true")),
         ("guidelines/new/", ("Settings", "true")),
@@ -109,7 +109,7 @@ def test_each_page_has_one_current_tab(
 
 def test_pages_of_a_campaign_have_the_tab_of_campaigns(tmp_path: Path, lead: Client) -> None:
     campaign = factories.make_campaign(tmp_path)
-    for path in ("", "people/", "policy/", "desk/"):
+    for path in ("", "people/", "policy/", "desk/", "desk/rulings/"):
         page = lead.get(f"/campaigns/{campaign.pk}/{path}").content.decode()
         assert current_tabs(page) == [("Pools and campaigns", "true")]
 
