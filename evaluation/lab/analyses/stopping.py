@@ -70,7 +70,8 @@ def stopping_rule(
 ) -> Stopping:
     """Return after how many labels judging could have stopped, for each score and difference.
 
-    values: the final value of each query by run, float64 [n_queries]. labels: from `arrived_labels`.
+    values: the final value of each query by run, float64 [n_queries]. labels: the result of
+    `arrived_labels`.
     """
     clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
