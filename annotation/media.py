@@ -28,8 +28,8 @@ _OPTIONS = {
     "max_pixels": str(MAX_PIXELS),
 }
 _REFUSED = (
-    "this is not a JPEG, PNG or WebP picture, it is damaged, or it has more than "
-    f"{MAX_PIXELS // 10**6} megapixels"
+    "This is not a JPEG, PNG or WebP picture, it is damaged, or it has more than "
+    f"{MAX_PIXELS // 10**6} megapixels."
 )
 
 Pixels = npt.NDArray[np.uint8]
@@ -42,7 +42,7 @@ def as_jpeg(content: bytes) -> bytes:
     a message that can be shown.
     """
     if len(content) > MAX_BYTES:
-        raise InvalidInput(f"the picture is larger than {MAX_BYTES >> 20} MB")
+        raise InvalidInput(f"The picture is larger than {MAX_BYTES >> 20} MB.")
     frame = _first_frame(content)
     share = min(1.0, MAX_SIDE / max(frame.width, frame.height))
     width, height = (max(1, round(side * share)) for side in (frame.width, frame.height))

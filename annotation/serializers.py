@@ -34,11 +34,10 @@ class ReleaseSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class ItemSerializer(serializers.ModelSerializer[Assignment]):
-    """A pair as the annotator sees it: caption and video, and nothing that could influence the
-    label.
+    """A pair as the annotator sees it: its caption and its video.
 
-    It contains no system, rank or label of others, and no key of the caption or video, because the
-    keys of many data sets refer to each other.
+    Nothing else could influence the label: no system, no rank, no label of others. The keys of the
+    caption and video are missing, too, because in many data sets they refer to each other.
     """
 
     assignment = serializers.IntegerField(source="pk")

@@ -1,14 +1,19 @@
-"""Annotators' pages in German: every marked text is translated, and other pages stay English."""
+"""Pages in German: every marked text is translated, and pages for leads stay English."""
 
 from __future__ import annotations
 
 import html
+import io
 import re
 from pathlib import Path
 
 import pytest
+from babel.messages import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from django.conf import settings
-from django.test import Client
+from django.core import mail
+from django.test import Client, override_settings
 from django.utils import translation
 
 from annotation.core.keys import ACTIONS, NAMED
@@ -19,17 +24,50 @@ from annotation.texts import ROOM_TEXTS, action_text, key_text, typed_key
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
-from config.shared.catalogs import LOCALE, compile_messages, read_messages
+from config.accounts.services import invite, write_consent_text
 from tests.factories import make_campaign, make_user
-from tests.texts import marked_texts, script_texts
+from tests.texts import LOCALE, marked_texts, script_texts
 
 GERMAN = LOCALE / "de/LC_MESSAGES/django.po"
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|<[^>]+>")
 
 
-def german(client: Client, address: str) -> str:
-    answer = client.get(address, headers={"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"})
-    assert answer["Content-Language"] == "de"
+Key = tuple[str | None, tuple[str, ...]]
+
+
+def forms_of(text: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the singular and the plural, or the only form of a text."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def key_of(message: Message) -> Key:
+    """Return the context and the forms of the English text."""
+    return message.context, forms_of(message.id)
+
+
+def keys_of(catalog: Catalog) -> set[Key]:
+    return {key_of(message) for message in catalog if message.id}
+
+
+def read_german() -> Catalog:
+    with GERMAN.open("rb") as file:
+        return read_po(file, locale="de")
+
+
+@pytest.fixture(scope="module")
+def messages() -> dict[Key, tuple[str, ...]]:
+    """Return the forms of each translation."""
+    return {key_of(one): forms_of(one.string or "") for one in read_german() if one.id}
+
+
+def german(client: Client, address: str, status: int = 200, **form: str) -> str:
+    """Return the page in German after a GET, or after a POST of the form."""
+    headers = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
+    if form:
+        answer = client.post(address, form, headers=headers)
+    else:
+        answer = client.get(address, headers=headers, follow=True)
+    assert (answer.status_code, answer["Content-Language"]) == (status, "de")
     page = answer.content.decode()
     assert '<html lang="de"' in page
     return html.unescape(page)
@@ -39,11 +77,11 @@ def english_left_in(page: str) -> list[str]:
     """Return the English texts that the page still shows, outside the texts of its scripts."""
     page = re.sub(r'<script id="room-texts".*?</script>', "", page, flags=re.S)
     shown = re.sub(r"\s+", " ", page)
-    messages = read_messages(GERMAN.read_text(encoding="utf-8"))
-    sentences = [key for key, text in messages.items() if len(key) > 11 and key != text]
-    plain = [key for key in sentences if not PLACEHOLDER.search(key) and "\0" not in key]
-    assert len(plain) > 80
-    return [key for key in plain if key in shown]
+    messages = [one for one in read_german() if isinstance(one.id, str)]
+    texts = [str(one.id) for one in messages if len(one.id) > 11 and one.id != one.string]
+    plain = [text for text in texts if not PLACEHOLDER.search(text)]
+    assert len(plain) > 120
+    return [text for text in plain if text in shown]
 
 
 @pytest.fixture
@@ -63,34 +101,31 @@ def client_of_anna(anna: User) -> Client:
     return client
 
 
-def test_every_marked_text_is_translated() -> None:
-    messages = read_messages(GERMAN.read_text(encoding="utf-8"))
-    assert set(messages) == marked_texts()
-    assert [key for key, text in messages.items() if not text.strip("\0")] == []
+def test_every_marked_text_is_translated(messages: dict[Key, tuple[str, ...]]) -> None:
+    assert set(messages) == keys_of(marked_texts())
+    assert [key for key, forms in messages.items() if not all(forms)] == []
 
 
-def test_translations_keep_placeholders_and_elements() -> None:
-    for key, text in read_messages(GERMAN.read_text(encoding="utf-8")).items():
-        if key:
-            english = key.split("\0")[0]
-            for form in text.split("\0"):
-                assert sorted(PLACEHOLDER.findall(form)) == sorted(PLACEHOLDER.findall(english))
+def test_translations_keep_placeholders_and_elements(messages: dict[Key, tuple[str, ...]]) -> None:
+    for (_, english), forms in messages.items():
+        for form in forms:
+            assert sorted(PLACEHOLDER.findall(form)) == sorted(PLACEHOLDER.findall(english[0]))
 
 
 def test_the_compiled_file_matches_its_source() -> None:
-    messages = read_messages(GERMAN.read_text(encoding="utf-8"))
-    assert GERMAN.with_suffix(".mo").read_bytes() == compile_messages(messages)
+    compiled = io.BytesIO()
+    write_mo(compiled, read_german())
+    assert GERMAN.with_suffix(".mo").read_bytes() == compiled.getvalue()
 
 
 def test_the_room_page_has_all_texts_of_its_scripts() -> None:
-    assert set(ROOM_TEXTS) == script_texts()
+    assert {(None, (text,)) for text in ROOM_TEXTS} == keys_of(script_texts())
 
 
-def test_texts_of_keys_and_actions_are_marked() -> None:
-    marked = marked_texts()
-    assert {action.text for action in ACTIONS} <= marked
+def test_texts_of_keys_and_actions_are_marked(messages: dict[Key, tuple[str, ...]]) -> None:
+    assert {(None, (action.text,)) for action in ACTIONS} <= set(messages)
     arrows = {name for name in NAMED if name.startswith("Arrow")}
-    assert {f"key\x04{NAMED[name]}" for name in set(NAMED) - arrows} <= marked
+    assert {("key", (NAMED[name],)) for name in set(NAMED) - arrows} <= set(messages)
 
 
 def test_the_room_in_german(client_of_anna: Client, campaign: Campaign) -> None:
@@ -111,7 +146,7 @@ def test_a_campaign_that_is_not_open_in_german(
     client_of_anna: Client, campaign: Campaign, state: CampaignState, heading: str
 ) -> None:
     Campaign.objects.update(state=state)
-    page = german(client_of_anna, f"/campaigns/{campaign.pk}/judge/")
+    page = german(client_of_anna, f"/campaigns/{campaign.pk}/judge/", status=409)
     assert f"<h1>{heading}</h1>" in page
     assert english_left_in(page) == []
 
@@ -152,9 +187,52 @@ def test_the_api_refuses_in_german(client_of_anna: Client, campaign: Campaign) -
 
 def test_pages_of_leads_stay_english(campaign: Campaign, client: Client) -> None:
     client.force_login(make_user("lena", Role.LEAD))
-    for address in ("/", f"/campaigns/{campaign.pk}/", "/accounts/login/", "/nowhere/"):
+    for address in ("/", f"/campaigns/{campaign.pk}/", "/account/token/", "/nowhere/"):
         answer = client.get(address, headers={"Accept-Language": "de"})
         assert answer["Content-Language"] == "en"
+
+
+def test_sign_in_and_a_forgotten_password_in_german(db: None, client: Client) -> None:
+    make_user("anna", Role.ANNOTATOR)
+    User.objects.update(email="anna@example.org")
+    assert english_left_in(german(client, "/accounts/login/")) == []
+    with override_settings(CAN_SEND_EMAIL=False):
+        page = german(client, "/accounts/password/reset/")
+    assert "Diese Seite versendet keine E-Mails" in page
+    assert english_left_in(page) == []
+    with override_settings(CAN_SEND_EMAIL=True):
+        assert english_left_in(german(client, "/accounts/password/reset/")) == []
+        for address in ("anna@example.org", "ben@example.org"):
+            answer = client.post(
+                "/accounts/password/reset/",
+                {"email": address},
+                headers={"Accept-Language": "de"},
+            )
+            assert answer["Location"] == "/accounts/password/reset/done/"
+    assert english_left_in(german(client, "/accounts/password/reset/done/")) == []
+    assert [message.subject for message in mail.outbox] == [
+        "[testserver] Neues Passwort für Hearth wählen",
+        "[testserver] Kein Konto mit dieser Adresse",
+    ]
+    assert mail.outbox[0].body.startswith("Guten Tag,\n\nfür das Konto anna wurde ein neues")
+    assert [english_left_in(str(message.body)) for message in mail.outbox] == [[], []]
+
+
+def test_an_invitation_and_the_consent_in_german(db: None, client: Client) -> None:
+    write_consent_text(text="Ja?", by=make_user("ada", Role.ADMIN))
+    made = invite(role=Role.ANNOTATOR, by=make_user("lena", Role.LEAD))
+    page = german(client, f"/invitations/{made.token}/")
+    assert english_left_in(page) == []
+    assert "lädt Sie zu allen Benchmarks dieser Seite ein" in page
+    page = german(client, "/invitation/", status=422, username="lena", password1="a", password2="b")
+    assert english_left_in(page) == []
+    assert "Dieser Benutzername ist vergeben." in page
+    client.force_login(make_user("anna", Role.ANNOTATOR))
+    for address in ("/invitation/", "/consent/"):
+        assert english_left_in(german(client, address)) == []
+    client.post("/consent/", {"agree": "on", "version": 1})
+    assert "Sie haben Fassung 1 am " in german(client, "/consent/")
+    assert english_left_in(german(client, "/invitations/wrong/", status=404)) == []
 
 
 def test_the_language_can_be_chosen(client_of_anna: Client) -> None:

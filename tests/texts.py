@@ -1,69 +1,81 @@
-"""The texts that are marked for translation in templates, Python modules and the room's scripts."""
+"""The texts that are marked for translation, and the files of their translations.
+
+`make messages` runs this module after a text has changed. It adds the new texts to the PO files,
+removes those that are no longer used, and compiles the MO files that Django reads. Babel finds the
+texts, so GNU gettext is not needed.
+"""
 
 from __future__ import annotations
 
-import ast
-import re
+import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from babel.messages import Catalog
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir, extract_python
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
+LOCALE = ROOT / "locale"
 APPS = ("annotation", "config", "evaluation", "pooling")
-CALL = re.compile(r"\b(n?gettext|_)\((?=u?['\"])")
-STRING = re.compile(r"u?('(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")")
-SCRIPT_CALL = re.compile(r"translate\(\s*((?:\w+ \? )?\"[^\"]*\"(?: : \"[^\"]*\")?)")
-FUNCTIONS = {"gettext": 1, "gettext_lazy": 1, "gettext_noop": 1, "ngettext": 2}
-WITH_CONTEXT = {"pgettext", "pgettext_lazy"}
+ROOM = "static/js/annotation/judging"
+KEYWORDS = {
+    **DEFAULT_KEYWORDS,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "pgettext_lazy": ((1, "c"), 2),
+}
 
 
-def marked_texts() -> set[str]:
-    """Return all marked texts as keys of MO files."""
-    found = {""}
-    for path in (ROOT / "templates").rglob("*"):
-        if path.suffix in (".html", ".txt"):
-            found.update(template_texts(path.read_text(encoding="utf-8")))
+def extract_template(file: Any, keywords: Any, comment_tags: Any, options: Any) -> Iterator[Any]:
+    """Yield the marked texts of a Django template, in the form that Babel expects."""
+    # Django turns the template into calls of gettext. Python reads them only without indentation.
+    code = templatize(file.read().decode())
+    lines = "\n".join(line.strip() for line in code.splitlines())
+    return extract_python(io.BytesIO(lines.encode()), keywords, comment_tags, options)
+
+
+def marked_texts() -> Catalog:
+    """Return the marked texts of all templates and Python modules."""
+    found = _texts_in("templates", {"**.*": "tests.texts:extract_template"})
     for app in APPS:
-        for path in (ROOT / app).rglob("*.py"):
-            found.update(python_texts(path.read_text(encoding="utf-8")))
+        for message in _texts_in(app, {"**.py": "python"}):
+            found[message.id] = message
     return found
 
 
-def template_texts(source: str) -> Iterator[str]:
-    code = templatize(source)
-    for call in CALL.finditer(code):
-        texts, at = [], call.end()
-        for _ in range(2 if call[1] == "ngettext" else 1):
-            string = STRING.search(code, at)
-            assert string is not None
-            texts.append(ast.literal_eval(string[0]))
-            at = string.end()
-        yield "\0".join(texts)
+def script_texts() -> Catalog:
+    """Return the texts that the scripts of the judging room translate."""
+    return _texts_in(ROOM, {"**.js": "javascript"}, {"translate": None}, parse_template_string=True)
 
 
-def python_texts(source: str) -> Iterator[str]:
-    tree = ast.parse(source)
-    names = dict(_imported_names(tree))
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            continue
-        function = names.get(node.func.id)
-        texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
-        if function in WITH_CONTEXT:
-            yield "\x04".join(texts[:2])
-        elif function in FUNCTIONS and texts:
-            yield "\0".join(texts[: FUNCTIONS[function]])
+def _texts_in(
+    folder: str, methods: dict[str, str], keywords: Any = KEYWORDS, **options: Any
+) -> Catalog:
+    catalog = Catalog()
+    found = extract_from_dir(
+        ROOT / folder, methods.items(), dict.fromkeys(methods, options), keywords
+    )
+    for _file, _line, text, _comments, context in found:
+        catalog.add(text, context=context)
+    return catalog
 
 
-def _imported_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
-            yield from ((one.asname or one.name, one.name) for one in node.names)
+def update_translations(path: Path) -> int:
+    """Update a PO file and its MO file. Return the number of texts without a translation."""
+    with path.open("rb") as file:
+        catalog = read_po(file, locale=path.parts[-3])
+    catalog.update(marked_texts(), no_fuzzy_matching=True, update_creation_date=False)
+    with path.open("wb") as file:
+        write_po(file, catalog, width=0, sort_output=True, ignore_obsolete=True)
+    with path.with_suffix(".mo").open("wb") as file:
+        write_mo(file, catalog)
+    return sum(not any(message.string or "") for message in catalog if message.id)
 
 
-def script_texts() -> set[str]:
-    """Return the texts that the room's scripts translate."""
-    folder = ROOT / "static/js/annotation/judging"
-    source = "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("*.js"))
-    return {text for call in SCRIPT_CALL.findall(source) for text in re.findall(r'"([^"]*)"', call)}
+if __name__ == "__main__":
+    for path in sorted(LOCALE.glob("*/LC_MESSAGES/django.po")):
+        print(f"{path.relative_to(ROOT)}: {update_translations(path)} texts without a translation")

@@ -92,8 +92,7 @@ class PolicyForm(forms.Form):
 
     def add_fault(self, fault: PolicyFault) -> None:
         """Show an error of a service next to the field that causes it."""
-        reason = f"{fault.reason[0].upper()}{fault.reason[1:]}."
-        self.add_error(FORM_FIELD_OF.get(fault.field, fault.field), reason)
+        self.add_error(FORM_FIELD_OF.get(fault.field, fault.field), fault.reason)
 
     def policy_fields(self) -> dict[str, Any]:
         """Return the fields of `Policy` from a valid form, with values that JSON can hold."""

@@ -70,16 +70,16 @@ class Membership(models.Model):
     """An annotator in a campaign: whether they may judge there, and their progress.
 
     `judged` and `gold_judged` count the answers. Annotators see only the sum. `handed` counts the
-    assigned pairs, and the draw of gold depends on it. `cursor` is the position up to which this
-    annotator has seen every open task. It returns to 0 after `cursor_until`, so that tasks that are
-    open again are found.
+    assigned pairs; it determines the places of control pairs. `cursor` is the position of the task
+    at which the next search for open tasks starts. After `cursor_until`, the search starts at the
+    first task, to find tasks that are open again.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="members", db_index=False)
     annotator = models.ForeignKey(Annotator, models.PROTECT, related_name="memberships")
     state = models.CharField(max_length=7, choices=MembershipState, default=MembershipState.ACTIVE)
     pause_cause = models.CharField(max_length=10, choices=PauseCause, blank=True)
-    reason = models.TextField(blank=True, help_text="the lead's words; the annotator reads them")
+    reason = models.TextField(blank=True, help_text="text of the lead, shown to the annotator")
     # Of the last `pause_answers` control answers, `pause_right` were correct; the campaign
     # requires `pause_needed`.
     pause_right = models.PositiveIntegerField(null=True, blank=True)
@@ -97,7 +97,8 @@ class Membership(models.Model):
     gold_judged = models.PositiveIntegerField(default=0)
     handed = models.PositiveIntegerField(default=0)
     gold_owed = models.PositiveSmallIntegerField(
-        default=0, help_text="gold that was due and had no place"
+        default=0,
+        help_text="number of control pairs that were due but had no place among the pairs",
     )
     cursor = models.PositiveIntegerField(default=0)
     cursor_until = models.DateTimeField(default=timezone.now)

@@ -84,13 +84,12 @@ def gold_answers(membership: Membership) -> QuerySet[Judgment]:
     return answers.order_by("-created_at", "-pk")
 
 
-def training_answers(benchmark: int, annotator: Annotator) -> QuerySet[Judgment]:
-    """Return the annotator's counted training answers for a benchmark, by its primary key, newest
-    first."""
+def training_answers(benchmark_id: int, annotator: Annotator) -> QuerySet[Judgment]:
+    """Return the annotator's counted training answers for a benchmark, newest first."""
     return Judgment.objects.filter(
         IS_ANSWER,
         annotator=annotator,
-        task__campaign__benchmark=benchmark,
+        task__campaign__benchmark=benchmark_id,
         task__campaign__kind=CampaignKind.TRAINING,
     ).order_by("-created_at", "-pk")
 

@@ -8,12 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.enums import CampaignState
+from annotation.enums import AnnotationAct, CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
 from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy, PolicyFault
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
@@ -51,7 +52,7 @@ def change_policy(
     """
     check_can_lead(by, campaign.benchmark)
     if unknown := sorted(set(changes) - set(CHANGEABLE)):
-        raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs")
+        raise InvalidInput(f"{', '.join(unknown)} cannot be changed while the campaign runs.")
     # All code that adds gold tasks takes this lock first.
     lock_row(campaign.benchmark)
     lock_row(campaign)
@@ -73,10 +74,13 @@ def change_policy(
     if not changed:
         return None
     _store(campaign, {name: requested[name] for name in changed})
+    old = {name: _as_json(before[name]) for name in changed}
+    new = {name: _as_json(requested[name]) for name in changed}
+    record(AnnotationAct.CAMPAIGN_CHANGED, by=by, on=campaign, before=old, after=new)
     return CampaignChange.objects.create(
         campaign=campaign,
         lead=by,
-        changes={name: [_as_json(before[name]), _as_json(requested[name])] for name in changed},
+        changes={name: [old[name], new[name]] for name in changed},
     )
 
 
@@ -95,14 +99,14 @@ def _store(campaign: Campaign, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         setattr(campaign, name, value)
     if not campaign.name:
-        raise InvalidInput("a campaign needs a name")
+        raise InvalidInput("A campaign needs a name.")
     check_length(Campaign, "name", campaign.name)
     policy_of(campaign).check_changeable()
     campaign.save(update_fields=list(changes))
     if "gold_share" in changes and campaign.gold_share and not add_gold_tasks(campaign):
         raise PolicyFault(
             "gold_share",
-            f"{campaign.benchmark.key} has no control pairs; import gold for control first",
+            f"{campaign.benchmark.key} has no control pairs. Import gold for control first.",
         )
 
 

@@ -11,10 +11,12 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.enums import CampaignState
+from annotation.enums import AnnotationAct, CampaignState
 from annotation.media import as_jpeg
 from annotation.models import Campaign, Guideline, GuidelinePicture
-from annotation.policies import Person, check_can_lead
+from annotation.policies import check_can_lead
+from config.accounts.actors import Actor
+from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from pooling.core.keys import text_fault
@@ -44,15 +46,14 @@ def write_guideline(
     text: str,
     pictures: Sequence[Example] = (),
     after: int | None = None,
-    by: Person | None = None,
+    by: Actor,
 ) -> Guideline:
-    """Store a new version of the guidelines. Campaigns that are not closed use it from then on.
+    """Store a new version of the guidelines, which all campaigns that are not closed use.
 
-    `after` is the version that the writer started from, 0 for none. Raise `Conflict` if there is a
-    newer one, and `InvalidInput` for a text or picture that cannot be used.
+    `after` is the version that the writer started from, 0 for none. Raises `Conflict` if there is
+    a newer one, and `InvalidInput` for a text or picture that cannot be used.
     """
-    if by is not None:
-        check_can_lead(by, benchmark)
+    check_can_lead(by, benchmark)
     if fault := text_fault(text, "guideline", longest=GUIDELINE_LENGTH):
         raise InvalidInput(fault)
     if len(pictures) > PICTURES_MAX:
@@ -77,6 +78,8 @@ def write_guideline(
         Campaign.objects.filter(benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
             guideline=guideline
         )
+        after = {"version": guideline.version}
+        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=after)
     return guideline
 
 

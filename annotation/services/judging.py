@@ -37,6 +37,7 @@ from annotation.services.slots import (
 )
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from config.shared.metrics import JUDGMENTS
 from config.shared.prepared import Given, Prepared
 
 RELEASED_STATES = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
@@ -88,11 +89,19 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
     An answer is stored as surplus, which does not count, if another annotator has filled its slot
     or the annotator was deactivated. A second answer of the same annotator corrects the first.
 
-    Raise `NotFound` if the assignment is not the annotator's. Raise `Conflict` if the client key
-    was used for another label, if the pair was answered before and this is no correction, and if
-    the correct answer has been shown. Raise `InvalidInput` for a label that is not on the scale and
-    for a version of the guidelines that the campaign has not had.
+    Raises `NotFound` if the assignment is not the annotator's. Raises `Conflict` if the client key
+    was used for another label, if the pair was answered before and this is no correction, or if
+    the correct answer has been shown. Raises `InvalidInput` if the label is not on the scale or the
+    campaign has not had this version of the guidelines.
     """
+    submitted = _submit_once(assignment_id, annotator, answer)
+    if submitted.created:
+        JUDGMENTS.labels(submitted.judgment.state).inc()
+    return submitted
+
+
+def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
+    """Store the answer, or return what an earlier request with the same key has stored."""
     try:
         return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:
@@ -113,7 +122,7 @@ def escalate_task(
 
     The annotator's lease ends and their own label is superseded; labels of others stay. A repeated
     escalation is stored once. A pair that others have settled stays settled. A gold item stays in
-    the queue of others unless its video cannot play. Raise `NotFound` if the task is not assigned
+    the queue of others unless its video cannot play. Raises `NotFound` if the task is not assigned
     to the annotator, and `Conflict` if they have answered it in training.
     """
     task, slots, assignment = _locked_task_of(assignment_id, annotator)

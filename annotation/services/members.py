@@ -9,12 +9,20 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.enums import AssignmentState, Joining, MemberAction, MembershipState, PauseCause
+from annotation.enums import (
+    AnnotationAct,
+    AssignmentState,
+    Joining,
+    MemberAction,
+    MembershipState,
+    PauseCause,
+)
 from annotation.models import Annotator, Assignment, Campaign, Membership, MembershipChange
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, Prepared
 
@@ -41,7 +49,7 @@ ANY_NUMBER = 2**31
 
 
 def annotator_for(user: User) -> Annotator:
-    """Return the annotator of a user. Create it on first use."""
+    """Return the annotator of a user. It is created on first use."""
     annotator: Annotator | None = _annotator.first(user=user.pk)
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(user=user)
@@ -50,7 +58,7 @@ def annotator_for(user: User) -> Annotator:
 
 
 def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
-    """Return the annotator's membership. Create it if all annotators may judge.
+    """Return the annotator's membership. It is created if all annotators may judge.
 
     Raises `NotPermitted` if only a lead can add members and has not added this annotator.
     """
@@ -64,7 +72,10 @@ def join_campaign(*, campaign: Campaign, annotator: Annotator) -> Membership:
 
 
 def check_can_claim(campaign: Campaign, membership: Membership) -> None:
-    """Raise `NotPermitted`, with a message for the annotator, if they may not judge now."""
+    """Check that the annotator may judge now.
+
+    Raises `NotPermitted`, with a message for the annotator, if they may not.
+    """
     if membership.state == MembershipState.PAUSED:
         raise NotPermitted(membership.pause_message)
     if (
@@ -136,7 +147,11 @@ def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) ->
     Membership.objects.bulk_create(
         [Membership(campaign=campaign, annotator=one) for one in annotators], ignore_conflicts=True
     )
-    return campaign.members.count() - before
+    added = campaign.members.count() - before
+    if added:
+        keys = sorted(one.pk for one in annotators)
+        record(AnnotationAct.MEMBERS_ADDED, by=by, on=campaign, after={"annotators": keys})
+    return added
 
 
 @transaction.atomic
@@ -154,6 +169,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
     check_can_lead(by, membership.campaign.benchmark)
     membership.admitted_at, membership.admitted_by = timezone.now(), by
     membership.save(update_fields=["admitted_at", "admitted_by"])
+    record(AnnotationAct.MEMBER_ADMITTED, by=by, on=membership)
     return membership
 
 
@@ -161,7 +177,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
 def pause_member(*, membership: Membership, reason: str, by: User) -> Membership:
     """Pause an annotator and show them the lead's reason.
 
-    Raise `Conflict` if the annotator is paused already: the message that they have read stays.
+    Raises `Conflict` if the annotator is paused already. The earlier reason stays.
     """
     check_can_lead(by, membership.campaign.benchmark)
     reason = reason.strip()
@@ -184,6 +200,7 @@ def resume_member(*, membership: Membership, by: User) -> Membership:
     membership.forgiven_at = timezone.now()
     _store_state(membership, {**NO_PAUSE, "forgiven_at": membership.forgiven_at})
     _note(membership, MemberAction.RESUMED, by)
+    record(AnnotationAct.MEMBER_RESUMED, by=by, on=membership)
     return membership
 
 
@@ -200,8 +217,11 @@ def count_answer(campaign: Campaign, annotator: Annotator, *, is_gold: bool) -> 
 
 def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
     if not _pause(membership, **why):
-        raise Conflict("They are paused already, and have read why. Resume them first.")
+        raise Conflict(
+            "This annotator is paused already. To give another reason, resume them first."
+        )
     _note(membership, MemberAction.PAUSED, by)
+    record(AnnotationAct.MEMBER_PAUSED, by=by, on=membership, after={"cause": why["cause"]})
     return membership
 
 

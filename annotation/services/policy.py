@@ -46,65 +46,66 @@ class Policy:
     contact_sheet: bool = False
 
     def check(self) -> None:
-        """Raise `PolicyFault` if the policy is invalid."""
+        """Check the whole policy. Raises `PolicyFault` if a field is invalid."""
         self._check_labels()
         self._check_scale()
         self.check_changeable()
 
     def check_changeable(self) -> None:
-        """Raise `PolicyFault` if a field that can change while the campaign runs is invalid.
+        """Check the fields that can change while the campaign runs.
 
-        The plan of a running campaign is not checked, because the rules for new plans can differ.
+        Raises `PolicyFault` if one of them is invalid. The plan of a running campaign is not
+        checked, because the rules for new plans can differ.
         """
         check_share("gold_share", "share of control pairs", self.gold_share)
         check_share("gold_bar", "minimum share of correct control pairs", self.gold_bar)
         check_share("gate_share", "minimum share of correct training answers", self.gate_share)
         if not 0 < self.ceiling <= 1:
-            reason = f"the ceiling must be above 0 and at most 1, not {self.ceiling}"
+            reason = f"The ceiling must be above 0 and at most 1, not {self.ceiling}."
             raise PolicyFault("ceiling", reason)
         if self.gold_last < 1:
-            raise PolicyFault("gold_last", "the accuracy requirement needs at least one answer")
+            raise PolicyFault("gold_last", "The accuracy requirement needs at least one answer.")
         if not 0 <= self.gate_last <= 10_000:
-            raise PolicyFault("gate_last", "the entry requirement uses at most 10,000 answers")
+            raise PolicyFault("gate_last", "The entry requirement uses at most 10,000 answers.")
 
     def _check_labels(self) -> None:
         check_share("double_share", "share of pairs with an extra label", self.double_share)
         if not 1 <= self.labels_each <= self.labels_max <= LABELS_MOST:
             raise PolicyFault(
                 "labels_max",
-                f"the labels per pair must be 1 to {LABELS_MOST} and must not exceed the maximum, "
-                f"not {self.labels_each} with a maximum of {self.labels_max}",
+                f"The labels per pair must be 1 to {LABELS_MOST} and must not exceed the maximum, "
+                f"not {self.labels_each} with a maximum of {self.labels_max}.",
             )
         if self.double_share and self.labels_each == self.labels_max:
             raise PolicyFault(
                 "labels_max",
-                f"pairs with an extra label get {self.labels_each + 1}, which is above the "
-                f"maximum of {self.labels_max}",
+                f"Pairs with an extra label get {self.labels_each + 1}, which is above the "
+                f"maximum of {self.labels_max}.",
             )
 
     def _check_scale(self) -> None:
         names = self.labels
         if len(names) < 2 or len(names) > STEPS_MAX:
             raise PolicyFault(
-                "steps", f"a scale must have 2 to {STEPS_MAX} steps, not {len(names)}"
+                "steps", f"A scale must have 2 to {STEPS_MAX} steps, not {len(names)}."
             )
         if len({name.casefold() for name in names}) < len(names):
-            raise PolicyFault("steps", "two steps of the scale have the same name")
+            raise PolicyFault("steps", "Two steps of the scale have the same name.")
         if any(not 0 < len(name) <= STEP_LENGTH for name in names):
             raise PolicyFault(
-                "steps", f"the name of a step must have 1 to {STEP_LENGTH} characters"
+                "steps", f"The name of a step must have 1 to {STEP_LENGTH} characters."
             )
         if not 1 <= self.threshold < len(names):
             raise PolicyFault(
                 "threshold",
-                f"the lowest relevant step must be 1 to {len(names) - 1}, not {self.threshold}",
+                f"The lowest relevant step must be 1 to {len(names) - 1}, not {self.threshold}.",
             )
         grade = self.original_grade
         if grade is not None and not self.threshold <= grade < len(names):
             raise PolicyFault(
                 "original_grade",
-                f"the label of original positives must be a relevant step, {self.threshold} to "
-                f"{len(names) - 1}, not {grade}",
+                f"The label of original positives must be a relevant step, {self.threshold} to "
+                f"{len(names) - 1}, not {grade}.",
             )
 
     @property
@@ -119,6 +120,6 @@ class Policy:
 
 
 def check_share(field: str, noun: str, share: float) -> None:
-    """Raise `PolicyFault` unless the share is between 0 and 1."""
+    """Check a share. Raises `PolicyFault` if it is not between 0 and 1."""
     if not 0 <= share <= 1:
-        raise PolicyFault(field, f"the {noun} must lie between 0 and 1, not {share}")
+        raise PolicyFault(field, f"The {noun} must lie between 0 and 1, not {share}.")

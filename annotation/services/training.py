@@ -6,12 +6,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.enums import CampaignKind
+from annotation.enums import AnnotationAct, CampaignKind
 from annotation.models import Annotator, Campaign, Judgment, ReviewComment
-from annotation.policies import Person, check_can_lead
+from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.services.gold import add_gold_tasks
+from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 from pooling.models import Benchmark
@@ -20,10 +22,10 @@ COMMENT_LENGTH = 2000
 
 
 @transaction.atomic
-def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campaign:
+def open_training(*, benchmark: Benchmark, by: Actor, name: str = "") -> Campaign:
     """Open the training queue of a benchmark with all its training items.
 
-    Raise `Conflict` if there is one that is not closed, and `InvalidInput` if there are no items.
+    Raises `Conflict` if there is one that is not closed, and `InvalidInput` if there are no items.
     """
     check_can_lead(by, benchmark)
     check_length(Campaign, "name", name)
@@ -34,11 +36,13 @@ def open_training(*, benchmark: Benchmark, by: Person, name: str = "") -> Campai
                 kind=CampaignKind.TRAINING,
                 name=name or f"{benchmark.key} training",
                 guideline=latest_guideline(benchmark),
+                created_by=account_of(by),
             )
     except IntegrityError:
         raise Conflict("The benchmark has a training queue that is not closed.") from None
     if not add_gold_tasks(campaign):
         raise InvalidInput(f"{benchmark.key} has no training items. Import some first.")
+    record(AnnotationAct.TRAINING_OPENED, by=by, on=campaign)
     return campaign
 
 
@@ -53,7 +57,9 @@ def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewCom
         raise Conflict(
             "Only answers in training can be commented on. Comments must not influence judgments."
         )
-    return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+    comment = ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+    record(AnnotationAct.COMMENTED, by=by, on=judgment)
+    return comment
 
 
 def mark_comments_read(*, annotator: Annotator) -> int:

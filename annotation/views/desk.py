@@ -35,6 +35,7 @@ from config.accounts.models import User
 from config.accounts.roles import Role, scopes_of
 from config.shared.downloads import download_csv
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, only_for
 from config.shared.tables import csv_text, page_of
 from pooling.selectors import playable_address
@@ -82,17 +83,14 @@ def desk(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = _get_campaign(request, pk)
     if request.method == "POST":
         return _take_ruling(request, campaign)
-    kind = request.GET.get("kind", "")
-    if kind and kind not in AT_DESK:
-        raise InvalidInput(f"The kind must be one of {', '.join(AT_DESK)}, not {kind[:50]!r}.")
+    kind = requested_filter(request, "kind", AT_DESK)
     everything = desk_entries(campaign)
     queue = _of_kind(everything, kind)
     context: dict[str, Any] = {
         "campaign": campaign,
         "benchmark": campaign.benchmark,
         "kind": kind,
-        "kinds": [("", "All", len(everything))]
-        + [(state.value, state.label, count) for state, count in desk_counts(everything)],
+        "filters": filters(request, "kind", _kinds(everything)),
         "undoable": _find_undoable(request, campaign),
         **_keys(request, campaign),
     }
@@ -251,7 +249,7 @@ def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudic
     ruling = services.adjudicate_task(
         task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
     )
-    return ruling, f"You ruled the last pair {task.campaign.labels[ruling.label]}."
+    return ruling, f"Your ruling on the last pair: {task.campaign.labels[ruling.label]}."
 
 
 def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | None:
@@ -281,6 +279,12 @@ def _keys(request: HttpRequest, campaign: Campaign) -> KeysContext:
         "bindings": json.dumps(bindings(found)),
         "answers": answers,
     }
+
+
+def _kinds(queue: list[DeskEntry]) -> list[tuple[str, str, int]]:
+    """Return the values of the filter, with their labels and numbers of tasks."""
+    counts = desk_counts(queue)
+    return [("", "All", len(queue)), *((state.value, state.label, n) for state, n in counts)]
 
 
 def _of_kind(queue: list[DeskEntry], kind: str) -> list[DeskEntry]:

@@ -24,8 +24,11 @@ from annotation.selectors.gold import (
     search_gold,
 )
 from config.accounts.models import User
+from config.accounts.roles import is_lead
 from config.jobs.views import upload_page
+from config.requests.files import receives_files
 from config.shared.errors import InvalidInput
+from config.shared.filters import filters, requested_filter
 from config.shared.numbers import ratio
 from config.shared.pages import FORM_METHODS, UNPROCESSABLE, form_data, only_for
 from config.shared.tables import page_of
@@ -41,12 +44,8 @@ RETIRED = "retired"
 @require_safe
 def gold(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
-    kind = request.GET.get("kind", "")
-    if kind and kind not in (*GoldUse.values, RETIRED):
-        raise InvalidInput(
-            f"The kind must be {', '.join(GoldUse.values)} or {RETIRED}, not {kind[:50]!r}."
-        )
-    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH].replace("\0", "")
+    kind = requested_filter(request, "kind", (*GoldUse.values, RETIRED))
+    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
     items = search_gold(_of_kind(gold_items(benchmark), kind), search)
     page = page_of(items, request.GET.get("page"))
     context = {
@@ -54,12 +53,13 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
         "page": page,
         "rows": [(item, ratio(item.right, item.answered)) for item in page],
         "kind": kind,
-        "kinds": _kinds(benchmark),
+        "filters": filters(request, "kind", _kinds(benchmark)),
         "search": search,
     }
     return render(request, "annotation/gold/gold.html", context)
 
 
+@receives_files(is_lead)
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -125,6 +125,7 @@ def _of_kind(items: QuerySet[GoldItem], kind: str) -> QuerySet[GoldItem]:
 
 
 def _kinds(benchmark: Benchmark) -> list[tuple[str, str, int]]:
+    """Return the values of the filter, with their labels and numbers of items."""
     counts = gold_counts(benchmark)
     uses = [(use.value, use.label, counts.get((use.value, False), 0)) for use in GoldUse]
     retired = sum(count for (_, is_retired), count in counts.items() if is_retired)

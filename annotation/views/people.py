@@ -29,6 +29,7 @@ from config.accounts.policies import (
 from config.accounts.roles import EVERYWHERE, Role, Scopes, is_admin, scopes_of
 from config.accounts.selectors import roles_shown
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.filters import filters, requested_filter
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from config.shared.tables import Column, Order, page_of
 from pooling.models import Benchmark
@@ -67,10 +68,7 @@ class HeldRole:
 @only_for(can_see_people)
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
-    state = request.GET.get("state", "")
-    if state and state not in PersonState.values:
-        names = ", ".join(PersonState.values)
-        raise InvalidInput(f"The state must be one of {names}, not {state[:50]!r}.")
+    state = requested_filter(request, "state", PersonState.values)
     order = Order.requested(request.GET.get("sort", ""), COLUMNS, "user")
     search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
     scopes = _scopes_led(request)
@@ -87,10 +85,15 @@ def people(request: HttpRequest) -> HttpResponse:
         "heads": order.heads,
         "state": state,
         "search": search,
-        "filters": [("", "All", sum(counts.values()))]
-        + [(value, label, counts[value]) for value, label in PersonState.choices if counts[value]],
+        "filters": filters(request, "state", _states(counts)),
     }
     return render(request, "people/people.html", context)
+
+
+def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
+    """Return the values of the filter that have people, with their labels and numbers."""
+    states = [(value, label, counts[value]) for value, label in PersonState.choices]
+    return [("", "All", sum(counts.values())), *(one for one in states if one[2])]
 
 
 @only_for(can_see_people)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import services
 from annotation.enums import CampaignState, GoldUse
-from annotation.forms.training import CommentForm
+from annotation.forms.training import FILTERS, UNCOMMENTED, WRONG, CommentForm
 from annotation.models import Judgment
 from annotation.policies import benchmarks_led_by, can_lead_somewhere
 from annotation.selectors.desk import tasks_at_desk
@@ -32,15 +32,13 @@ from annotation.selectors.training import (
 )
 from config.accounts.models import User
 from config.shared.errors import Conflict, InvalidInput
+from config.shared.filters import filters, requested_filter
 from config.shared.pages import only_for
 from pooling.selectors import playable_address
 
 PEOPLE_PER_PAGE = 50
 ANSWERS_PER_PAGE = 20
 ESCALATIONS_MAX = 20
-# Filters of an annotator's answers.
-WRONG, UNCOMMENTED = "wrong", "uncommented"
-FILTERS = {"": "All", WRONG: "Wrong", UNCOMMENTED: "Wrong without a comment"}
 
 
 @only_for(can_lead_somewhere)
@@ -70,7 +68,7 @@ def training(request: HttpRequest, key: str) -> HttpResponse:
 def training_open(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     try:
-        services.open_training(benchmark=benchmark, by=request.user)
+        services.open_training(benchmark=benchmark, by=cast(User, request.user))
         messages.success(request, "Training is open. Annotators find it on their home page.")
     except (Conflict, InvalidInput) as refused:
         messages.warning(request, str(refused))
@@ -96,7 +94,7 @@ def training_close(request: HttpRequest, key: str) -> HttpResponse:
 def training_person(request: HttpRequest, key: str, annotator: int) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     trainee = get_trainee(benchmark, annotator)
-    shown = _filter_of(request.GET.get("show", ""))
+    shown = requested_filter(request, "show", FILTERS)
     log = training_log(benchmark, trainee.annotator)
     page = Paginator(_filtered(log, shown), ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -105,7 +103,11 @@ def training_person(request: HttpRequest, key: str, annotator: int) -> HttpRespo
         "last": trainee.last,
         "accesses": [AccessRow.of(access) for access in trainee.accesses],
         "shown": shown,
-        "filters": [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
+        "filters": filters(
+            request,
+            "show",
+            [(name, title, _filtered(log, name).count()) for name, title in FILTERS.items()],
+        ),
         "page": page,
         "answers": [AnswerRow.of(judgment) for judgment in page],
         "escalations": training_escalations(benchmark).filter(annotator=trainee.annotator),
@@ -121,8 +123,8 @@ def training_comment(request: HttpRequest, key: str, annotator: int) -> HttpResp
     trainee = get_trainee(benchmark, annotator)
     form = CommentForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("A comment needs an answer and a text.")
-    shown = _filter_of(request.POST.get("show", ""))
+        raise InvalidInput("A comment needs an answer of this annotator and a text.")
+    shown = form.cleaned_data["show"]
     log = training_log(benchmark, trainee.annotator)
     judgment = get_object_or_404(log, pk=form.cleaned_data["judgment"])
     later = _after(_filtered(log, shown), judgment)
@@ -173,12 +175,6 @@ class AccessRow:
     @property
     def n_control_answers(self) -> int:
         return min(len(self.gold), self.access.campaign.gold_last)
-
-
-def _filter_of(name: str) -> str:
-    if name not in FILTERS:
-        raise InvalidInput(f"The filter must be one of {', '.join(filter(None, FILTERS))}.")
-    return name
 
 
 def _filtered(log: QuerySet[Any], name: str) -> QuerySet[Any]:

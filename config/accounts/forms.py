@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.password_validation import (
@@ -13,13 +14,17 @@ from django.contrib.auth.password_validation import (
 )
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from config.accounts.models import (
     CONSENT_LENGTH,
     INVITATION_DAYS,
     NOTE_LENGTH,
+    TOKEN_NAME_LENGTH,
     ConsentText,
     PersonState,
+    TokenRight,
     User,
 )
 from config.accounts.roles import EVERYWHERE, Role
@@ -28,18 +33,24 @@ from config.accounts.services.people import ERASED
 
 NAME_LENGTH = 150
 # People sign in with their user name or their e-mail address, which must not be confused.
-NO_EMAIL_ADDRESS = RegexValidator(r"@", "A user name must not contain @.", inverse_match=True)
+NO_EMAIL_ADDRESS = RegexValidator(r"@", _("A user name must not contain @."), inverse_match=True)
 
 # Stands for all benchmarks in a form, because an empty value would mean that nothing is selected.
 ALL_BENCHMARKS = "*"
 
 Choices = Iterable[tuple[str, str]]
 
+RIGHTS = {
+    TokenRight.READ: "Read: lists, runs, scores, label sets",
+    TokenRight.JUDGE: "Judge: get pairs and submit answers",
+    TokenRight.WRITE: "Write: upload, start and cancel jobs, publish",
+}
+
 
 class ConsentForm(forms.Form):
     """The agreement to the consent text. Without a text, the form has no fields."""
 
-    agree = forms.BooleanField(label="I have read this and agree to it.")
+    agree = forms.BooleanField(label=_("I have read this and agree to it."))
     # The version on the page, so that no one agrees to a text that they have not seen.
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
 
@@ -59,33 +70,33 @@ class JoinForm(ConsentForm):
     """The details of a new account, with the consent."""
 
     username = UsernameField(
-        label="User name",
+        label=_("User name"),
         max_length=NAME_LENGTH,
         validators=[UnicodeUsernameValidator(), NO_EMAIL_ADDRESS],
-        help_text="You sign in with this name, made of letters, digits and . + - _",
+        help_text=_("You sign in with this name, made of letters, digits and . + - _"),
     )
     name = forms.CharField(
-        label="Your name",
+        label=_("Your name"),
         max_length=NAME_LENGTH,
         required=False,
-        help_text="Only leads and admins see your name, and it is never published.",
+        help_text=_("Only leads and admins see your name, and it is never published."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
-        label="E-mail address",
+        label=_("E-mail address"),
         required=False,
-        help_text="Used only if you forget your password.",
+        help_text=_("Used only if you forget your password."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password1 = forms.CharField(
-        label="Password",
+        label=_("Password"),
         strip=False,
         max_length=4096,
         help_text=password_validators_help_text_html(),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     password2 = forms.CharField(
-        label="Password again",
+        label=_("Password again"),
         strip=False,
         max_length=4096,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
@@ -98,13 +109,13 @@ class JoinForm(ConsentForm):
             username.lower().startswith(ERASED)
             or User.objects.filter(username__iexact=username).exists()
         ):
-            raise forms.ValidationError("This user name is taken.")
+            raise forms.ValidationError(gettext("This user name is taken."))
         return username
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         if "password1" in data and data["password1"] != data.get("password2"):
-            self.add_error("password2", "The two passwords differ.")
+            self.add_error("password2", gettext("The two passwords differ."))
         elif "password1" in data:
             person = User(
                 username=data.get("username", ""),
@@ -153,6 +164,53 @@ class InvitationForm(RoleForm):
     days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
     )
+
+
+class PasskeyForm(AddWebAuthnForm):
+    """A new passkey. A script fills in the credential."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = "Name"
+        self.fields["name"].widget.attrs["autocomplete"] = "off"
+        self.fields["passwordless"].label = "Sign in with this passkey alone"
+        self.fields[
+            "passwordless"
+        ].help_text = "It then replaces the password. Otherwise it is used after the password."
+
+
+class TokenForm(forms.Form):
+    """A new API token."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=TOKEN_NAME_LENGTH,
+        help_text="For example the script that uses the token.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    rights = forms.MultipleChoiceField(
+        label="Rights",
+        choices=[(right.value, text) for right, text in RIGHTS.items()],
+        initial=[TokenRight.READ.value],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Within these rights, the script may do what you may do.",
+    )
+    days = forms.TypedChoiceField(
+        label="Expires",
+        choices=[
+            (30, "after 30 days"),
+            (90, "after 90 days"),
+            (365, "after a year"),
+            ("", "never"),
+        ],
+        coerce=int,
+        empty_value=None,
+        required=False,
+        initial=90,
+    )
+
+    def clean_rights(self) -> list[TokenRight]:
+        return [TokenRight(value) for value in self.cleaned_data["rights"]]
 
 
 class PersonStateForm(forms.Form):

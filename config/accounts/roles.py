@@ -15,6 +15,7 @@ import rules
 from django.apps import apps
 from django.db import models
 from django.db.models import Value
+from django.utils.translation import gettext_noop as _
 
 from config.shared.prepared import Given, Prepared
 
@@ -24,10 +25,10 @@ Rows = TypeVar("Rows", bound=models.Model)
 
 
 class Role(models.TextChoices):
-    ANNOTATOR = "annotator", "Annotator"
-    LEAD = "lead", "Lead"
-    RESEARCHER = "researcher", "Researcher"
-    ADMIN = "admin", "Admin"
+    ANNOTATOR = "annotator", _("Annotator")
+    LEAD = "lead", _("Lead")
+    RESEARCHER = "researcher", _("Researcher")
+    ADMIN = "admin", _("Admin")
 
     @property
     def task(self) -> str:
@@ -36,10 +37,10 @@ class Role(models.TextChoices):
 
 
 TASKS = {
-    Role.ANNOTATOR: "You watch videos and decide whether captions are relevant to them.",
-    Role.LEAD: "You import videos and runs, open campaigns and rule on conflicts.",
-    Role.RESEARCHER: "You add runs, read scores and agreement, and download label sets.",
-    Role.ADMIN: "You manage benchmarks, people and their roles.",
+    Role.ANNOTATOR: _("You watch videos and decide whether captions are relevant to them."),
+    Role.LEAD: _("You import videos and runs, open campaigns and rule on conflicts."),
+    Role.RESEARCHER: _("You add runs, read scores and agreement, and download label sets."),
+    Role.ADMIN: _("You manage benchmarks, people and their roles."),
 }
 
 
@@ -148,3 +149,4 @@ def annotates_somewhere(user: Any) -> bool:
 rules.add_perm("accounts.annotate_somewhere", annotates_somewhere)
 rules.add_perm("accounts.lead_somewhere", leads_somewhere)
 rules.add_perm("accounts.research_somewhere", researches_somewhere)
+rules.add_perm("accounts.administer", is_admin)

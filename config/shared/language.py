@@ -1,4 +1,8 @@
-"""The language of a page. Annotators choose theirs; all other pages are in English."""
+"""The language of a page.
+
+Pages for annotators, and the pages on which people join and sign in, are in the person's own
+language. All other pages are in English.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,16 @@ View = Callable[..., Any]
 AnyView = TypeVar("AnyView", bound=View)
 UsesLanguage = Callable[[HttpRequest], bool]
 
+# The package whose views are the sign-in pages. It has no place for a decorator.
+SIGN_IN = "allauth.account."
+
 
 def always(request: HttpRequest) -> bool:
     return True
+
+
+def never(request: HttpRequest) -> bool:
+    return False
 
 
 def translated(view: AnyView, *, when: UsesLanguage = always) -> AnyView:
@@ -28,7 +39,8 @@ def translated(view: AnyView, *, when: UsesLanguage = always) -> AnyView:
 class LanguageMiddleware:
     """Activate the person's language for translated views, and English for all others.
 
-    The language is that of the cookie that My work sets, else that of the browser.
+    My work stores the person's choice in a cookie. Without the cookie, the browser's language
+    applies.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -43,8 +55,8 @@ class LanguageMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, view: View, args: Any, kwargs: Any) -> None:
-        uses_language = getattr(getattr(view, "cls", view), "uses_language", None)
-        if uses_language is not None and uses_language(request):
+        default = always if view.__module__.startswith(SIGN_IN) else never
+        if getattr(getattr(view, "cls", view), "uses_language", default)(request):
             request.is_translated = True  # type: ignore[attr-defined]
             _activate(request, translation.get_language_from_request(request))
 

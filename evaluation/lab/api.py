@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -25,8 +24,6 @@ from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
 from evaluation.lab.services import begin_analysis
 from pooling.api import OfBenchmark
 from pooling.models import Benchmark
-
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Analyses(OfBenchmark):
@@ -208,7 +205,7 @@ def query_data(body: Any) -> dict[str, Any]:
 
 
 def _can_be_typed(value: Any) -> bool:
-    """Return whether a form could send the value. PostgreSQL cannot store a NUL character."""
-    if isinstance(value, str):
-        return not _UNWRITABLE.search(value)
-    return isinstance(value, int | None) or (isinstance(value, float) and math.isfinite(value))
+    """Return whether a form could send the value."""
+    return isinstance(value, str | int | None) or (
+        isinstance(value, float) and math.isfinite(value)
+    )

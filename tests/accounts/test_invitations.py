@@ -228,7 +228,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
     answers = [
         client.get(address(token))
         for client in (Client(), signed_in)
-        for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "%00", "ü")
+        for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "ü")
     ]
     # The answer is the same if the link was opened while it was usable, and if none was opened.
     for client in (*too_late, Client(), signed_in):
@@ -371,7 +371,7 @@ def test_the_token_is_in_no_address_but_the_links(caplog: pytest.LogCaptureFixtu
 
 @pytest.mark.parametrize(
     ("scope", "project"),
-    [("tiny", "of the benchmark tiny ."), ("", "of all benchmarks of this site.")],
+    [("tiny", "the benchmark tiny ,"), ("", "all benchmarks of this site,")],
 )
 def test_the_invitation_names_the_inviter_the_project_and_the_task(
     scope: str, project: str
@@ -379,6 +379,6 @@ def test_the_invitation_names_the_inviter_the_project_and_the_task(
     page = opened(invited(Role.ANNOTATOR, scope)).get(PAGE).content.decode()
     words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
     assert (
-        f"has invited you as annotator {project} "
+        f"invites you to {project} in the role Annotator . "
         "You watch videos and decide whether captions are relevant to them."
     ) in words

@@ -17,6 +17,7 @@ from annotation.services import (
     import_judgments,
     open_campaign,
     open_confirmation,
+    open_training,
 )
 from config.accounts.actors import OPERATOR, Actor
 from config.accounts.roles import Role
@@ -80,7 +81,9 @@ def test_campaigns_and_gold_store_who_made_them(benchmark: Benchmark, judgments:
     opened = open_campaign(benchmark=benchmark, by=lead)
     gold = [Gold(query=1, video=1, is_relevant=True)]
     add_gold(benchmark=benchmark, use=GoldUse.TRAINING, gold=gold, by=lead)
-    assert (imported.created_by, opened.created_by) == (None, lead)
+    training = open_training(benchmark=benchmark, by=lead)
+    made = [imported.created_by, opened.created_by, training.created_by]
+    assert made == [None, lead, lead]
     assert GoldItem.objects.get().created_by == lead
     assert " · opened now by lena" in read(client_of(lead), f"/campaigns/{opened.pk}/")
     page = read(client_of(lead), f"/campaigns/{imported.pk}/")

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign, Escalation, Judgment
 from annotation.services import release_assignments, write_guideline
+from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from tests import factories
@@ -92,7 +93,7 @@ def test_answers_are_kept_while_offline(
     rooms.press(page, "j")
 
     # The guidelines change. As soon as the room receives this, they must be read before answering.
-    write_guideline(benchmark=campaign.benchmark, text="An oval is a circle.")
+    write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text="An oval is a circle.")
     page.context.set_offline(False)
     rooms.until_sent(page)
     read = page.get_by_role("button", name="I have read them")
@@ -110,6 +111,7 @@ def test_answers_are_kept_while_offline(
     assert guidelines() == [None] * 5
     expect(page.locator("[data-part=video-problem]")).to_be_hidden()
     expect(page.locator("[data-part=offline]")).to_be_hidden()
+    rooms.until_playing(page)
     rooms.settle(page)
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0

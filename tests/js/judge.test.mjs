@@ -19,6 +19,28 @@ async function escalate(reason) {
   await settle();
 }
 
+function disconnect() {
+  const handlers = new Map(room.server.handlers);
+  room.server.handlers.clear();
+  return () => handlers.forEach((handler, url) => room.server.on(url, handler));
+}
+
+// A long video is not fetched before it is shown, so it stops without the server.
+async function watchLongVideo() {
+  const headers = { "Content-Length": 20_000_001 };
+  room.server.on("/media/5/", () => ({ headers }));
+  await room.judge("j", "j", "j", "j");
+  await room.look();
+  assert.equal(room.video.src, "/media/5/");
+  return room.video;
+}
+
+async function stop(video) {
+  video.fail();
+  await settle();
+  assert.deepEqual([video.paused, room.part("video-problem").hidden], [true, false]);
+}
+
 const feedback = (isRight) => () => ({
   status: 201,
   body: { feedback: { is_right: isRight, relevant: true, explanation: "The dog runs." } },
@@ -308,6 +330,44 @@ describe("the video", () => {
     assert.deepEqual([video.muted, room.part("sound").ariaPressed], [false, "true"]);
   });
 
+  test("when the network is back, a video that played continues at its position and speed", async () => {
+    const video = await watchLongVideo();
+    room.part("faster").click();
+    video.currentTime = 4;
+    const reconnect = disconnect();
+    await stop(video);
+    await pass(3000);
+    await stop(video);
+    reconnect();
+    await pass(3000);
+    video.arrive();
+    assert.deepEqual([video.paused, video.currentTime, video.playbackRate], [false, 4, 1.5]);
+    assert.equal(room.part("video-problem").hidden, true);
+  });
+
+  test("when the network is back, a video that was paused stays paused", async () => {
+    const video = await watchLongVideo();
+    await room.press(" ");
+    const reconnect = disconnect();
+    await stop(video);
+    reconnect();
+    await pass(3000);
+    video.arrive();
+    assert.deepEqual([video.src, video.paused], ["/media/5/", true]);
+  });
+
+  test("a video that is fetched again together with the next ones plays", async () => {
+    const reconnect = disconnect();
+    await room.judge("j", "j", "j", "j");
+    await stop(room.video);
+    reconnect();
+    window.fire("online");
+    await settle();
+    assert.deepEqual([room.caption, room.video.src.startsWith("blob:")], ["caption 5", true]);
+    room.video.arrive();
+    assert.equal(room.video.paused, false);
+  });
+
   test("the timeline shows the position and moves it", () => {
     const { video } = room;
     const slider = room.part("timeline");
@@ -417,6 +477,7 @@ describe("training", () => {
     room.server.on("/judgments/", feedback(true));
     await room.judge("j");
     assert.equal(room.part("opened").textContent, "");
+    assert.equal(room.element.querySelector("[data-requirement-count]").textContent, "Correct so far: 1 of 1");
     await pass(SETTLED_MS);
     await room.press("Enter");
     await room.judge("j");

@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from typing import Any, TypedDict
 
 import numpy as np
-from django.core.cache import cache
 
+from config.shared.caches import process_cache as cache
 from config.shared.errors import InvalidInput, NotFound
 from config.shared.pages import check_form
 from config.shared.version import code_version

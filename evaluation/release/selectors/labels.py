@@ -51,8 +51,8 @@ _VERSION = re.compile(r"[0-9]{1,18}")
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
     """Return a label set, or None for the original positives.
 
-    which: `latest`, a version number, or `original`. Raises `InvalidInput` for any other text, and
-    if the label set does not exist.
+    which: `latest`, a version number, or `original`. Raises `InvalidInput` if it is another text,
+    or if the label set does not exist.
     """
     if which == ORIGINAL:
         return None

@@ -103,7 +103,7 @@ def test_a_campaign_contains_only_pairs_without_a_campaign(db: None, tmp_path: P
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         open_campaign(benchmark=benchmark, by=OPERATOR)
-    assert str(refused.value) == "every pair of tiny is in a campaign already"
+    assert str(refused.value) == "Every pair of tiny is in a campaign already."
     assert row_counts() == before
 
     make_run(tmp_path, benchmark, {"c0": ["v3", "v0"]}, system="B")
@@ -156,19 +156,19 @@ def test_an_invalid_campaign_is_refused(db: None, tmp_path: Path, options: dict[
 def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_campaign(benchmark=make_benchmark(tmp_path), by=OPERATOR)
-    assert str(refused.value) == "tiny has no pool yet; build one with build_pool"
+    assert str(refused.value) == "tiny has no pool yet. Build one with build_pool."
 
 
 def test_open_campaigns_use_the_newest_guideline(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     benchmark = campaign.benchmark
-    first = write_guideline(benchmark=benchmark, text="Look closely.")
+    first = write_guideline(benchmark=benchmark, by=OPERATOR, text="Look closely.")
     campaign.refresh_from_db()
     assert (first.version, campaign.guideline) == (1, first)
     set_campaign_state(
         campaign=campaign, state=CampaignState.CLOSED, by=make_user("lena", Role.LEAD)
     )
-    second = write_guideline(benchmark=benchmark, text="Look twice.")
+    second = write_guideline(benchmark=benchmark, by=OPERATOR, text="Look twice.")
 
     campaign.refresh_from_db()
     assert (second.version, campaign.guideline) == (2, first)

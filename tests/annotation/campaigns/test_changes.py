@@ -23,11 +23,6 @@ from tests.factories import add_gold_items, claim, make_annotator, make_campaign
 
 
 @pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
-@pytest.fixture
 def desk(client: Client, lead: User) -> Client:
     client.force_login(lead)
     return client
@@ -93,7 +88,7 @@ def test_the_plan_cannot_be_changed(name: str, campaign: Campaign, lead: User) -
     before = stored(campaign)
     with pytest.raises(InvalidInput) as refused:
         change_policy(campaign=campaign, changes={name: 2, "ceiling": 0.5}, by=lead)
-    assert str(refused.value) == f"{name} cannot be changed while the campaign runs"
+    assert str(refused.value) == f"{name} cannot be changed while the campaign runs."
     assert stored(campaign) == before
 
 
@@ -194,7 +189,7 @@ def test_the_page_shows_and_changes_the_current_policy(campaign: Campaign, desk:
     assert CampaignChange.objects.count() == 1
     page = " ".join(desk.get(f"/campaigns/{campaign.pk}/").content.decode().split())
     assert "maximum share per annotator: 100 % → 12.5 %" in page
-    assert "entry requirement, correct answers: 0 % → 66.67 %" in page
+    assert "entry requirement, share of correct answers: 0 % → 66.67 %" in page
     assert "<bdi>2 of the last 3 training answers correct</bdi>" in page
 
 
@@ -204,7 +199,7 @@ def test_the_page_shows_the_errors_of_the_service(campaign: Campaign, desk: Clie
     refused = desk.post(address, FORM | {"gold_percent": "2"})
     assert refused.status_code == 422
     assert refused.context["form"].errors == {
-        "gold_percent": ["Tiny has no control pairs; import gold for control first."]
+        "gold_percent": ["tiny has no control pairs. Import gold for control first."]
     }
     refused = desk.post(address, FORM | {"gold_percent": "51"})
     assert list(refused.context["form"].errors) == ["gold_percent"]

@@ -17,7 +17,6 @@ from config.jobs.services import run_job
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,
-    make_annotator,
     make_benchmark,
     make_training,
     make_user,
@@ -28,11 +27,6 @@ from tests.factories import (
 @pytest.fixture
 def training(db: None, tmp_path: Path) -> Campaign:
     return make_training(tmp_path, items=6)
-
-
-@pytest.fixture
-def anna(db: None) -> Annotator:
-    return make_annotator("anna")
 
 
 @pytest.fixture
@@ -50,7 +44,7 @@ def test_the_list_of_gold(
     add_gold_items(tmp_path, training.benchmark, [("c0", "v1", 0, "<i>hidden</i>")])
     train(training, anna, "rwr")
     page = lead.get("/benchmarks/tiny/gold/")
-    assert [(value, count) for value, _, count in page.context["kinds"]] == [
+    assert [(one.value, one.count) for one in page.context["filters"]] == [
         ("", 7),
         ("training", 6),
         ("control", 1),
@@ -66,7 +60,7 @@ def test_the_list_of_gold(
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")
     assert "caption 0 not relevant <i>hidden</i> Control 0 –" in words
     assert len(lead.get("/benchmarks/tiny/gold/?q=hidden").context["rows"]) == 1
-    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
+    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=nothing")
     assert "There are no gold items of this kind." in read(
         lead, "/benchmarks/tiny/gold/?kind=retired"
     )

@@ -211,9 +211,9 @@ def test_judgments_keep_the_guideline_they_were_made_under(db: None, tmp_path: P
     benchmark = campaign.benchmark
     anna = make_annotator("anna")
     judge(campaign, anna, {"v0": 1})
-    write_guideline(benchmark=benchmark, text="one")
+    write_guideline(benchmark=benchmark, by=OPERATOR, text="one")
     judge(campaign, anna, {"v1": 1})
-    write_guideline(benchmark=benchmark, text="two")
+    write_guideline(benchmark=benchmark, by=OPERATOR, text="two")
     submit(Assignment.objects.get(task__pair__video__key="v0"), 0)
 
     versions = Judgment.objects.order_by("pk").values_list("guideline__version", flat=True)
@@ -226,9 +226,9 @@ def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_pa
     anna = make_annotator("anna")
     held = claim(campaign, anna)
     for text in ("one", "two", "three"):
-        write_guideline(benchmark=campaign.benchmark, text=text)
-    given = [0, 1, 2, 3]
-    for assignment, version in zip(held, given, strict=True):
+        write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text=text)
+    versions = [0, 1, 2, 3]
+    for assignment, version in zip(held, versions, strict=True):
         submit(assignment, 1, guideline=version)
     # A correction has the version that was shown when it was made.
     submit(held[0], 0, guideline=3)
@@ -241,11 +241,11 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
     first = make_campaign(tmp_path, videos=2)
     benchmark = first.benchmark
     for text in ("one", "two"):
-        write_guideline(benchmark=benchmark, text=text)
+        write_guideline(benchmark=benchmark, by=OPERATOR, text=text)
     lead = make_user("lea", Role.LEAD)
     set_campaign_state(campaign=first, state=CampaignState.CLOSED, by=lead)
     campaign = open_campaign(benchmark=benchmark, by=OPERATOR, policy=Policy(double_share=0))
-    write_guideline(benchmark=benchmark, text="three")
+    write_guideline(benchmark=benchmark, by=OPERATOR, text="three")
     held, _ = claim(campaign, make_annotator("anna"))
     for version in (0, 1, 4):
         with pytest.raises(InvalidInput) as refused:
@@ -258,7 +258,7 @@ def test_a_guideline_that_the_campaign_has_not_had_is_refused(db: None, tmp_path
     assert Judgment.objects.get().guideline.version == 2  # type: ignore[union-attr]
 
     set_campaign_state(campaign=campaign, state=CampaignState.CLOSED, by=lead)
-    write_guideline(benchmark=benchmark, text="four")
+    write_guideline(benchmark=benchmark, by=OPERATOR, text="four")
     with pytest.raises(InvalidInput):
         submit(held, 0, guideline=4)
 
@@ -466,6 +466,18 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
         tasks = JudgmentTask.objects.filter(assignments__state=AssignmentState.HELD)
         assert set(tasks.values_list("seats_open", flat=True)) == {1}
         release_assignments(campaign=campaign, annotator=anna)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_with_two_free_slots_neither_of_two_people_leaves_with_nothing(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
+    people = [make_annotator("anna"), make_annotator("ben")]
+    for _ in range(250):
+        assert at_once(*claims(campaign, people)) == [1, 1]
+        held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("slot")
+        assert list(held.values_list("task", "slot")) == [(only_task().pk, n) for n in (0, 1)]
+        for person in people:
+            release_assignments(campaign=campaign, annotator=person)
 
 
 def test_a_task_that_another_tab_has_just_claimed_is_skipped(db: None, tmp_path: Path) -> None:

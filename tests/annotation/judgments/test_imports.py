@@ -205,7 +205,7 @@ def test_an_error_at_the_end_of_the_file_changes_nothing(
     before = row_counts()
     with pytest.raises(InvalidInput) as refused:
         add_judgments(tmp_path, benchmark, rows)
-    assert str(refused.value) == "a pair has 1001 labels; the maximum is 1000"
+    assert str(refused.value) == "A pair has 1001 labels. The maximum is 1000."
     assert row_counts() == before
 
 

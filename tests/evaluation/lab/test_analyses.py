@@ -1048,7 +1048,7 @@ def test_analyses_over_the_api(benchmark: Benchmark) -> None:
         assert refused.status_code == 400
     assert client.post(f"{address}ranks/", [1], format="json").status_code == 400
     assert client.get(f"{address}other/").status_code == 400
-    for odd in ('{"\\ud800": 1}', '{"runs": ["\\ud800"]}', '{"only": "\\u0000"}', '{"only": [[]]}'):
+    for odd in ('{"only": [[]]}', '{"only": {"a": 1}}', '{"depth": 1e999}'):
         refused = client.post(f"{address}ranks/", odd, content_type="application/json")
         assert (refused.status_code, "An option must be a text" in refused.content.decode()) == (
             400,

@@ -78,8 +78,15 @@ export class Clip {
   }
 
   retry() {
-    this.release();
+    this.releaseForRetry();
     this.stream();
+  }
+
+  // Stop loading. When the video is loaded again, it starts at the same position.
+  releaseForRetry() {
+    const { currentTime } = this.video;
+    this.release();
+    this.video.currentTime = currentTime;
   }
 
   // A media error does not contain its cause: the video may be broken, or the annotator signed out.
@@ -101,7 +108,7 @@ export class Clip {
 
   fail(problem) {
     this.problem = problem;
-    if (!problem.isFault) this.release();
+    if (!problem.isFault) this.releaseForRetry();
     this.onProblem();
   }
 

@@ -57,7 +57,7 @@ export function showNote(text) {
 
 export function showPlaying(isPlaying) {
   part("play").dataset.playing = isPlaying;
-  part("play").ariaLabel = translate(isPlaying ? "Pause" : "Play");
+  part("play").ariaLabel = isPlaying ? translate("Pause") : translate("Play");
 }
 
 // Show the number of unsent answers, and why. While sending works, a small number is not shown.
@@ -86,7 +86,7 @@ export function suggestBreak(minutes) {
   part("break").hidden = false;
 }
 
-// Show that there is no pair, with the server's reason if it gave one.
+// Show that there is no pair, with the server's reason, if there is one.
 export function showEmpty(refusal) {
   part("refusal").textContent = refusal;
   part("refusal").hidden = refusal === "";

@@ -50,12 +50,18 @@ export class Stage {
     if (!this.clips.has(item.assignment)) {
       const clip = new Clip(item.video, () => this.report(clip));
       const { video } = clip;
-      const sendPlaying = () => video === this.video && this.onPlaying(!video.paused);
-      ["play", "pause"].forEach((event) => video.addEventListener(event, sendPlaying));
+      ["play", "pause"].forEach((event) => video.addEventListener(event, () => this.follow(video)));
       video.addEventListener("loadeddata", () => this.check(clip));
       this.clips.set(item.assignment, clip);
     }
     return this.clips.get(item.assignment);
+  }
+
+  follow(video) {
+    if (video !== this.video) return;
+    this.onPlaying(!video.paused);
+    // After an error, the browser has paused the video, not the annotator.
+    if (!video.error) this.isMeantToPlay = !video.paused;
   }
 
   // Show an item's video. The earlier one stays loaded for an undo.
@@ -71,15 +77,21 @@ export class Stage {
     }
     this.keepBehind(item);
     if (!this.problem?.isFault) this.clip.stream();
+    this.isMeantToPlay = !this.reducedMotion.matches;
     this.start();
   }
 
   start() {
-    this.video.playbackRate = this.speed;
     this.timer = setTimeout(() => this.report(this.clip, slowOrUnreachable()), FIRST_FRAME_MS);
+    this.resume();
     if (this.problem) this.report(this.clip);
     else this.check(this.clip);
-    if (!this.reducedMotion.matches) this.play();
+  }
+
+  // Loading a video, also again, pauses it and restores its normal speed.
+  resume() {
+    this.video.playbackRate = this.speed;
+    if (this.isMeantToPlay && this.video.paused) this.play();
   }
 
   play() {
@@ -157,6 +169,7 @@ export class Stage {
     clearTimeout(this.timer);
     if (clip.problem) this.report(clip);
     else this.onPlayable();
+    this.resume();
   }
 
   // Report the problem if this clip is shown. If the server cannot be reached, try again later.
