@@ -27,6 +27,16 @@ def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
     return found
 
 
+def option_help(owners: list[tuple[str, forms.Field]]) -> str:
+    """Return label and choices of an option, with the names of the analyses that have it."""
+    names_by_text: dict[str, list[str]] = {}
+    for analysis, field in owners:
+        choices = ", ".join(value for value, _ in getattr(field, "choices", []) if value)
+        text = f"{field.label}: {choices}" if choices else str(field.label)
+        names_by_text.setdefault(text, []).append(analysis)
+    return "; ".join(f"{text} (in {', '.join(names)})" for text, names in names_by_text.items())
+
+
 class Command(HearthCommand):
     help = "Compute an analysis of a benchmark, or show its stored result."
 
@@ -34,10 +44,11 @@ class Command(HearthCommand):
         add_input_options(parser)
         parser.add_argument("analysis", help="name of the analysis: " + ", ".join(ANALYSES))
         for name, owners in own_options().items():
-            help_text = option_help(owners)
             flag = f"--{name.replace('_', '-')}"
             # argparse reads % in help texts as a format.
-            parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
+            parser.add_argument(
+                flag, dest=name, metavar="VALUE", help=option_help(owners).replace("%", "%%")
+            )
 
     def run(self, **options: Any) -> dict[str, Any]:
         self.analysis = get_analysis(options["analysis"])
@@ -55,16 +66,6 @@ class Command(HearthCommand):
             self.stdout.write(f"\n{table.title}")
             for line in table_lines(table):
                 self.stdout.write(line)
-
-
-def option_help(owners: list[tuple[str, forms.Field]]) -> str:
-    """Return label and choices of an option, with the names of the analyses that have it."""
-    names_by_text: dict[str, list[str]] = {}
-    for analysis, field in owners:
-        choices = ", ".join(value for value, _ in getattr(field, "choices", []) if value)
-        text = f"{field.label}: {choices}" if choices else str(field.label)
-        names_by_text.setdefault(text, []).append(analysis)
-    return "; ".join(f"{text} (in {', '.join(names)})" for text, names in names_by_text.items())
 
 
 def table_lines(table: Table) -> list[str]:

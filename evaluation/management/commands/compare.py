@@ -31,9 +31,7 @@ class Command(HearthCommand):
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
             help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(
-                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
-            )
+            parser.add_argument(f"--{name}", metavar="VALUE", help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark, data = read_inputs(options, OWN, self.progress)
