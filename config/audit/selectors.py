@@ -114,7 +114,7 @@ def facts_text(facts: Mapping[str, Any] | None) -> str:
 
 def _fact(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, value)) or "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value) if value not in ("", None) else "–"

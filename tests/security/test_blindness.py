@@ -33,7 +33,7 @@ VOLATILE = re.compile(
     r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"|X-CSRFToken[^}]*'
     r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}'
 )
-HEADERS = {"Expires", "Set-Cookie"}
+HEADERS = {"Expires", "Set-Cookie", "X-Request-ID"}
 
 Answers = dict[str, tuple[int, dict[str, str], str]]
 World = Callable[[], None]
