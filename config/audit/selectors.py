@@ -125,7 +125,7 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
     keys: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         keys[entry.object_type].add(entry.object_id)
-    names = {}
+    names: dict[tuple[str, str], str] = {}
     for kind, ids in keys.items():
         try:
             model = apps.get_model(kind)

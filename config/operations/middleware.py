@@ -71,7 +71,8 @@ class ProbeMiddleware:
             return self.get_response(request)
         request.resolver_match = resolve(request.path_info)
         response: HttpResponseBase = request.resolver_match.func(request)
-        response.headers.update(PROBE_HEADERS)
+        for name, value in PROBE_HEADERS.items():
+            response.headers[name] = value
         return response
 
 
