@@ -27,13 +27,13 @@ from tests.test_api import API, OPERATIONS
 from tests.test_pages import TABLE
 
 CANARY = "canaria"
-# Tokens of forms, ids of answers and of pairs, and ids of videos differ between two requests or
-# between two transactions on PostgreSQL.
+# Tokens of forms, ids of answers and of pairs, ids of videos, and durations differ between two
+# requests or between two transactions on PostgreSQL.
 VOLATILE = re.compile(
     r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"|X-CSRFToken[^}]*'
-    r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}'
+    r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[\d.]+ ms'
 )
-HEADERS = {"Expires", "Set-Cookie"}
+HEADERS = {"Expires", "Set-Cookie", "X-Request-ID"}
 
 Answers = dict[str, tuple[int, dict[str, str], str]]
 World = Callable[[], None]
