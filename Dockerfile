@@ -1,18 +1,22 @@
 # All requirements are available as wheels, so nothing is compiled.
-FROM python:3.12-slim AS packages
+FROM python:3.12-slim-trixie AS packages
 COPY requirements.txt /tmp/
 RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --only-binary :all: --requirement /tmp/requirements.txt
 
-FROM python:3.12-slim
+FROM python:3.12-slim-trixie
 ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     HEARTH_HOME=/data \
     STATIC_ROOT=/app/staticfiles
+# pg_dump and pg_restore for `manage.py backup`, of a version not older than the server in compose.yaml.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin hearth \
-    && install --directory --owner=hearth --group=hearth /data /data/tmp
+    && install --directory --owner=hearth --group=hearth /data /data/tmp /backups
 WORKDIR /app
 COPY --from=packages /venv /venv
 COPY . .

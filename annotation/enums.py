@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_noop as _
 
+from config.audit.acts import register_acts
+
 
 class CampaignState(models.TextChoices):
     OPEN = "open", "Open"
@@ -103,3 +105,30 @@ LABELS: dict[str, dict[int, str]] = {
         3: _("relevant"),
     },
 }
+
+
+@register_acts
+class AnnotationAct(models.TextChoices):
+    """The administrative acts on campaigns, members, gold, guidelines and rulings."""
+
+    CAMPAIGN_OPENED = "campaign_opened", "Campaign opened"
+    CAMPAIGN_STATE_SET = "campaign_state_set", "Campaign paused, reopened or closed"
+    CAMPAIGN_CHANGED = "campaign_changed", "Campaign settings changed"
+    TRAINING_OPENED = "training_opened", "Training queue opened"
+    MEMBERS_ADDED = "members_added", "Members added"
+    MEMBER_ADMITTED = "member_admitted", "Member admitted"
+    MEMBER_PAUSED = "member_paused", "Member paused"
+    MEMBER_RESUMED = "member_resumed", "Member resumed"
+    GOLD_ADDED = "gold_added", "Gold items added"
+    GOLD_EXPLAINED = "gold_explained", "Gold explanation changed"
+    GOLD_RETIRED = "gold_retired", "Gold item retired"
+    GOLD_RESTORED = "gold_restored", "Gold item restored"
+    GUIDELINE_WRITTEN = "guideline_written", "Guidelines written"
+    RULED = "ruled", "Ruling made"
+    RULING_UNDONE = "ruling_undone", "Ruling undone"
+    TASK_REOPENED = "task_reopened", "Pair returned to the queue"
+    TASK_EXCLUDED = "task_excluded", "Pair excluded"
+    JUDGMENTS_IMPORTED = "judgments_imported", "Judgments imported"
+    WITHDRAWAL_REQUESTED = "withdrawal_requested", "Withdrawal of answers requested"
+    ANSWERS_WITHDRAWN = "answers_withdrawn", "Answers withdrawn"
+    COMMENTED = "commented", "Comment on a training answer"

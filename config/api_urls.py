@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation import api as annotation
+from config.audit import api as audit
 from config.jobs import api as jobs
 from evaluation.lab import api as lab
 from evaluation.monitor import api as monitor
@@ -52,6 +53,7 @@ urlpatterns = [
     path("campaigns/<int:pk>/history/", annotation.History.as_view(), name="api-history"),
     path("escalations/", annotation.Escalations.as_view(), name="api-escalations"),
     path("judgments/", annotation.Judgments.as_view(), name="api-judgments"),
+    path("audit/", audit.AuditLog.as_view(), name="api-audit"),
     path("jobs/", jobs.JobList.as_view(), name="api-jobs"),
     path("jobs/<uuid:pk>/", jobs.JobDetail.as_view(), name="api-job"),
     path("jobs/<uuid:pk>/cancel/", jobs.JobCancel.as_view(), name="api-job-cancel"),

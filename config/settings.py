@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+
+from config.shared.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -36,6 +39,11 @@ if not ON_THIS_MACHINE_ONLY and not DEBUG and SECRET_KEY == DEVELOPMENT_KEY:
         "SECRET_KEY is the development key. Set SECRET_KEY to a long random text of your own. "
         "You can make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(64))'"
     )
+if not ON_THIS_MACHINE_ONLY and DEBUG:
+    raise ImproperlyConfigured(
+        "DEBUG shows settings and code to every visitor. Unset DEBUG, or list only this machine in "
+        "ALLOWED_HOSTS."
+    )
 # The demo's accounts have a known password. They can sign in only to the server that `manage.py
 # demo` starts, which sets this variable.
 DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
@@ -43,8 +51,11 @@ DEMO = env.bool("HEARTH_DEMO", False) and ON_THIS_MACHINE_ONLY
 PUBLIC_SITE = env.bool("PUBLIC_SITE", False)
 
 INSTALLED_APPS = [
+    "config.audit",
     "config.accounts",
     "config.jobs",
+    "config.operations",
+    "config.security",
     "pooling",
     "annotation",
     "evaluation",
@@ -58,8 +69,11 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
@@ -68,11 +82,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.operations.middleware.ObservedMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before WhiteNoise, so that static files have the policy as well.
     "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.operations.middleware.ProbeMiddleware",
+    "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
+    # Before any middleware that reads the body.
+    "config.requests.middleware.RequestBorderMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -80,7 +100,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.shared.http.PrivateApiMiddleware",
+    "config.accounts.middleware.SecondFactorMiddleware",
+    "config.shared.http.PrivateMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
 
@@ -115,6 +136,8 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
     "options": "-c statement_timeout=15s -c lock_timeout=5s "
     "-c idle_in_transaction_session_timeout=30s",
 }
+# Set behind PgBouncer, which shares connections between transactions.
+DATABASE_POOLED = env.bool("DATABASE_POOLED", False)
 
 
 def database(url: str) -> dict[str, Any]:
@@ -129,6 +152,12 @@ def database(url: str) -> dict[str, Any]:
         settings["OPTIONS"] = {**POSTGRESQL_OPTIONS, **settings.get("OPTIONS", {})}
         settings["CONN_MAX_AGE"] = 60
         settings["CONN_HEALTH_CHECKS"] = True
+    if settings["ENGINE"].endswith("postgresql") and DATABASE_POOLED:
+        # PgBouncer refuses these options, so the role has them (see docs/operations.md). A cursor
+        # of the server would outlive the transaction that PgBouncer reserves for it.
+        del settings["OPTIONS"]["options"]
+        settings["CONN_MAX_AGE"] = 0
+        settings["DISABLE_SERVER_SIDE_CURSORS"] = True
     return settings
 
 
@@ -136,6 +165,19 @@ DATABASES = {
     "default": database(env.str("DATABASE_URL", f"sqlite:///{HEARTH_HOME / 'hearth.sqlite3'}"))
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Caches -------------------------------------------------------------------------------
+
+CACHES = {
+    # Shared by all processes, for the counts of rate limits. Without Redis it is a table.
+    "default": {
+        "BACKEND": "config.accounts.caches.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "hearth",
+    },
+    # Of each process, for figures (config/shared/caches.py).
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 
 # --- Jobs ---------------------------------------------------------------------------------
 
@@ -169,13 +211,27 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+# The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
+WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
+    "sweep-incoming-files": {
+        "task": "config.jobs.tasks.sweep_incoming_files_task",
+        "schedule": 600.0,
+    },
+    "forget-addresses": {
+        "task": "config.audit.tasks.forget_old_addresses_task",
+        "schedule": 86_400.0,
+    },
     "expire-leases": {"task": "annotation.tasks.expire_leases_task", "schedule": 60.0},
     "renew-figures": {"task": "evaluation.tasks.renew_figures_task", "schedule": 600.0},
     "renew-drafts": {"task": "evaluation.tasks.renew_drafts_task", "schedule": 60.0},
     "renew-analyses": {"task": "evaluation.tasks.renew_analyses_task", "schedule": 300.0},
+    "housekeeping": {
+        "task": "config.operations.tasks.housekeeping_task",
+        "schedule": crontab(hour=3, minute=17),
+    },
 }
 
 # --- People -------------------------------------------------------------------------------
@@ -198,11 +254,70 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# The two limits of failed sign-ins, for an address and for an account.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key"}
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+
+# Network addresses in the audit log are deleted after this time.
+AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
+
+# --- Second factor --------------------------------------------------------------------------
+
+MFA_ADAPTER = "config.accounts.adapter.SecondFactorAdapter"
+MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Hearth"
+# Accept the code before and after the current one, for clocks that are up to 30 seconds off.
+MFA_TOTP_TOLERANCE = 1
+# E-mail addresses are not verified, because people get their accounts by invitation.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# Browsers allow passkeys without HTTPS only on this machine.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = ON_THIS_MACHINE_ONLY
+# People with these roles must set up a second factor before anything else.
+MFA_REQUIRED_ROLES = env.list("MFA_REQUIRED_ROLES", default=[])
+if unknown := set(MFA_REQUIRED_ROLES) - {"annotator", "researcher", "lead", "admin"}:
+    raise ImproperlyConfigured(
+        f"MFA_REQUIRED_ROLES names {', '.join(sorted(unknown))}. "
+        "The roles are annotator, researcher, lead and admin."
+    )
+
+# --- Single sign-on -------------------------------------------------------------------------
+
+# The address of an OpenID Connect provider, without /.well-known/openid-configuration.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+# Sign in to the account that has the same e-mail address, if the provider has verified it.
+OIDC_MATCH_EMAIL = env.bool("OIDC_MATCH_EMAIL", False)
+OIDC_NEW_ACCOUNTS = env.bool("OIDC_NEW_ACCOUNTS", False)
+OIDC_NEW_ACCOUNT_ROLE = env.str("OIDC_NEW_ACCOUNT_ROLE", "")
+if OIDC_NEW_ACCOUNT_ROLE not in {"", "annotator", "researcher", "lead"}:
+    raise ImproperlyConfigured(
+        "OIDC_NEW_ACCOUNT_ROLE must be annotator, researcher, lead or empty."
+    )
+SOCIALACCOUNT_ADAPTER = "config.accounts.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_MATCH_EMAIL
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": env.str("OIDC_CLIENT_ID", ""),
+                "secret": env.str("OIDC_CLIENT_SECRET", ""),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+    }
+}
 
 # --- E-mail -------------------------------------------------------------------------------
 
@@ -223,19 +338,26 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "hearth@localhost")
 HTTPS = env.bool("HTTPS", not DEBUG and not ON_THIS_MACHINE_ONLY)
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = HTTPS
 LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# With this prefix, browsers accept the cookies only over HTTPS and only from this host.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_COOKIE_SECURE = HTTPS
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
+        "object-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
@@ -248,11 +370,18 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+# The size of a request without files. Forms, JSON and multipart fields count alike.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+# The size of a request with files, as in nginx. Only views marked `receives_files` accept any.
+UPLOAD_BYTES_MAX = env.int("UPLOAD_MAX_MB", 2048) << 20
+# Uploads stop before the disk is full, because judgments are usually stored on the same disk.
+DISK_RESERVE_BYTES = env.int("DISK_RESERVE_MB", 512) << 20
 UPLOAD_ROOT = HEARTH_HOME / "uploads"
-UPLOAD_ROOT.mkdir(exist_ok=True)
-# On the disk where uploads are stored, because /tmp may be in memory and too small for a run.
-FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT)
+# Files that are still arriving. They are on the disk of the uploads, because /tmp may be in memory
+# and too small for a run.
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_ROOT / "incoming")
+Path(FILE_UPLOAD_TEMP_DIR).mkdir(parents=True, exist_ok=True)
+FILE_UPLOAD_HANDLERS = ["config.requests.files.NoFiles"]
 # The number of proxies in front of Hearth that set X-Forwarded-For. With 0 it is ignored.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
@@ -278,13 +407,17 @@ LABEL_SET_ROOT = str(HEARTH_HOME / "labelsets")
 # If set, nginx sends media files from this location, after a view has checked the permission.
 MEDIA_ACCEL_PREFIX = env.str("MEDIA_ACCEL_PREFIX", "")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "label_sets": {
+    # nginx runs as another account and sends these files.
+    "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
+    },
+    "label_sets": {
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
     },
     "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": str(UPLOAD_ROOT)},
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
@@ -305,13 +438,23 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["config.accounts.permissions.DenyAll"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
-        "rest_framework.parsers.MultiPartParser",
+        "config.requests.parsers.JSONParser",
+        "config.requests.parsers.MultiPartParser",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["config.requests.throttles.PersonThrottle"],
+    # OPTIONS is refused. REST framework would look for a serializer in every view.
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
+    "DEFAULT_SCHEMA_CLASS": "config.accounts.openapi.RightSchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
+}
+# Requests of one person per minute, by `throttle_scope` of the API's views. 0 sets no limit. A fast
+# annotator sends one answer per second, and claims ten pairs at a time.
+REQUESTS_PER_MINUTE = {
+    "answers": env.int("ANSWERS_PER_MINUTE", 240),
+    "claims": env.int("CLAIMS_PER_MINUTE", 120),
+    "requests": env.int("REQUESTS_PER_MINUTE", 600),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hearth",
@@ -324,18 +467,26 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "filters": {"mask": {"()": "config.shared.logs.MaskSecretPaths"}},
-    "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["mask"]}
-    },
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING")},
-    # At lower levels this logger warns that the filesystem broker has no host name.
-    "loggers": {"kombu.connection": {"level": "ERROR"}},
-}
+# --- Operations ---------------------------------------------------------------------------
+
+# "line" for people, "json" for programs that collect logs: one object per line.
+LOG_FORMAT = env.str("LOG_FORMAT", "line")
+if LOG_FORMAT not in ("line", "json"):
+    raise ImproperlyConfigured("LOG_FORMAT must be line or json.")
+LOGGING = logging_settings(LOG_FORMAT, env.str("LOG_LEVEL", "WARNING"))
+# Programs that read /metrics send it as `Authorization: Bearer …`. Without it, only programs on
+# this machine may read, and not through a proxy.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+# /readyz fails below this free space on a disk that Hearth writes to.
+DISK_FREE_MIN = env.int("DISK_FREE_MIN", 1_000_000_000)
+BACKUP_DIR = env.str("BACKUP_DIR", str(HEARTH_HOME / "backups"))
+# /readyz fails if the last backup is older. 0: backups are not made with `manage.py backup`.
+BACKUP_MAX_AGE_HOURS = env.float("BACKUP_MAX_AGE_HOURS", 0)
+# A public key (age1…), and the file with the private key, which only a restore needs.
+BACKUP_RECIPIENT = env.str("BACKUP_RECIPIENT", "")
+BACKUP_KEY_FILE = env.str("BACKUP_KEY_FILE", "")
+# How long the rows of finished jobs stay.
+KEEP_JOBS_DAYS = env.int("KEEP_JOBS_DAYS", 90)
 
 # --- Publishing ---------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from config.requests.wsgi import answering_unreadable_requests
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-application = get_wsgi_application()
+application = answering_unreadable_requests(get_wsgi_application())

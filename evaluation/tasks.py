@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from celery import shared_task
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 
 from annotation.selectors.campaigns import get_campaign
 from config.jobs.models import Job
 from config.jobs.registry import Outcome, job_kind
 from config.jobs.selectors import actor_of_job
+from config.operations.housekeeping import Removed, housekeeping_step, remove_rows
 from config.shared.progress import Progress
 from config.shared.words import counted, short_sha
 from evaluation.lab import services as lab
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import JOB_KIND, build_question
+from evaluation.models import Draft
 from evaluation.monitor import services as monitor
 from evaluation.release import services as release
 from evaluation.release.selectors import LATEST
 from evaluation.scores import services as scores
 from pooling.selectors import get_benchmark
+
+# Longer than any job that may still compute from the draft before the newest.
+DRAFT_AGE = timedelta(days=1)
 
 
 def agreement_computed(job: Job, made: dict[str, Any]) -> Outcome:
@@ -63,16 +71,17 @@ def campaign_figures_job(params: dict[str, Any], progress: Progress) -> dict[str
 
 
 def labels_published(job: Job, made: dict[str, Any]) -> Outcome:
-    return Outcome(
-        text=format_html(
-            "Label set {} is published, and all runs are scored by it: {}, sha256 {}",
-            made["version"],
-            counted(made["pairs"], "pair"),
-            short_sha(made["sha256"]),
-        ),
-        url=f"{reverse('results', args=[job.benchmark_key])}?labels={made['version']}",
-        link="To the results",
+    text = format_html(
+        "Label set {} is published, and all runs are scored by it: {}, sha256 {}. "
+        '<a href="{}?labels={}">See the results</a>',
+        made["version"],
+        counted(made["pairs"], "pair"),
+        short_sha(made["sha256"]),
+        reverse("results", args=[job.benchmark_key]),
+        made["version"],
     )
+    url = reverse("benchmark-labels", args=[job.benchmark_key]) + "#labels"
+    return Outcome(text=text, url=url, link="To the label sets")
 
 
 # The published label set stays if a later step fails.
@@ -132,6 +141,14 @@ def evaluate_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
 @shared_task
 def renew_drafts_task() -> None:
     release.renew_drafts()
+
+
+@housekeeping_step("drafts", "Drafts that newer labels have replaced")
+def remove_drafts(dry_run: bool) -> Removed:
+    """Remove all drafts of a benchmark but the newest, which no job reads any more."""
+    newer = Draft.objects.filter(benchmark=OuterRef("benchmark"), pk__gt=OuterRef("pk"))
+    old = timezone.now() - DRAFT_AGE
+    return remove_rows(Draft.objects.filter(Exists(newer), created_at__lt=old), dry_run)
 
 
 def labels_drafted(job: Job, made: dict[str, Any]) -> Outcome:

@@ -69,7 +69,11 @@ class VideoAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in
     list_select_related = ["benchmark"]
     list_filter = ["state", "benchmark"]
     search_fields = ["key"]
-    readonly_fields = ["benchmark", "number", "key", "public_id", "sha256"]
+    # Files are imported, because an import checks and converts them.
+    readonly_fields = [
+        *("benchmark", "number", "key", "public_id", "sha256"),
+        *("file", "poster", "sheet"),
+    ]
 
     def has_add_permission(self, request: object) -> bool:
         return False

@@ -13,11 +13,14 @@ from rest_framework.response import Response
 
 from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
+from config.accounts.roles import is_lead, is_researcher
 from config.jobs.api import JobSerializer, accepted
+from config.jobs.models import TITLE_LENGTH
 from config.jobs.services import enqueue_job
+from config.requests.files import receives_files
 from config.shared.errors import NotFound
 from config.shared.limits import DEPTH_MAX, SEED_MAX
-from config.shared.uploads import store_upload
+from config.shared.uploads import stored_upload
 from pooling.core.run_file import FORMATS
 from pooling.models import Benchmark, Pool, Run, Tag, TrainSplit
 from pooling.policies import benchmarks_seen_by, check_can_pool
@@ -41,8 +44,8 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
             "name": {"help_text": "The name on pages."},
             "licence": {"help_text": "The licence of the data; empty if unknown."},
             "equal_texts": {
-                "help_text": "The rule for which captions count as the same text and share their "
-                "judgments."
+                "help_text": "The rule for when captions count as the same text and share their "
+                "judgments: `folded`, `exact` or `off`."
             },
             "n_queries": {"help_text": "The number of captions."},
             "n_videos": {"help_text": "The number of videos."},
@@ -81,7 +84,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 class RunUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="TREC or JSON (plain or gzip), or a .npy matrix of captions x videos."
+        help_text="A run in TREC or JSON format, plain or gzip, or a .npy matrix of captions x "
+        "videos."
     )
     system = serializers.CharField(
         max_length=100, help_text="The retrieval model that produced the run."
@@ -122,7 +126,7 @@ class TrainSplitSerializer(serializers.ModelSerializer[TrainSplit]):
 
 class TrainCaptionsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="CSV (plain or gzip) with the column `caption` and one row per caption."
+        help_text="A CSV file, plain or gzip, with the column `caption` and one row per caption."
     )
     name = serializers.CharField(
         max_length=100,
@@ -145,8 +149,8 @@ class TagSerializer(serializers.ModelSerializer[Tag]):
 
 class TagsUploadSerializer(serializers.Serializer[dict[str, Any]]):
     file = serializers.FileField(
-        help_text="CSV (plain or gzip) with the columns `caption_id,tag` or `video_id,tag`, and "
-        "one row per tag of a caption or video."
+        help_text="A CSV file, plain or gzip, with the columns `caption_id,tag` or "
+        "`video_id,tag`, and one row per tag of a caption or video."
     )
 
 
@@ -170,7 +174,10 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "created_at",
         ]
         extra_kwargs = {
-            "strategy": {"help_text": "How the pairs were selected."},
+            "strategy": {
+                "help_text": "How the pairs were selected: `depth-k` for the top k of each run, "
+                "`judged` for the pairs of imported judgments."
+            },
             "depth": {"help_text": "The k of the pooled top k; null for imported judgments."},
             "sample_size": {"help_text": "The number of sampled captions; null for all captions."},
             "seed": {"help_text": "The seed of the sample."},
@@ -178,7 +185,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "n_new_pairs": {"help_text": "The number of pairs that no earlier pool contains."},
             "n_tasks": {
                 "help_text": "The number of pairs to judge if captions with equal texts share "
-                "judgments; null if it is not known."
+                "judgments; null for some pools of older versions."
             },
         }
 
@@ -244,7 +251,8 @@ class OfBenchmark(generics.GenericAPIView[Any]):
         benchmark = self.benchmark
         job = enqueue_job(
             kind=kind,
-            title=f"{title} ({benchmark.key})",
+            # The name of a file may be long.
+            title=f"{title} ({benchmark.key})"[:TITLE_LENGTH],
             params={"benchmark": benchmark.key, **params},
             benchmark_key=benchmark.key,
             by=cast(User, request.user),
@@ -252,6 +260,7 @@ class OfBenchmark(generics.GenericAPIView[Any]):
         return accepted(job)
 
 
+@receives_files(is_researcher)
 class Runs(OfBenchmark, generics.ListAPIView[Run]):
     """List the runs of a benchmark, by name."""
 
@@ -276,8 +285,8 @@ class Runs(OfBenchmark, generics.ListAPIView[Run]):
         values = dict(shape.validated_data)
         file = values.pop("file")
         _ = self.benchmark
-        params = {"upload": store_upload(file), "source": file.name, **values}
-        return self.enqueue(request, "import_run", f"Run {file.name}", params)
+        with stored_upload(file) as stored:
+            return self.enqueue(request, "import_run", f"Run {file.name}", {**stored, **values})
 
 
 # The base of views that researchers read and leads write.
@@ -286,6 +295,7 @@ class MetadataView(OfBenchmark):
         return [IsLead()] if self.request.method == "POST" else [IsResearcher()]
 
 
+@receives_files(is_lead)
 class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
     """List the train splits of a benchmark, by name."""
 
@@ -309,11 +319,13 @@ class TrainSplits(MetadataView, generics.ListAPIView[TrainSplit]):
         shape = TrainCaptionsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file, name = shape.validated_data["file"], shape.validated_data["name"]
-        params = {"upload": store_upload(file), "source": file.name, "name": name}
         title = f"Train captions {file.name}"
-        return self.enqueue(request, "import_train_captions", title, params)
+        with stored_upload(file) as stored:
+            params = {**stored, "name": name}
+            return self.enqueue(request, "import_train_captions", title, params)
 
 
+@receives_files(is_lead)
 class Tags(MetadataView, generics.ListAPIView[Tag]):
     """List the tags of a benchmark, the most frequent first."""
 
@@ -337,8 +349,8 @@ class Tags(MetadataView, generics.ListAPIView[Tag]):
         shape = TagsUploadSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         file = shape.validated_data["file"]
-        params = {"upload": store_upload(file), "source": file.name}
-        return self.enqueue(request, "import_tags", f"Tags {file.name}", params)
+        with stored_upload(file) as stored:
+            return self.enqueue(request, "import_tags", f"Tags {file.name}", stored)
 
 
 class Pools(OfBenchmark, generics.ListAPIView[Pool]):
@@ -354,9 +366,9 @@ class Pools(OfBenchmark, generics.ListAPIView[Pool]):
         """Build a pool from the top k of runs.
 
         Leads and admins may build any pool. Researchers may pool only a single run, to a depth of
-        at most 10 and without a sample. A job computes the pairs and stores those that no earlier
-        pool contains. It fails if a run does not exist. A repeated request does not store a
-        second pool.
+        10 or less and without a sample. A job computes the pairs and stores those that no earlier
+        pool contains. It fails if a run does not exist. The same request does not store a second
+        pool.
 
         The `result` of the job has `pool` (the id), `pairs`, `new_pairs` and `tasks`.
         """

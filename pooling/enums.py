@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from config.audit.acts import register_acts
+
 
 class MediaState(models.TextChoices):
     MISSING = "missing", "No file"
@@ -25,3 +27,15 @@ class EqualTexts(models.TextChoices):
     FOLDED = "folded", "Equal except for case, white space and final punctuation"
     EXACT = "exact", "Equal character by character"
     OFF = "off", "Never equal: judge each caption separately"
+
+
+@register_acts
+class PoolingAct(models.TextChoices):
+    """The administrative acts on benchmarks, runs and pools."""
+
+    BENCHMARK_IMPORTED = "benchmark_imported", "Benchmark imported"
+    EQUAL_TEXTS_SET = "equal_texts_set", "Rule for equal captions changed"
+    RUN_IMPORTED = "run_imported", "Run imported"
+    POOL_BUILT = "pool_built", "Pool built"
+    TRAIN_CAPTIONS_IMPORTED = "train_captions_imported", "Train captions imported"
+    TAGS_IMPORTED = "tags_imported", "Tags imported"

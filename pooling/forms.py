@@ -1,4 +1,4 @@
-"""Forms for runs, pools and metadata. The services check what the values mean."""
+"""Forms for runs, pools and metadata. The services check the values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TrainCaptionsForm(forms.Form):
         label="Name of the split",
         max_length=NAME_LENGTH,
         required=False,
-        help_text=f"Needed only if there are several splits, for example 7k; by default, {TRAIN}.",
+        help_text=f"Needed only if there are several splits, such as 7k; by default, {TRAIN}.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -91,7 +91,7 @@ class PoolForm(forms.Form):
         label="Runs",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Runs to pool; by default, all runs.",
+        help_text="If no run is selected, all runs are pooled.",
     )
     sample = forms.IntegerField(
         label="Sample of captions",

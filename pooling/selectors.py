@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from django.urls import reverse
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
 from pooling.core.equal_texts import first_equal, text_pair_codes
-from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
+from pooling.core.packing import unpack_into, unpack_list, unpack_numbers, unpack_texts
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
 from pooling.models import (
@@ -31,6 +32,9 @@ from pooling.models import (
     Video,
 )
 
+# A run is read in parts of this number of predictions, to save memory.
+PART_PREDICTIONS = 1 << 20
+
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 
@@ -40,7 +44,7 @@ def get_benchmark(key: str) -> Benchmark:
         return Benchmark.objects.get(key=key)
     except Benchmark.DoesNotExist:
         known = ", ".join(Benchmark.objects.values_list("key", flat=True)) or "none"
-        raise InvalidInput(f"there is no benchmark {key!r}; the benchmarks are: {known}") from None
+        raise InvalidInput(f"There is no benchmark {key!r}. The benchmarks are: {known}.") from None
 
 
 def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[Run]:
@@ -52,7 +56,7 @@ def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[
     if unknown:
         known = ", ".join(sorted(runs)) or "none"
         raise InvalidInput(
-            f"there is no run {unknown[0]!r} in {benchmark.key}; the runs are: {known}"
+            f"There is no run {unknown[0]!r} in {benchmark.key}. The runs are: {known}."
         )
     return [runs[name] for name in names]
 
@@ -60,7 +64,7 @@ def find_runs(benchmark: Benchmark, names: Sequence[str] | None = None) -> list[
 def get_latest_pool(benchmark: Benchmark) -> Pool:
     pool = benchmark.pools.filter(depth__isnull=False).first()
     if pool is None:
-        raise InvalidInput(f"{benchmark.key} has no pool yet; build one with build_pool")
+        raise InvalidInput(f"{benchmark.key} has no pool yet. Build one with build_pool.")
     return pool
 
 
@@ -210,16 +214,13 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
     A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
     less. The time is linear in the number of stored predictions.
     """
-    rows = list(
-        RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(10_000)
-    )
     width = min(run.depth, depth) if depth else run.depth
-    return unpack_many(
-        [bytes(videos) for _, videos in rows],
-        np.array([number for number, _ in rows], dtype=np.int64),
-        n_queries=run.benchmark.n_queries,
-        depth=width,
-    )
+    ranked = np.full((run.benchmark.n_queries, width), -1, dtype=np.int32)
+    rows = RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(1000)
+    while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
+        numbers = np.array([number for number, _ in part], dtype=np.int64)
+        unpack_into(ranked, [bytes(videos) for _, videos in part], numbers)
+    return ranked
 
 
 def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:

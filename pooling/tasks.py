@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from django.urls import reverse
 from django.utils.html import format_html
@@ -45,19 +44,23 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
     depth (or null).
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_run(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            system=params["system"],
-            name=params["name"],
-            format=params["format"],
-            depth=params["depth"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_run(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        system=params["system"],
+        name=params["name"],
+        format=params["format"],
+        depth=params["depth"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report(), "pk": done.run.pk}
+
+
+def _metadata(job: Job, text: str, notes: list[str]) -> Outcome:
+    url = reverse("benchmark-captions", args=[job.benchmark_key]) + "#metadata"
+    return Outcome(text=text, url=url, link="To the train captions and tags", notes=tuple(notes))
 
 
 def train_captions_imported(job: Job, made: dict[str, Any]) -> Outcome:
@@ -67,13 +70,7 @@ def train_captions_imported(job: Job, made: dict[str, Any]) -> Outcome:
     if made["created"]:
         text = "Train split <strong><bdi>{}</bdi></strong> is stored: {}, sha256 {}"
     captions, sha = counted(made["captions"], "caption"), short_sha(made["sha256"])
-    overlap = reverse("analysis", args=[job.benchmark_key, "train-overlap"])
-    return Outcome(
-        text=format_html(text, made["split"], captions, sha),
-        url=f"{overlap}?split={quote(made['split'], safe='')}",
-        link="To the overlap with it",
-        notes=tuple(made["notes"]),
-    )
+    return _metadata(job, format_html(text, made["split"], captions, sha), made["notes"])
 
 
 @job_kind("import_train_captions", outcome=train_captions_imported, retry="train-captions-upload")
@@ -82,26 +79,21 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
 
     params: benchmark (key), upload and source (see `uploaded_file`), name.
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_train_captions(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            name=params["name"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_train_captions(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        name=params["name"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report()}
 
 
 def tags_imported(job: Job, made: dict[str, Any]) -> Outcome:
     tags, captions = counted(made["tags"], "tag"), counted(made["captions"], "caption")
-    return Outcome(
-        text=f"{tags} of {captions} {'is' if made['tags'] == 1 else 'are'} stored.",
-        url=reverse("analysis", args=[job.benchmark_key, "slices"]) + "?by=tags",
-        link="To the scores by tag",
-        notes=tuple(made["notes"]),
-    )
+    verb = "is" if made["tags"] == 1 else "are"
+    return _metadata(job, f"{tags} of {captions} {verb} stored.", made["notes"])
 
 
 @job_kind("import_tags", outcome=tags_imported, retry="tags-upload")
@@ -110,14 +102,13 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
     params: benchmark (key), upload and source (see `uploaded_file`).
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_tags(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_tags(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report()}
 
 

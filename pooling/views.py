@@ -8,15 +8,19 @@ from typing import cast
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models.fields.files import FieldFile
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from config.accounts.models import User
+from config.accounts.roles import is_lead, is_researcher
 from config.jobs.views import start_job, upload_page
+from config.requests.files import receives_files
 from config.shared.errors import Conflict
-from config.shared.pages import CONFLICT, form_data, form_status, only_for
+from config.shared.pages import CONFLICT, FORM_METHODS, form_data, form_status, only_for
 from config.shared.ranges import stored_file_response
 from pooling import services
 from pooling.enums import EqualTexts
@@ -37,15 +41,22 @@ from pooling.selectors import equal_text_counts
 SYSTEMS_OFFERED = 200
 
 
+@receives_files(is_researcher)
 @only_for(can_upload_run)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def run_upload(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     name = request.POST.get("name", "").strip() or request.POST.get("system", "").strip()
     return upload_page(
         request,
         "pooling/run_upload.html",
-        {"benchmark": benchmark, "heading": "Upload a run", "systems": _known_systems(request)},
+        {
+            "benchmark": benchmark,
+            "heading": "Upload a run",
+            "systems": _known_systems(request),
+            "back": reverse("benchmark-runs", args=[benchmark.key]),
+            "back_name": "Back to the runs",
+        },
         form=RunUploadForm(**form_data(request)),
         kind="import_run",
         expected="A run in TREC, JSON or .npy format",
@@ -55,7 +66,7 @@ def run_upload(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def pool_build(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_build_pool(request.user, benchmark)
@@ -74,7 +85,7 @@ def pool_build(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @only_for(can_see_benchmarks)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     """Show the benchmark's rule for equal texts and the effect of each rule; change the rule."""
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
@@ -100,34 +111,39 @@ def equal_captions(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "pooling/equal_captions.html", context, status=status)
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def train_captions_upload(request: HttpRequest, key: str) -> HttpResponse:
-    benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
-    check_can_import_metadata(request.user, benchmark)
-    return upload_page(
-        request,
-        "pooling/train_captions_upload.html",
-        {"benchmark": benchmark, "heading": "Import train captions"},
-        form=TrainCaptionsForm(**form_data(request)),
-        kind="import_train_captions",
-        title=f"Import train captions into {benchmark.name}",
-        benchmark_key=benchmark.key,
-    )
+    form = TrainCaptionsForm(**form_data(request))
+    return _metadata_upload(request, key, "train captions", form, "import_train_captions")
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(FORM_METHODS)
 def tags_upload(request: HttpRequest, key: str) -> HttpResponse:
+    form = TagsForm(**form_data(request))
+    return _metadata_upload(request, key, "tags", form, "import_tags")
+
+
+def _metadata_upload(
+    request: HttpRequest, key: str, noun: str, form: Form, kind: str
+) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     check_can_import_metadata(request.user, benchmark)
     return upload_page(
         request,
-        "pooling/tags_upload.html",
-        {"benchmark": benchmark, "heading": "Import tags"},
-        form=TagsForm(**form_data(request)),
-        kind="import_tags",
-        title=f"Import tags into {benchmark.name}",
+        f"pooling/{noun.replace(' ', '_')}_upload.html",
+        {
+            "benchmark": benchmark,
+            "heading": f"Import {noun}",
+            "back": reverse("benchmark-captions", args=[benchmark.key]),
+            "back_name": "Back to the captions",
+        },
+        form=form,
+        kind=kind,
+        title=f"Import {noun} into {benchmark.name}",
         benchmark_key=benchmark.key,
     )
 
@@ -169,5 +185,5 @@ def _media(
         storage=stored.storage,
         name=stored.name or "",
         content_type=content_type,
-        etag=f"{video.sha256 or public_id.hex}-{field}",
+        version=f"{video.sha256 or public_id.hex}-{field}",
     )

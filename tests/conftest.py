@@ -58,6 +58,8 @@ if settings.configured:
     # Otherwise tests would write into a real HEARTH_HOME.
     raise pytest.UsageError("DJANGO_SETTINGS_MODULE is set in the environment: unset it for tests")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
+# The shared cache would need a database in every test. tests/accounts/test_caches.py tests it.
+settings.CACHES["default"] = settings.CACHES["process"] | {"LOCATION": "shared"}
 
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("deep", deadline=None, max_examples=2000)
@@ -81,12 +83,33 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     return report
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _flush_with_audit_log() -> None:
+    """Let the database tests empty the audit log, which is append-only, after each test."""
+    from django.db import connection
+
+    from config.audit.triggers import CREATE, DROP
+
+    operations = type(connection.ops)
+    sql_flush = operations.sql_flush
+
+    def flush_all(*arguments: Any, **options: Any) -> list[str]:
+        statements = sql_flush(*arguments, **options)
+        return [*DROP[connection.vendor], *statements, *CREATE[connection.vendor]]
+
+    operations.sql_flush = flush_all
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
-    """Reset the counts of throttles and rate limits."""
-    from django.core.cache import cache
+    """Reset the counts of throttles and rate limits, and the figures."""
+    from django.core.cache import caches
 
-    cache.clear()
+    from config.requests.throttles import PERMITS
+
+    for name in settings.CACHES:
+        caches[name].clear()
+    PERMITS.clear()
 
 
 # --- Browser --------------------------------------------------------------------------------

@@ -102,6 +102,7 @@ OPERATIONS: list[tuple[str, str, set[Role | None], int]] = [
     ("campaigns/0/history/", "get", JUDGES, 404),
     ("escalations/", "post", JUDGES, 400),
     ("judgments/", "post", JUDGES, 400),
+    ("audit/", "get", {Role.ADMIN}, 200),
     ("jobs/", "get", RESEARCH, 200),
     (f"jobs/{NOT_THERE}/", "get", RESEARCH, 404),
     (f"jobs/{NOT_THERE}/cancel/", "post", RESEARCH, 404),
@@ -332,7 +333,8 @@ def test_a_bad_upload_fails_with_file_line_and_reason(benchmark: Benchmark) -> N
 
     assert (done["state"], done["result"]) == ("failed", None)
     assert done["error"].startswith("my.run, line 2: ")
-    assert row_counts() == {**before, "jobs.Job": 1}
+    started = {name: before[name] + 1 for name in ("audit.AuditEntry", "audit.AuditAddress")}
+    assert row_counts() == {**before, **started, "jobs.Job": 1}
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def test_import_gold(folder: Path, manage: Manage, fail: Fail) -> None:
     assert "invalid choice: 'both'" in fail("import_gold", "tiny", gold, "--use", "both")
     assert "--use" in fail("import_gold", "tiny", gold)
     assert fail("import_gold", "huge", gold, "--use", "control") == (
-        "CommandError: there is no benchmark 'huge'; the benchmarks are: tiny\n"
+        "CommandError: There is no benchmark 'huge'. The benchmarks are: tiny.\n"
     )
 
 
@@ -427,7 +427,8 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
         (
             "caption_id,caption,video_id\nc0,a,v0\nc0,b,v1\n",
             ("import_benchmark", "other", "--captions", bad),
-            "line 3: caption 'c0' has a different text in line 2",
+            "line 3: caption 'c0' has a different text in line 2; give each text its own "
+            "caption_id",
         ),
         (
             "caption\na dog\n \n",
@@ -445,7 +446,7 @@ def test_an_error_in_a_file_is_reported_with_its_line(judged: Path, fail: Fail) 
                 *("import_benchmark", "other", "--captions", judged / "captions.csv"),
                 *("--videos", bad),
             ),
-            "line 2: the file name '../x.mp4' does not stay inside the media folder",
+            "line 2: the file name '../x.mp4' leads out of the media folder; use a relative path",
         ),
     ]
     for content, words, reason in cases:
@@ -457,19 +458,19 @@ def test_missing_objects_are_reported(judged: Path, fail: Fail) -> None:
     out = judged / "out"
     export = ("export_labels", "tiny", "--format", "csv", "--output", out, "--version")
     cases: list[tuple[tuple[str | Path, ...], str]] = [
-        (("agreement", "nothing"), "there is no benchmark 'nothing'; the benchmarks are: tiny"),
+        (("agreement", "nothing"), "There is no benchmark 'nothing'. The benchmarks are: tiny."),
         (
             ("evaluate", "tiny", "--labels", "7"),
             "The benchmark tiny has no label set 7. Its label sets: 1.",
         ),
-        (("evaluate", "tiny", "--run", "T"), "there is no run 'T' in tiny; the runs are: S"),
+        (("evaluate", "tiny", "--run", "T"), "There is no run 'T' in tiny. The runs are: S."),
         (
             ("export_run", "tiny", "T", "--output", out),
-            "there is no run 'T' in tiny; the runs are: S",
+            "There is no run 'T' in tiny. The runs are: S.",
         ),
         ((*export, "original"), "original is not a label set. Choose a version number or latest."),
         ((*export, "2"), "The benchmark tiny has no label set 2. Its label sets: 1."),
-        (("open_campaign", "tiny"), "tiny has no pool yet; build one with build_pool"),
+        (("open_campaign", "tiny"), "tiny has no pool yet. Build one with build_pool."),
         (
             ("build_pool", "tiny", "--depth", "0"),
             "the depth must lie between 1 and 1000000, not 0",

@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from annotation.selectors.gold import training_of
 from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
+from config.shared.caches import process_cache as cache
 
 # A longer time probably contains a break.
 SECONDS_EACH = 120.0

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.plan import plan_labels, plan_positions
-from annotation.enums import CampaignState, Order, Priority, TaskState
+from annotation.enums import AnnotationAct, CampaignState, Order, Priority, TaskState
 from annotation.models import Campaign, CampaignChange, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
@@ -20,6 +20,7 @@ from annotation.services.policy import Policy
 from annotation.services.slots import lock_tasks, update_task_states
 from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length, check_seed
@@ -101,6 +102,7 @@ def open_campaign(
             raise InvalidInput(
                 f"{benchmark.key} has no control pairs. Import gold for control first."
             )
+        record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
     return campaign
 
 
@@ -146,6 +148,8 @@ def set_campaign_state(*, campaign: Campaign, state: CampaignState, by: User) ->
         if campaign.state != state:
             changes = {"state": [campaign.state, state]}
             CampaignChange.objects.create(campaign=campaign, lead=by, changes=changes)
+            before, after = {"state": campaign.state}, {"state": state}
+            record(AnnotationAct.CAMPAIGN_STATE_SET, by=by, on=campaign, before=before, after=after)
         campaign.state = state
         campaign.closed_at = timezone.now() if state == CampaignState.CLOSED else None
         campaign.save(update_fields=["state", "closed_at"])

@@ -8,12 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.enums import CampaignState
+from annotation.enums import AnnotationAct, CampaignState
 from annotation.models import Campaign, CampaignChange
 from annotation.policies import check_can_lead
 from annotation.services.gold import add_gold_tasks
 from annotation.services.policy import Policy, PolicyFault
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
@@ -73,10 +74,13 @@ def change_policy(
     if not changed:
         return None
     _store(campaign, {name: requested[name] for name in changed})
+    old = {name: _as_json(before[name]) for name in changed}
+    new = {name: _as_json(requested[name]) for name in changed}
+    record(AnnotationAct.CAMPAIGN_CHANGED, by=by, on=campaign, before=old, after=new)
     return CampaignChange.objects.create(
         campaign=campaign,
         lead=by,
-        changes={name: [_as_json(before[name]), _as_json(requested[name])] for name in changed},
+        changes={name: [old[name], new[name]] for name in changed},
     )
 
 

@@ -10,12 +10,13 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 
 from annotation.core.plan import plan_positions
-from annotation.enums import CampaignKind, CampaignState, TaskState
+from annotation.enums import AnnotationAct, CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.selectors.tasks import OWN_CAPTION
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import Among, copy_columns, lock_row, long_transaction, read_columns
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_length, check_seed
@@ -62,7 +63,10 @@ def open_confirmation(
         lock_row(benchmark)
         found = _single_labels(benchmark, codes)
         if not len(found.keys):
-            raise InvalidInput("None of these pairs is a positive with a single label.")
+            raise InvalidInput(
+                "None of these pairs is a positive with one label and without an earlier "
+                "confirmation."
+            )
         campaign = Campaign.objects.create(
             benchmark=benchmark,
             pool=pool,
@@ -90,6 +94,7 @@ def open_confirmation(
                 "position": plan_positions(found.keys, benchmark.pair_space, seed),
             },
         )
+        record(AnnotationAct.CAMPAIGN_OPENED, by=by, on=campaign, after={"tasks": campaign.n_tasks})
     return campaign
 
 

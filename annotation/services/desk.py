@@ -9,11 +9,12 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.enums import AssignmentState, CampaignState, TaskState
+from annotation.enums import AnnotationAct, AssignmentState, CampaignState, TaskState
 from annotation.models import Adjudication, Assignment, Escalation, Exclusion, JudgmentTask
 from annotation.policies import check_can_rule
 from annotation.services.slots import TaskSlots, locked_tasks, update_task_state
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotFound
 
 
@@ -39,6 +40,7 @@ def adjudicate_task(*, task: JudgmentTask, label: int, by: User, reason: str = "
     JudgmentTask.objects.filter(pk=task.pk).update(
         state=TaskState.ADJUDICATED, label=label, seats_open=0
     )
+    record(AnnotationAct.RULED, by=by, on=ruling, after={"task": task.pk, "label": label})
     return ruling
 
 
@@ -60,6 +62,8 @@ def undo_ruling(*, ruling: Adjudication, by: User) -> Adjudication:
     else:
         task.state = TaskState.OPEN  # so that the labels determine the state
         update_task_state(task, TaskSlots(task))
+    before = {"task": task.pk, "label": ruling.label}
+    record(AnnotationAct.RULING_UNDONE, by=by, on=ruling, before=before)
     ruling.refresh_from_db()
     return ruling
 
@@ -87,6 +91,7 @@ def reopen_task(*, task: JudgmentTask, by: User) -> JudgmentTask:
         task.save(update_fields=["state"])
     update_task_state(task, TaskSlots(task))
     task.refresh_from_db()
+    record(AnnotationAct.TASK_REOPENED, by=by, on=task)
     return task
 
 
@@ -100,9 +105,11 @@ def exclude_task(*, task: JudgmentTask, by: User) -> Exclusion:
     task = _task_at_desk(task, TaskState.UNPLAYABLE)
     try:
         with transaction.atomic():
-            return Exclusion.objects.create(task=task, lead=by)
+            exclusion = Exclusion.objects.create(task=task, lead=by)
     except IntegrityError:
         raise Conflict("Another lead has excluded this pair.") from None
+    record(AnnotationAct.TASK_EXCLUDED, by=by, on=task)
+    return exclusion
 
 
 def _task_at_desk(task: JudgmentTask, *states: TaskState) -> JudgmentTask:

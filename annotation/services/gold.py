@@ -12,12 +12,13 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from annotation.core.gold_file import GoldFile, explanation_fault, parse_gold
-from annotation.enums import AssignmentState, CampaignState, GoldUse, TaskState
+from annotation.enums import AnnotationAct, AssignmentState, CampaignState, GoldUse, TaskState
 from annotation.models import Assignment, Campaign, GoldItem, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.services.slots import leases_of, release_leases
 from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.bulk import Among, lock_row, read_columns
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -124,6 +125,8 @@ def add_gold(*, benchmark: Benchmark, use: GoldUse, gold: list[Gold], by: Actor)
                 "One of these pairs is a gold item already, for training or control."
             ) from None
         _add_gold_tasks_to_campaigns(benchmark)
+        after = {"use": use, "items": len(rows)}
+        record(AnnotationAct.GOLD_ADDED, by=by, on=benchmark, after=after)
     return len(rows)
 
 
@@ -201,6 +204,7 @@ def explain_gold(*, item: GoldItem, explanation: str, by: User) -> GoldItem:
         raise InvalidInput(fault)
     item.explanation = explanation
     item.save(update_fields=["explanation"])
+    record(AnnotationAct.GOLD_EXPLAINED, by=by, on=item)
     return item
 
 
@@ -215,6 +219,7 @@ def retire_gold(*, item: GoldItem, by: User) -> GoldItem:
     GoldItem.objects.filter(pk=item.pk, retired_at=None).update(retired_at=timezone.now())
     held = Assignment.objects.filter(task__gold=item, state=AssignmentState.HELD)
     release_leases(leases_of(held), AssignmentState.EXPIRED)
+    record(AnnotationAct.GOLD_RETIRED, by=by, on=item)
     item.refresh_from_db()
     return item
 
@@ -226,5 +231,6 @@ def restore_gold(*, item: GoldItem, by: User) -> GoldItem:
     GoldItem.objects.filter(pk=item.pk).update(retired_at=None)
     lock_row(item.benchmark)
     _add_gold_tasks_to_campaigns(item.benchmark)
+    record(AnnotationAct.GOLD_RESTORED, by=by, on=item)
     item.refresh_from_db()
     return item

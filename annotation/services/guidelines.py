@@ -11,11 +11,12 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.enums import CampaignState
+from annotation.enums import AnnotationAct, CampaignState
 from annotation.media import as_jpeg
 from annotation.models import Campaign, Guideline, GuidelinePicture
 from annotation.policies import check_can_lead
 from config.accounts.actors import Actor
+from config.audit.services import record
 from config.shared.bulk import lock_row
 from config.shared.errors import Conflict, InvalidInput
 from pooling.core.keys import text_fault
@@ -77,6 +78,8 @@ def write_guideline(
         Campaign.objects.filter(benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
             guideline=guideline
         )
+        after = {"version": guideline.version}
+        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=after)
     return guideline
 
 

@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from annotation.core.consensus import NO_LABEL, Outcomes, State, count_values, places_within
 from annotation.core.judgment_file import JudgmentsFile, parse_judgments
-from annotation.enums import LABELS, CampaignState, JudgmentState, Scale
+from annotation.enums import LABELS, AnnotationAct, CampaignState, JudgmentState, Scale
 from annotation.models import SLOTS_MAX, Annotator, Campaign, Judgment, JudgmentTask
 from annotation.policies import check_can_lead
 from annotation.selectors.tasks import pairs_per_unit
 from annotation.services.slots import TASK_STATES, outcomes_of
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -80,6 +81,9 @@ def import_judgments(
         if stored is not None:
             _check_same_way(stored, pool_equal)
         campaign = stored or _store(benchmark, file, scale, pool_equal, by)
+        if stored is None:
+            after = {"judgments": len(file.labels), "sha256": file.sha256}
+            record(AnnotationAct.JUDGMENTS_IMPORTED, by=by, on=campaign, after=after)
     n_pairs = len(union_codes([_codes(benchmark, file)]))
     return ImportedJudgments(campaign, len(file.labels), n_pairs, created=stored is None)
 

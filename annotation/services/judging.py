@@ -37,6 +37,7 @@ from annotation.services.slots import (
 )
 from config.accounts.roles import is_annotator
 from config.shared.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from config.shared.metrics import JUDGMENTS
 from config.shared.prepared import Given, Prepared
 
 RELEASED_STATES = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
@@ -93,6 +94,14 @@ def submit_judgment(*, assignment_id: int, annotator: Annotator, answer: Answer)
     the correct answer has been shown. Raises `InvalidInput` if the label is not on the scale or the
     campaign has not had this version of the guidelines.
     """
+    submitted = _submit_once(assignment_id, annotator, answer)
+    if submitted.created:
+        JUDGMENTS.labels(submitted.judgment.state).inc()
+    return submitted
+
+
+def _submit_once(assignment_id: int, annotator: Annotator, answer: Answer) -> Submitted:
+    """Store the answer, or return what an earlier request with the same key has stored."""
     try:
         return _submit(assignment_id, annotator, answer)
     except (IntegrityError, Conflict) as error:

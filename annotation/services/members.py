@@ -9,12 +9,20 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.enums import AssignmentState, Joining, MemberAction, MembershipState, PauseCause
+from annotation.enums import (
+    AnnotationAct,
+    AssignmentState,
+    Joining,
+    MemberAction,
+    MembershipState,
+    PauseCause,
+)
 from annotation.models import Annotator, Assignment, Campaign, Membership, MembershipChange
 from annotation.policies import check_can_lead
 from annotation.selectors.gold import gold_answers, outcomes, training_answers
 from annotation.services.slots import leases_of, release_leases
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from config.shared.prepared import Given, Prepared
 
@@ -139,7 +147,11 @@ def add_members(*, campaign: Campaign, annotators: list[Annotator], by: User) ->
     Membership.objects.bulk_create(
         [Membership(campaign=campaign, annotator=one) for one in annotators], ignore_conflicts=True
     )
-    return campaign.members.count() - before
+    added = campaign.members.count() - before
+    if added:
+        keys = sorted(one.pk for one in annotators)
+        record(AnnotationAct.MEMBERS_ADDED, by=by, on=campaign, after={"annotators": keys})
+    return added
 
 
 @transaction.atomic
@@ -157,6 +169,7 @@ def admit_member(*, membership: Membership, by: User) -> Membership:
     check_can_lead(by, membership.campaign.benchmark)
     membership.admitted_at, membership.admitted_by = timezone.now(), by
     membership.save(update_fields=["admitted_at", "admitted_by"])
+    record(AnnotationAct.MEMBER_ADMITTED, by=by, on=membership)
     return membership
 
 
@@ -187,6 +200,7 @@ def resume_member(*, membership: Membership, by: User) -> Membership:
     membership.forgiven_at = timezone.now()
     _store_state(membership, {**NO_PAUSE, "forgiven_at": membership.forgiven_at})
     _note(membership, MemberAction.RESUMED, by)
+    record(AnnotationAct.MEMBER_RESUMED, by=by, on=membership)
     return membership
 
 
@@ -207,6 +221,7 @@ def _pause_by_lead(membership: Membership, by: User, **why: Any) -> Membership:
             "This annotator is paused already. To give another reason, resume them first."
         )
     _note(membership, MemberAction.PAUSED, by)
+    record(AnnotationAct.MEMBER_PAUSED, by=by, on=membership, after={"cause": why["cause"]})
     return membership
 
 

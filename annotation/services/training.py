@@ -6,13 +6,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.enums import CampaignKind
+from annotation.enums import AnnotationAct, CampaignKind
 from annotation.models import Annotator, Campaign, Judgment, ReviewComment
 from annotation.policies import check_can_lead
 from annotation.selectors.guidelines import latest_guideline
 from annotation.services.gold import add_gold_tasks
 from config.accounts.actors import Actor, account_of
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 from pooling.models import Benchmark
@@ -41,6 +42,7 @@ def open_training(*, benchmark: Benchmark, by: Actor, name: str = "") -> Campaig
         raise Conflict("The benchmark has a training queue that is not closed.") from None
     if not add_gold_tasks(campaign):
         raise InvalidInput(f"{benchmark.key} has no training items. Import some first.")
+    record(AnnotationAct.TRAINING_OPENED, by=by, on=campaign)
     return campaign
 
 
@@ -55,7 +57,9 @@ def comment_on_judgment(*, judgment: Judgment, text: str, by: User) -> ReviewCom
         raise Conflict(
             "Only answers in training can be commented on. Comments must not influence judgments."
         )
-    return ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+    comment = ReviewComment.objects.create(judgment=judgment, lead=by, text=text)
+    record(AnnotationAct.COMMENTED, by=by, on=judgment)
+    return comment
 
 
 def mark_comments_read(*, annotator: Annotator) -> int:

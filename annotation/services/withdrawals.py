@@ -9,7 +9,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from annotation.enums import AssignmentState, JudgmentState
+from annotation.enums import AnnotationAct, AssignmentState, JudgmentState
 from annotation.models import (
     Annotator,
     Assignment,
@@ -24,6 +24,7 @@ from annotation.services.members import REASON_LENGTH
 from annotation.services.slots import LockedTasks, lock_tasks, renew_carried, update_task_states
 from config.accounts.actors import Actor
 from config.accounts.models import User
+from config.audit.services import record
 from config.shared.bulk import Among, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 
@@ -67,9 +68,12 @@ def request_withdrawal(
     judged = Judgment.objects.filter(_counted_answers(annotator, since), task__campaign=campaign)
     if not judged.exists():
         raise Conflict("None of this annotator's judgments count here.")
-    return Withdrawal.objects.create(
+    withdrawal = Withdrawal.objects.create(
         campaign=campaign, annotator=annotator, lead=by, since=since, reason=reason
     )
+    after = {"campaign": campaign.pk, "annotator": annotator.pk}
+    record(AnnotationAct.WITHDRAWAL_REQUESTED, by=by, on=withdrawal, after=after)
+    return withdrawal
 
 
 def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
@@ -99,6 +103,8 @@ def carry_out_withdrawal(*, withdrawal: Withdrawal, by: Actor) -> Withdrawal:
         withdrawal.ruled = int((~tasks.by_labels).sum())
         withdrawal.done_at = timezone.now()
         withdrawal.save()
+        after = {"judgments": judgments, "tasks": withdrawal.tasks}
+        record(AnnotationAct.ANSWERS_WITHDRAWN, by=by, on=withdrawal, after=after)
     return withdrawal
 
 

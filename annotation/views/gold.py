@@ -24,7 +24,9 @@ from annotation.selectors.gold import (
     search_gold,
 )
 from config.accounts.models import User
+from config.accounts.roles import is_lead
 from config.jobs.views import upload_page
+from config.requests.files import receives_files
 from config.shared.errors import InvalidInput
 from config.shared.filters import filters, requested_filter
 from config.shared.numbers import ratio
@@ -43,7 +45,7 @@ RETIRED = "retired"
 def gold(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_led_by(request.user), key=key)
     kind = requested_filter(request, "kind", (*GoldUse.values, RETIRED))
-    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH].replace("\0", "")
+    search = request.GET.get("q", "").strip()[:SEARCH_LENGTH]
     items = search_gold(_of_kind(gold_items(benchmark), kind), search)
     page = page_of(items, request.GET.get("page"))
     context = {
@@ -57,6 +59,7 @@ def gold(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "annotation/gold/gold.html", context)
 
 
+@receives_files(is_lead)
 @only_for(can_lead_somewhere)
 @require_http_methods(FORM_METHODS)
 def gold_upload(request: HttpRequest, key: str) -> HttpResponse:

@@ -16,10 +16,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import services
 from annotation.forms.guidelines import GuidelineForm, PictureForm, PictureFormSet
+from annotation.media import MAX_BYTES
 from annotation.models import Guideline, GuidelinePicture
 from annotation.policies import can_lead, check_can_lead, scopes_known
 from annotation.selectors.guidelines import guidelines_of, latest_guideline
 from config.accounts.models import User
+from config.accounts.roles import is_lead
+from config.requests.files import receives_files
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
 from config.shared.ranges import stored_file_response
@@ -28,6 +31,8 @@ from pooling.policies import benchmarks_seen_by, can_see_benchmarks, can_watch_v
 
 DEFAULT_TEXT = "annotation/guidelines/default.txt"
 ROWS = "pictures"
+# The largest pictures, and room for their texts.
+REQUEST_BYTES_MAX = services.PICTURES_MAX * MAX_BYTES + 1_000_000
 
 
 @only_for(can_see_benchmarks)
@@ -48,6 +53,7 @@ def guidelines(request: HttpRequest, key: str, version: int | None = None) -> Ht
     return render(request, "annotation/guidelines/guidelines.html", context)
 
 
+@receives_files(is_lead, bytes_max=REQUEST_BYTES_MAX)
 @only_for(can_see_benchmarks)
 @require_http_methods(["GET", "HEAD", "POST"])
 def guideline_write(request: HttpRequest, key: str) -> HttpResponse:
@@ -83,7 +89,7 @@ def guideline_picture(request: HttpRequest, public_id: uuid.UUID) -> HttpRespons
         storage=default_storage,
         name=picture.file,
         content_type="image/jpeg",
-        etag=picture.file,
+        version=picture.file,
     )
 
 

@@ -7,6 +7,7 @@ from typing import cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation import services
@@ -16,13 +17,15 @@ from annotation.models import Annotator, Campaign, Judgment, Membership
 from annotation.policies import can_lead_somewhere, check_can_lead
 from annotation.selectors.campaigns import get_campaign
 from config.accounts.models import User
-from config.accounts.roles import Role, scopes_of
+from config.accounts.roles import Role, is_lead, scopes_of
 from config.jobs.views import start_job, upload_page
+from config.requests.files import receives_files
 from config.shared.errors import Conflict
 from config.shared.pages import FORM_METHODS, form_data, form_status, only_for
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 
 
+@receives_files(is_lead)
 @only_for(can_see_benchmarks)
 @require_http_methods(FORM_METHODS)
 def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
@@ -31,7 +34,12 @@ def judgments_upload(request: HttpRequest, key: str) -> HttpResponse:
     return upload_page(
         request,
         "annotation/judgments/upload.html",
-        {"benchmark": benchmark, "heading": "Import judgments"},
+        {
+            "benchmark": benchmark,
+            "heading": "Import judgments",
+            "back": reverse("benchmark-campaigns", args=[benchmark.key]),
+            "back_name": "Back to the campaigns",
+        },
         form=JudgmentsUploadForm(**form_data(request)),
         kind="import_judgments",
         title=f"Import judgments of {benchmark.name}",

@@ -8,4 +8,4 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        from config.accounts import receivers  # noqa: F401
+        from config.accounts import audit_receivers, receivers  # noqa: F401

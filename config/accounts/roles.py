@@ -149,3 +149,4 @@ def annotates_somewhere(user: Any) -> bool:
 rules.add_perm("accounts.annotate_somewhere", annotates_somewhere)
 rules.add_perm("accounts.lead_somewhere", leads_somewhere)
 rules.add_perm("accounts.research_somewhere", researches_somewhere)
+rules.add_perm("accounts.administer", is_admin)

@@ -1,12 +1,23 @@
-"""gunicorn behind nginx. WEB_CONCURRENCY and WEB_THREADS set its size."""
+"""gunicorn behind nginx. WEB_CONCURRENCY and WEB_THREADS set its size, WEB_BIND its address."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
-bind = "0.0.0.0:8000"
+# This file may be read before gunicorn adds its folder.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from config.shared.logs import logging_settings
+
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # heartbeats must not need a disk
+
+bind = os.environ.get("WEB_BIND", "0.0.0.0:8000")
 # Threads are used because a judging request is short and mostly waits for the database commit.
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", min(multiprocessing.cpu_count() + 1, 8)))
@@ -17,11 +28,45 @@ graceful_timeout = 30
 keepalive = 65  # longer than in nginx, so that nginx closes unused connections
 max_requests = 10_000
 max_requests_jitter = 1_000
-worker_tmp_dir = (
-    "/dev/shm" if Path("/dev/shm").is_dir() else None
-)  # heartbeats must not need a disk
+worker_tmp_dir = MEMORY
 # Django reads X-Forwarded-Proto itself. gunicorn must not trust any forwarded header.
 forwarded_allow_ips = ""
-accesslog = None  # nginx writes it
-errorlog = "-"
+accesslog = None  # config.operations.middleware writes it
 control_socket_disable = True  # unused, and its folder is not writable in the container
+
+_logging = logging_settings(
+    os.environ.get("LOG_FORMAT", "line"), os.environ.get("LOG_LEVEL", "WARNING")
+)
+_gunicorn = {"level": "INFO", "handlers": [], "propagate": True}
+logconfig_dict = _logging | {
+    "loggers": _logging["loggers"] | {"gunicorn.error": _gunicorn, "gunicorn.access": _gunicorn}
+}
+
+# --- Metrics: each process writes its values into one file, and /metrics adds them up. -----------
+
+_folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+_is_own_folder = _folder is None
+if _folder is None:
+    _folder = tempfile.mkdtemp(prefix="hearth-metrics-", dir=MEMORY)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = _folder
+Path(_folder).mkdir(parents=True, exist_ok=True)
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """Give the process the lowest free number, whose file it continues.
+
+    With the process id as its name, each of the many processes of a week would leave a file.
+    """
+    used = {getattr(one, "metrics_slot", None) for one in server.WORKERS.values()}
+    worker.metrics_slot = next(n for n in range(len(used) + 1) if n not in used)
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    from prometheus_client import values
+
+    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)  # type: ignore[no-untyped-call]
+
+
+def on_exit(server: Any) -> None:
+    if _is_own_folder:
+        shutil.rmtree(_folder, ignore_errors=True)

@@ -7,6 +7,7 @@ import uuid
 from celery import shared_task
 
 from config.jobs import services
+from config.requests.files import sweep_incoming_files
 
 
 @shared_task
@@ -17,3 +18,8 @@ def run_job_task(job_id: str) -> None:
 @shared_task
 def sweep_jobs_task() -> None:
     services.sweep_jobs()
+
+
+@shared_task
+def sweep_incoming_files_task() -> None:
+    sweep_incoming_files()

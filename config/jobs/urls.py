@@ -9,6 +9,4 @@ urlpatterns = [
     path("jobs/<uuid:pk>/", views.job, name="job"),
     path("jobs/<uuid:pk>/progress/", views.job_progress, name="job-progress"),
     path("jobs/<uuid:pk>/cancel/", views.job_cancel, name="job-cancel"),
-    # Without a slash at the end, because monitors usually request this address.
-    path("healthz", views.healthz, name="healthz"),
 ]

@@ -1,4 +1,4 @@
-"""Pages of jobs: the list, one job with its progress, and the health check."""
+"""Pages of jobs: the list, and one job with its progress."""
 
 from __future__ import annotations
 
@@ -9,31 +9,26 @@ from urllib.parse import urldefrag
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db import DatabaseError
 from django.db.models import Count
-from django.db.models.functions import Now
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, reswap, retarget
 
 from config.accounts.models import User
 from config.jobs import services
-from config.jobs.models import UNFINISHED, Job, JobState
+from config.jobs.models import Job, JobState
 from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.pages import form_status, only_for
-from config.shared.uploads import check_is_readable, store_upload
+from config.shared.uploads import check_is_readable, stored_upload
 
 JOBS_PER_PAGE = 25
 # A worker starts a job within two seconds. After this time, probably no worker is running.
 LONG_IN_QUEUE = timedelta(seconds=20)
-# The sweeper runs every twenty seconds. If a lease expired this long ago, it is not running.
-SWEPT_AFTER = timedelta(minutes=3)
 # Marks an answer that shows a job's progress in place of the form that started the job.
 IN_PLACE = "X-Job"
 
@@ -42,17 +37,13 @@ def start_job(
     request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
 ) -> HttpResponse:
     """Start a job and show its progress. The same request sent twice starts one job."""
-    job = Job.objects.filter(
-        kind=kind, benchmark_key=benchmark_key, params=params, state__in=UNFINISHED
-    ).first()
-    if job is None:
-        job = services.enqueue_job(
-            kind=kind,
-            title=title[:300],
-            params=params,
-            benchmark_key=benchmark_key,
-            by=cast(User, request.user),
-        )
+    job = services.enqueue_job(
+        kind=kind,
+        title=title[:300],
+        params=params,
+        benchmark_key=benchmark_key,
+        by=cast(User, request.user),
+    )
     return show_job(request, job)
 
 
@@ -60,10 +51,14 @@ def show_job(request: HttpRequest, job: Job) -> HttpResponse:
     """Show the progress in place of the form that started the job; without htmx, on its page."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", job.pk)
-    context = {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
-    response = render(request, "jobs/_in_place.html", context)
+    response = render(request, "jobs/_in_place.html", in_place_context(request, job))
     response[IN_PLACE] = str(job.pk)
     return response
+
+
+def in_place_context(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Return the context of `jobs/_in_place.html`, for pages that show a job's progress."""
+    return {**_progress_of(job), "can_cancel": can_cancel_job(request.user, job)}
 
 
 def upload_page(
@@ -91,11 +86,11 @@ def upload_page(
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
         file = fields.pop("file")
-        stored = {"upload": store_upload(file), "source": file.name}
-        params |= {"benchmark": benchmark_key, **stored, **fields}
-        return start_job(
-            request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
-        )
+        with stored_upload(file) as stored:
+            params |= {"benchmark": benchmark_key, **stored, **fields}
+            return start_job(
+                request, kind=kind, title=title, params=params, benchmark_key=benchmark_key
+            )
     return render(request, template, {**context, "form": form}, status=form_status(request))
 
 
@@ -200,28 +195,3 @@ def took(found: Job) -> str:
     seconds = int(((found.finished_at or timezone.now()) - found.started_at).total_seconds())
     minutes, seconds = divmod(max(0, seconds), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-
-
-@never_cache
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Report whether the database answers, and the numbers of unfinished jobs, for monitors."""
-    try:
-        counts = dict(
-            Job.objects.filter(state__in=UNFINISHED)
-            .order_by()
-            .values_list("state")
-            .annotate(Count("pk"))
-        )
-        overdue = Job.objects.filter(
-            state=JobState.RUNNING, lease_expires_at__lt=Now() - SWEPT_AFTER
-        ).count()
-    except DatabaseError:
-        return HttpResponse("database away\n", content_type="text/plain", status=503)
-    lines = [
-        "database ok",
-        f"jobs queued {counts.get(JobState.QUEUED, 0)}",
-        f"jobs running {counts.get(JobState.RUNNING, 0)}",
-        f"jobs overdue {overdue}",
-    ]
-    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from django.contrib import admin
 from django.http import HttpRequest
 
+# It would delete many rows without an audit entry for each. The page of a row can delete it.
+admin.site.disable_action("delete_selected")
+
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in the stubs
     """Show rows that only services write."""

@@ -36,6 +36,14 @@ class NotPermitted(HearthError):
     """The caller may not do this."""
 
 
+class TooLarge(HearthError):
+    """The request is larger than its address accepts."""
+
+
+class LengthRequired(HearthError):
+    """The request does not state its length."""
+
+
 class Conflict(HearthError):
     """The request contradicts what is stored, such as a different label under the same key."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import errno
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.db import OperationalError
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import UnreadablePostError
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.views.defaults import page_not_found
@@ -16,42 +17,75 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
 from config.shared import errors
+from config.shared.outages import DATABASE_AWAY, broke_at_commit, is_disk_full
 
 STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.InvalidInput, 400),
     (errors.NotPermitted, 403),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
+    (errors.LengthRequired, 411),
+    (errors.TooLarge, 413),
     (errors.HearthError, 400),
+    # The connection broke while the body was read.
+    (UnreadablePostError, 400),
     # The database does not answer, is locked too long, or is out of space. The client can retry.
-    (OperationalError, 503),
+    *((error, 503) for error in DATABASE_AWAY),
 )
-DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
 TITLES = {
     400: "The request is not valid",
     403: "Not allowed",
     404: "Not found",
     409: "The request contradicts what is stored",
+    411: "The length of the request is missing",
+    413: "The request is too large",
     503: "The database is busy or unavailable",
     507: "The disk is full",
 }
+BROKE_AT_COMMIT = (
+    "The connection to the database broke while storing. "
+    "Look whether your change is there before you try again."
+)
 RETRY_AFTER_SECONDS = 5
 API = "/api/"
 
 Answer = TypeVar("Answer", bound=HttpResponse)
 
 
-def status_of(error: Exception) -> int | None:
-    if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+def status_of(error: BaseException) -> int | None:
+    if is_disk_full(error):
         return 507
     return next((status for kind, status in STATUS_OF if isinstance(error, kind)), None)
 
 
-def text_of(error: Exception) -> str:
-    """Return the text to show. The text of a database error appears only in the log."""
-    if isinstance(error, OperationalError | OSError):
+def text_of(error: BaseException) -> str:
+    """Return the text to show. The text of a system's error appears only in the log."""
+    if is_disk_full(error):
+        return "Nothing was stored. Tell an admin, and try again later."
+    if isinstance(error, UnreadablePostError):
+        return "The connection broke before the request was complete. Nothing was stored."
+    if isinstance(error, DATABASE_AWAY) and broke_at_commit(error):
+        return BROKE_AT_COMMIT
+    if isinstance(error, DATABASE_AWAY):
         return "Please try again in a moment; nothing was stored."
     return str(error)
+
+
+def error_response(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    """Return the answer to an error, or None if the error is unexpected."""
+    status = status_of(error)
+    return None if status is None else _answer(request, error, status)
+
+
+def _answer(request: HttpRequest, error: BaseException, status: int) -> HttpResponse:
+    """Answer with JSON below /api/, and with a page elsewhere."""
+    if request.path_info.startswith(API):
+        response: HttpResponse = JsonResponse(_body_of(error), status=status)
+    else:
+        context = {"title": TITLES[status], "reason": text_of(error)}
+        response = render(request, "error.html", context, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return _with_retry(response, status)
 
 
 class DomainErrorMiddleware:
@@ -64,23 +98,22 @@ class DomainErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        status = status_of(error)
-        if status is None:
-            return None
-        context = {"title": TITLES[status], "reason": text_of(error)}
-        response = render(request, "error.html", context, status=status)
-        return _with_retry(response, status)
+        return error_response(request, error)
 
 
-class PrivateApiMiddleware:
-    """Keep the API's answers out of all caches, because they are personal and change."""
+class PrivateMiddleware:
+    """Keep answers out of all caches, because they are personal and change.
+
+    A view that sends something else, such as a video, sets the header itself. Static files do not
+    come this far.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if request.path_info.startswith(API) and "Cache-Control" not in response:
+        if "Cache-Control" not in response:
             patch_cache_control(response, private=True, no_store=True)
         return response
 
@@ -93,10 +126,22 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     if status is None:
         return exception_handler(error, context)
     set_rollback()
+    return _with_retry(Response(_body_of(error), status=status), status)
+
+
+def _body_of(error: BaseException) -> dict[str, Any]:
     body: dict[str, Any] = {"detail": text_of(error)}
     if isinstance(error, errors.InvalidInput):
         body |= {"source": error.source, "line": error.line, "reason": error.reason}
-    return _with_retry(Response(body, status=status), status)
+    return body
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    if isinstance(exception, RequestDataTooBig):
+        return _answer(request, errors.TooLarge("The form has too much text. Send less."), 413)
+    reason = "The server cannot read the request. Check its headers and its form."
+    return _answer(request, errors.InvalidInput(reason), 400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -108,7 +153,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected error in the same two forms."""
+    """Answer an error that no other layer has answered, such as a full disk in a middleware."""
+    error = sys.exc_info()[1]
+    expected = error_response(request, error) if error else None
+    if expected is not None:
+        return expected
     if not request.path_info.startswith(API):
         return html_server_error(request)
     return JsonResponse({"detail": "An unexpected error occurred on the server."}, status=500)

@@ -11,6 +11,8 @@ ERRORS = {
     "401": "There is no valid token or session.",
     "403": "Your role does not permit this.",
     "404": "The object does not exist, or you may not see it.",
+    "413": "The request is too large.",
+    "429": "You have sent too many requests. `Retry-After` is the number of seconds to wait.",
 }
 PARAMETERS = {"key": "The key of the benchmark."}
 ERROR_SCHEMA = {
@@ -49,6 +51,6 @@ def describe_shared_parts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _error_statuses(path: str, operation: dict[str, Any]) -> list[str]:
-    statuses = ["400"] if "requestBody" in operation else []
-    statuses += ["401", "403"]
+    statuses = ["400", "413"] if "requestBody" in operation else []
+    statuses += ["401", "403", "429"]
     return [*statuses, "404"] if "{" in path else statuses

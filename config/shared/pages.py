@@ -7,9 +7,12 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.cache import patch_cache_control
 from django_htmx.http import HttpResponseClientRedirect
+
+from config.shared.errors import InvalidInput
 
 View = Callable[..., HttpResponseBase]
 
@@ -60,6 +63,16 @@ def form_data(request: HttpRequest) -> dict[str, Any]:
     if request.method != "POST":
         return {}
     return {"data": request.POST, "files": request.FILES}
+
+
+def check_form(form: Form) -> None:
+    """Check a form whose errors are not shown beside its fields.
+
+    Raises `InvalidInput` with the first error and the name of its field if the form is invalid.
+    """
+    if not form.is_valid():
+        name, problems = next(iter(form.errors.items()))
+        raise InvalidInput(f"{name}: {problems[0]}")
 
 
 def form_status(request: HttpRequest) -> int:

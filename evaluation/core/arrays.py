@@ -1,4 +1,4 @@
-"""Array types of the core, and the check of integers that callers pass."""
+"""Array types of the core, checks of the integers that callers pass, and numbers without gaps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ GainArray: TypeAlias = npt.NDArray[np.int8]
 def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntArray:
     """Return `values` as a one-dimensional int64 array.
 
-    Each value must be an integer from 0 to `highest` (None: no upper bound), and not a boolean.
-    Otherwise it raises ValueError, whose message begins with `name`.
+    name: of the values, for errors. highest: the largest allowed value; None for no upper bound.
+    Raises ValueError if `values` is not one-dimensional, or if a value is not an integer from 0 to
+    `highest`. A boolean is not an integer here.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -30,3 +31,27 @@ def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntA
         limit = "negative" if highest is None else f"outside of 0 to {highest}"
         raise ValueError(f"{name}: a number is {limit}")
     return array.astype(np.int64, copy=False)
+
+
+def renumber(values: IntArray) -> IntArray:
+    """Return the values as 0, 1, 2 … without gaps, in their order, int64 [n].
+
+    values: int64 [n], not negative. Equal values get equal numbers.
+    """
+    highest = int(values.max(initial=0))
+    if highest > 4 * len(values):  # otherwise counting is faster than sorting
+        return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
+    occurs = np.bincount(values, minlength=highest + 1) > 0
+    return np.asarray((np.cumsum(occurs) - 1)[values])
+
+
+def dense_groups(groups: npt.ArrayLike, n_queries: int, name: str = "clusters") -> IntArray:
+    """Return the group of each query as numbers 0, 1, 2 … without gaps, int64 [n_queries].
+
+    name: of the groups, for errors. Raises ValueError if `groups` is not one whole number for each
+    query.
+    """
+    numbers = whole_numbers(groups, name, None)
+    if len(numbers) != n_queries:
+        raise ValueError(f"{len(numbers)} {name} for {n_queries} queries")
+    return renumber(numbers)

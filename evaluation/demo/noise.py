@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,23 @@ from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.demo.benchmark import DemoBenchmark
+
+
+class DemoScore(TypedDict):
+    """A raw score, the corrected score with its 95 % interval, and the true score."""
+
+    raw: float
+    corrected: float
+    interval: list[float] | None
+    truth: float
+
+
+class DemoNoise(TypedDict):
+    """Estimated error rates, None if they are unknown, and scores by run and measure."""
+
+    false_alarms: float | None
+    misses: float | None
+    runs: dict[str, dict[str, DemoScore]]
 
 
 def true_scores(
@@ -40,9 +57,9 @@ def true_scores(
     return found
 
 
-def noise_lines(noise: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
+def noise_lines(noise: DemoNoise, measures: Sequence[str]) -> list[str]:
     """Return the scores as a table for terminals, in %."""
-    if noise["false_alarms"] is None:
+    if noise["false_alarms"] is None or noise["misses"] is None:
         return ["The error rates of the labels are unknown, so scores are not corrected."]
     lines = [
         "Wrong labels: {:.1f} % false alarms and {:.1f} % misses, estimated. Scores in %: raw, "
@@ -57,7 +74,7 @@ def noise_lines(noise: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
     return lines
 
 
-def _cell(score: Mapping[str, Any]) -> str:
+def _cell(score: DemoScore) -> str:
     ends = [_percent(end) for end in score["interval"] or ()]
     spread = f" ({'-'.join(ends)})" if ends else ""
     corrected = f"{_percent(score['corrected'])}{spread}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -25,8 +24,6 @@ from evaluation.lab.comparison.lists import DESCRIPTIONS, caption_as_json
 from evaluation.lab.services import begin_analysis
 from pooling.api import OfBenchmark
 from pooling.models import Benchmark
-
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Analyses(OfBenchmark):
@@ -122,7 +119,9 @@ class ComparedCaptionSerializer(ComparedSerializer):
         help_text="position among the selected captions; null if it is not selected",
     )
     count = serializers.IntegerField(help_text="number of selected captions")
-    inputs = serializers.JSONField(help_text="label set, runs by sha256, choice, code version")
+    inputs = serializers.JSONField(
+        help_text="label set, runs with their SHA-256, options, code version"
+    )
 
 
 PAGING = ("limit", "offset")
@@ -180,7 +179,7 @@ def comparison_from_request(benchmark: Benchmark, request: Request) -> Compariso
     return compare_lists(benchmark, data)
 
 
-def _described(analysis: Analysis) -> dict[str, Any]:
+def _described(analysis: Analysis[Any]) -> dict[str, Any]:
     return {
         "name": analysis.name,
         "title": analysis.title,
@@ -206,7 +205,7 @@ def query_data(body: Any) -> dict[str, Any]:
 
 
 def _can_be_typed(value: Any) -> bool:
-    """Return whether a form could send the value. PostgreSQL cannot store a NUL character."""
-    if isinstance(value, str):
-        return not _UNWRITABLE.search(value)
-    return isinstance(value, int | None) or (isinstance(value, float) and math.isfinite(value))
+    """Return whether a form could send the value."""
+    return isinstance(value, str | int | None) or (
+        isinstance(value, float) and math.isfinite(value)
+    )

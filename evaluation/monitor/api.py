@@ -14,7 +14,7 @@ from pooling.api import OfBenchmark
 
 
 class Agreement(OfBenchmark):
-    """The latest agreement report, without the figures of single annotators."""
+    """Return the latest agreement figures, without those of single annotators."""
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, key: str) -> Response:
@@ -28,4 +28,8 @@ class Agreement(OfBenchmark):
 
     @extend_schema(request=None, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
+        """Compute the agreement of all annotators.
+
+        A job computes and stores the figures. Its `result` has `report` (the id) and `alpha`.
+        """
         return self.enqueue(request, "agreement", "Agreement", {})

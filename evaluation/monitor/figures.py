@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignState, EscalationKind
@@ -12,7 +12,15 @@ from config.shared.numbers import Figure, count, count_figure, ratio, undefined,
 from config.shared.words import counted
 from evaluation.core.people.pace import BREAK_MS, DAY, ONLY_BEGUN, TOO_FAST_MS
 from evaluation.monitor.charts import utc
-from evaluation.monitor.selectors import CampaignFigures, Forecast, LabelCount, LabelRound, Times
+from evaluation.monitor.selectors import (
+    BothAgreements,
+    CampaignFigures,
+    Forecast,
+    LabelAgreement,
+    LabelCount,
+    LabelRound,
+    Times,
+)
 
 NamedFigure = tuple[str, Figure]
 
@@ -39,10 +47,10 @@ def _forecast(forecast: Forecast, state: CampaignState) -> list[NamedFigure]:
         return [(COMPLETE, undefined(reason or ""))]
     if latest is None:
         text = f"not before {_when(earliest, earliest)}"
-        note = "at the current speed, which varies too much for a last day"
+        note = "at the current speed, which varies too much for a latest date"
     else:
         text = _range(earliest, latest)
-        note = "UTC, at the current speed, with a probability of 80 %"
+        note = "UTC, with a probability of 80 % at the current speed"
     recent = f"in the last {forecast['hours']} hours with answers"
     return [
         (COMPLETE, Figure(text, note=note)),
@@ -67,7 +75,7 @@ def _range(earliest: int, latest: int) -> str:
 
 def _times(times: Times) -> list[NamedFigure]:
     if times["quantiles"] is None:
-        return [("Time of an answer", undefined("no times are known"))]
+        return [("Time of an answer", undefined("no answer has a time"))]
     low, median, high, most = times["quantiles"]
     too_fast = f"under {TOO_FAST_MS / 1000} s: {ratio(times['too_fast'], times['known'])}"
     figures = [
@@ -105,7 +113,7 @@ def label_figures(figures: CampaignFigures, escalations: Mapping[str, int]) -> l
             (kind.label, count_figure(escalations.get(kind, 0), "escalated"))
             for kind in EscalationKind
         ),
-        ("Surplus", count_figure(figures["surplus"], "arrived late, not counted")),
+        ("Surplus labels", count_figure(figures["surplus"], "arrived late, not counted")),
     ]
 
 
@@ -141,12 +149,8 @@ class AgreementRow:
     note: str = ""
 
 
-def agreement_rows(agreement: Mapping[str, Any]) -> list[AgreementRow]:
-    """Return the rows of the agreement table; an undefined figure has its reason.
-
-    agreement: `first_labels` and `all_labels`, as `evaluation.core.people.agreement_figures`
-    returns them.
-    """
+def agreement_rows(agreement: BothAgreements) -> list[AgreementRow]:
+    """Return the rows of the agreement table; an undefined figure has its reason."""
     first, every = agreement["first_labels"], agreement["all_labels"]
     n_people = first["sharing_annotators"]
     people = f"{counted(n_people, 'annotator')} resampled"
@@ -184,12 +188,13 @@ def _alpha_names(level: str, people: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def _agreement_figure(key: str, figures: Mapping[str, Any]) -> Figure:
+def _agreement_figure(key: str, figures: LabelAgreement) -> Figure:
     kind = "percent sign" if key.endswith("agreement") else "coefficient"
-    return Figure(figures.get(key), kind, reason=figures["undefined"].get(key, ""))
+    value = cast("float | list[float] | None", figures.get(key))
+    return Figure(value, kind, reason=figures["undefined"].get(key, ""))
 
 
-def agreement_note(agreement: Mapping[str, Any]) -> str:
+def agreement_note(agreement: BothAgreements) -> str:
     """Return a sentence about the labels behind the two columns of the agreement table."""
     first = agreement["first_labels"]
     pairs = counted(first["multiply_labelled"], "pair")
@@ -199,8 +204,8 @@ def agreement_note(agreement: Mapping[str, Any]) -> str:
         return f"{compared} No label was requested because others differed."
     further = counted(later, "further label was", "further labels were")
     return (
-        f"{compared} After the first labels, {further} given. In a campaign, only pairs whose "
-        "first labels differ have further labels. In an imported file, any pair may have them."
+        f"{compared} After the first labels, {further} added. In a campaign, only pairs whose "
+        "first labels differ get further labels. In an imported file, any pair may have them."
     )
 
 

@@ -14,6 +14,7 @@ from config.shared.tables import Column, csv_text
 from config.shared.words import counted
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
+from evaluation.core.people.figures import Flag
 from evaluation.core.people.pace import NOT_TIMED
 from evaluation.monitor.charts import utc
 from evaluation.monitor.selectors import (
@@ -24,9 +25,9 @@ from evaluation.monitor.selectors import (
     people_of,
 )
 
-NO_FIRST_SHARED = "no first label by another annotator on the same pairs"
-NO_GOLD = "no control pair answered"
-TOO_SHORT = "less than a minute at work"
+NO_FIRST_SHARED = "no other annotator’s first label on the same pairs"
+NO_GOLD = "no control pair answered yet"
+TOO_SHORT = "less than a minute of work"
 MIN_HOURS = 1 / 60
 NUMBERS = [
     Column("judged", "Judged", "count"),
@@ -73,6 +74,10 @@ NO_ANSWERS = PersonFigures(
 )
 
 
+# The flags as pages name them. On screen, gold items in a campaign are control pairs.
+FLAG_NAMES = {flag: str(flag) for flag in Flag} | {Flag.LOW_GOLD: "control pairs wrong"}
+
+
 @dataclass(frozen=True, slots=True)
 class PersonState:
     """Whether an annotator can judge in the campaign. `kind` is the CSS class of the state."""
@@ -96,6 +101,10 @@ class PersonRow:
     @property
     def cells(self) -> list[Figure]:
         return list(self.numbers.values())
+
+    @property
+    def flag_names(self) -> list[str]:
+        return [FLAG_NAMES[Flag(flag)] for flag in self.flags]
 
     @property
     def last_at(self) -> datetime.datetime | None:
@@ -158,13 +167,13 @@ def state_of(
         return PersonState("paused", "paused", membership.pause_note)
     if campaign.has_entry_requirement and membership.admitted_at is None:
         return PersonState("queued", "in training", "has not met the entry requirement")
-    return PersonState("active", "judges")
+    return PersonState("active", "active")
 
 
 def _state_of_account(annotator: Annotator) -> PersonState | None:
     user = annotator.user
     if user is None:
-        return PersonState("closed", "elsewhere", "judged in an imported file")
+        return PersonState("closed", "imported", "judged in an imported file")
     if user.erased_at is not None:
         return PersonState("closed", "erased")
     return None if user.is_active else PersonState("deactivated", "deactivated")
@@ -206,7 +215,7 @@ def _share(part: int, whole: int, reason: str) -> Figure:
 
 
 def _agreement(own: PersonFigures) -> Figure:
-    """Return agreement on first labels, with agreement on all labels below it if it differs."""
+    """Return agreement on first labels, and as a note on all labels if there are more of them."""
     equal, compared = own["equal_all"], own["compared_all"]
     reason = NO_FIRST_SHARED if compared else NOTHING_SHARED
     first = _share(own["equal"], own["compared"], reason)
@@ -220,7 +229,7 @@ def _rate(answers: int, hours: float) -> Figure:
     if hours < MIN_HOURS:
         return undefined(TOO_SHORT)
     at_work = f"{hours:,.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
-    return Figure(answers / hours, "count", f"{at_work} at work")
+    return Figure(answers / hours, "count", f"{at_work} of work")
 
 
 def _accuracy(own: PersonFigures) -> Figure:
@@ -237,7 +246,7 @@ def _accuracy(own: PersonFigures) -> Figure:
 
 
 def people_csv(rows: Sequence[PersonRow]) -> str:
-    """Return a CSV file with a row per annotator. It contains counts instead of shares."""
+    """Return a CSV file with one row for each annotator, with counts instead of shares."""
     counts = [key for key in NO_ANSWERS if key != "last_at"]
     heads = ["pseudonym", "name", "state", "reason", "stands_out", "escalations", "withdrawn"]
     return csv_text(

@@ -15,10 +15,10 @@ NAMES = {
     "state": "state",
     "joining": "who may judge",
     "ceiling": "maximum share per annotator",
-    "gate_share": "entry requirement, correct answers",
+    "gate_share": "entry requirement, share of correct answers",
     "gate_last": "entry requirement, number of training answers",
     "gold_share": "control pairs",
-    "gold_bar": "accuracy requirement, correct answers",
+    "gold_bar": "accuracy requirement, share of correct answers",
     "gold_last": "accuracy requirement, number of control answers",
     "checklist": "checklist",
     "contact_sheet": "contact sheets",
@@ -35,7 +35,7 @@ def percent(share: Any) -> str:
 
 
 def policy_rows(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return the names and values of a campaign's settings, without unused ones."""
+    """Return the names and values of the settings that the campaign uses."""
     if campaign.is_imported or campaign.is_training:
         return []
     doubled = round(campaign.n_tasks * float(campaign.double_share))

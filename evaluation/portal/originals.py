@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from config.shared.numbers import format_value
 from evaluation.lab.analyses import get_analysis
@@ -14,9 +14,34 @@ from evaluation.models import DRAFT, AnalysisResult, LabelSource
 from pooling.models import Benchmark
 
 
+class ScoreOfRun(TypedDict):
+    """A score of one run: with the rejected original positives (`kept`), and without them."""
+
+    run: str
+    measure: str
+    kept: float | None
+    dropped: float | None
+
+
+class OriginalsResult(TypedDict):
+    """The values that the page shows, of all those that the analysis stores.
+
+    known, settled, irrelevant: numbers of original positives, of those that are judged and settled,
+    and of those that are labelled not relevant. share: `irrelevant` of `settled`.
+    """
+
+    known: int
+    settled: int
+    irrelevant: int
+    share: float | None
+    interval: list[float] | None
+    confidence: float
+    rows: list[ScoreOfRun]
+
+
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """The scores of one run in %: with the rejected original positives, and without them."""
+    """The scores of one run in %: pairs of a score with the rejected ones and without them."""
 
     run: str
     cells: list[tuple[str, str]]
@@ -24,43 +49,46 @@ class RunScores:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The stored result, as the page shows it.
+    """The stored result with its numbers as texts for the page.
 
     result: None if it is not computed yet. labels: a noun phrase for the labels of the result.
     is_old: whether these labels are older than the newest ones.
     """
 
-    result: dict[str, Any] | None
+    result: OriginalsResult | None
     labels: str
     is_old: bool
 
     @property
     def share(self) -> str:
-        return format_value(self._of("share"), "percent")
+        return format_value(self._computed["share"], "percent")
 
     @property
     def interval(self) -> str:
-        return format_value(self._of("interval"), "percent")
+        return format_value(self._computed["interval"], "percent")
 
     @property
     def confidence(self) -> str:
-        return f"{100 * self._of('confidence'):g}"
+        return f"{100 * self._computed['confidence']:g}"
 
     @property
     def measures(self) -> list[str]:
-        return list(dict.fromkeys(row["measure"] for row in self._of("rows")))
+        return list(dict.fromkeys(row["measure"] for row in self._computed["rows"]))
 
     @property
     def runs(self) -> list[RunScores]:
         """Return one row per run, in the order of the result, with a cell per measure."""
         rows: dict[str, list[tuple[str, str]]] = {}
-        for row in self._of("rows"):
+        for row in self._computed["rows"]:
             cell = format_value(row["kept"], "percent"), format_value(row["dropped"], "percent")
             rows.setdefault(row["run"], []).append(cell)
         return [RunScores(run, cells) for run, cells in rows.items()]
 
-    def _of(self, name: str) -> Any:
-        return (self.result or {})[name]
+    @property
+    def _computed(self) -> OriginalsResult:
+        if self.result is None:
+            raise ValueError("nothing is computed yet")
+        return self.result
 
 
 def find_originals(benchmark: Benchmark, newest: LabelSource | None) -> Originals | None:

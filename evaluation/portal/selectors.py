@@ -14,6 +14,7 @@ from config.accounts.models import Grant, User
 from config.shared.numbers import Figure, undefined
 from evaluation.models import Evaluation, LabelSet
 from evaluation.scores.forms import JUDGED
+from evaluation.scores.tables import value_of
 from pooling.enums import MediaState
 from pooling.models import Benchmark, OriginalPositive, Query, Run, Video
 
@@ -92,14 +93,8 @@ def recent_runs(
     for run in found:
         label_set = newest.get(run.benchmark_id)
         evaluation = evaluations.get((run.pk, label_set.pk if label_set else None))
-        rows.append(RunScore(run, label_set, judged_share(evaluation)))
+        rows.append(RunScore(run, label_set, value_of(evaluation, JUDGED).number))
     return rows
-
-
-def judged_share(evaluation: Evaluation | None) -> float | None:
-    """Return the judged share of the top ten, or None if the run is not scored."""
-    share = None if evaluation is None else evaluation.scores.get(JUDGED)
-    return share if isinstance(share, int | float) else None
 
 
 def _newest_evaluations(newest: dict[int, LabelSet]) -> QuerySet[Evaluation]:

@@ -19,9 +19,9 @@ from config.jobs.api import JobSerializer, accepted
 from config.shared.downloads import attachment
 from config.shared.errors import NotFound
 from evaluation.models import Draft, LabelSet
-from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.selectors import benchmark_outcomes, latest_draft
-from evaluation.release.services import begin_draft, check_settled
+from evaluation.release.services import begin_draft, check_settled, export_label_set
 from pooling.api import OfBenchmark
 
 SUMMARY = (
@@ -56,6 +56,8 @@ class PublishSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
+    """List the label sets of a benchmark, newest first."""
+
     serializer_class = LabelSetSerializer
 
     def get_permissions(self) -> list[BasePermission]:
@@ -66,9 +68,13 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 
     @extend_schema(request=PublishSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Publish the current labels as the next version, and score all runs by it.
+        """Publish the current labels as the next label set.
 
-        409 if pairs are pending or in conflict and `allow_pending` is not set.
+        Only leads and admins may do this. A job writes the label set and then scores all runs by
+        it. If pairs are pending or in conflict and `allow_pending` is not set, the answer is 409
+        and no job is started.
+
+        The `result` of the job has `version`, `sha256` and `pairs`.
         """
         shape = PublishSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
@@ -78,23 +84,27 @@ class LabelSets(OfBenchmark, generics.ListAPIView[LabelSet]):
 
 
 class DraftOfLabels(OfBenchmark):
-    """The draft: the label set that publishing would create."""
+    """Return the latest draft: the label set that publishing would have created at that time."""
 
     @extend_schema(responses=DraftSerializer)
     def get(self, request: Request, key: str) -> Response:
         draft = latest_draft(self.benchmark)
         if draft is None:
-            raise NotFound("There is no draft yet. POST creates one.")
+            raise NotFound("There is no draft yet. A POST request to this address creates one.")
         return Response(DraftSerializer(draft).data)
 
     @extend_schema(request=None, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
-        """Draft the current labels, and recompute the analyses of the previous draft."""
+        """Draft the current labels.
+
+        A job makes the draft and then recomputes the analyses of the previous draft. Its `result`
+        has `sha256`, `pairs`, and `analyses` (the number of recomputed analyses).
+        """
         return accepted(begin_draft(benchmark=self.benchmark, by=cast(User, request.user)))
 
 
 class LabelSetFile(OfBenchmark):
-    """A label set in one of the export formats."""
+    """Download a label set in one of the formats `csv`, `judgments`, `qrels` and `fire`."""
 
     @extend_schema(
         parameters=[
@@ -111,8 +121,14 @@ class LabelSetFile(OfBenchmark):
         if label_set is None or export not in FORMATS:
             raise NotFound("There is no such label set or format.")
         kind = FORMATS[export]
+        pieces = export_label_set(
+            label_set=label_set,
+            format=export,
+            licence=request.query_params.get("licence", ""),
+            by=cast(User, request.user),
+        )
         return StreamingHttpResponse(
-            open_export(label_set, export, licence=request.query_params.get("licence", "")),
+            pieces,
             content_type=kind.content_type,
             headers={"Content-Disposition": attachment(f"{file_stem(label_set)}{kind.suffix}")},
         )

@@ -8,7 +8,6 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from django.conf import settings
 
 from annotation.core.consensus import NO_LABEL
 from config.shared.errors import InvalidInput
-from config.shared.files import write_atomically
 from evaluation.core.files.fire import Annotation, FireResult, Response, by_text, fire_json, merge
 from evaluation.core.files.label_file import IntArray
 from evaluation.core.relevance.judged import with_positives
@@ -55,7 +53,7 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     """Return the label set as pieces of bytes.
 
     licence: the licence of the labels; only the format `FIRE` has a place for it. Raises
-    `InvalidInput` for an unknown format, and for a licence in any other format.
+    `InvalidInput` if the format is unknown, or if another format is requested with a licence.
     """
     if format not in FORMATS:
         raise InvalidInput(f"The format must be one of {', '.join(FORMATS)}, not {format!r}.")
@@ -64,13 +62,6 @@ def open_export(label_set: LabelSet, format: str, *, licence: str = "") -> Itera
     if format != FIRE:
         raise InvalidInput(f"The format {format} cannot contain a licence. Only {FIRE} can.")
     return _fire(label_set, licence)
-
-
-def write_export(label_set: LabelSet, format: str, path: Path, *, licence: str = "") -> int:
-    """Write the export to `path` atomically and return the number of bytes."""
-    pieces = open_export(label_set, format, licence=licence)
-    with write_atomically(path) as out:
-        return sum(out.write(piece) for piece in pieces)
 
 
 def file_stem(label_set: LabelSet) -> str:
@@ -228,9 +219,12 @@ def _md5(content: bytes) -> str:
 
 
 FORMATS: dict[str, ExportFormat] = {
-    "csv": ExportFormat("Labels, a line per pair", ".csv", "text/csv; charset=utf-8", _csv),
+    "csv": ExportFormat("Labels, one line per pair", ".csv", "text/csv; charset=utf-8", _csv),
     "judgments": ExportFormat(
-        "Single judgments under pseudonyms", "-judgments.csv", "text/csv; charset=utf-8", _judgments
+        "Single judgments, under pseudonyms",
+        "-judgments.csv",
+        "text/csv; charset=utf-8",
+        _judgments,
     ),
     "qrels": ExportFormat("TREC qrels", ".qrels", "text/plain; charset=utf-8", _qrels),
     FIRE: ExportFormat("FIRE JSON", ".json", "application/json", _fire),

@@ -37,3 +37,8 @@ def can_publish_labels(user: Any, benchmark: Benchmark) -> bool:
 def check_can_publish_labels(by: Any, benchmark: Benchmark) -> None:
     if not can_publish_labels(by, benchmark):
         raise NotPermitted("Only leads and admins may publish labels.")
+
+
+def check_can_export(by: Any, benchmark: Benchmark) -> None:
+    if not is_researcher(by, benchmark.key):
+        raise NotPermitted("Only researchers, leads and admins may download label sets.")

@@ -6,7 +6,8 @@ import datetime
 import hashlib
 import secrets
 import uuid
-from typing import Any
+from collections.abc import Iterator
+from typing import TypedDict
 
 import numpy as np
 from django.core.files.base import ContentFile
@@ -18,6 +19,7 @@ from annotation.core.consensus import OutcomeCounts
 from annotation.selectors.judgments import JudgmentArrays
 from annotation.selectors.labels import labels_fingerprint, newest_judgment
 from config.accounts.actors import OPERATOR, Actor, account_of
+from config.audit.services import record
 from config.jobs.models import UNFINISHED, Job
 from config.jobs.services import enqueue_job
 from config.shared.bulk import lock_row, snapshot
@@ -31,8 +33,15 @@ from evaluation.core.files.label_file import (
     render_judgments,
     render_labels,
 )
+from evaluation.core.people.agreement_figures import StoredAgreement
 from evaluation.models import DRAFT, Draft, LabelSet, label_set_storage
-from evaluation.release.policies import check_can_evaluate, check_can_publish_labels
+from evaluation.release.enums import ReleaseAct
+from evaluation.release.exports import open_export
+from evaluation.release.policies import (
+    check_can_evaluate,
+    check_can_export,
+    check_can_publish_labels,
+)
 from evaluation.release.selectors import (
     LATEST,
     draft_state,
@@ -86,9 +95,11 @@ def publish_label_set(
     a job; a second call with the same id returns the label set of the first.
 
     The labels are read in one snapshot. The files are written before the row, so that every row has
-    its files. Raises `NotPermitted`; `Unsettled` if pairs are not settled and `allow_pending` is
-    False; `InvalidInput` without any labels; `Conflict` if another label set was published at the
-    same time.
+    its files.
+
+    Raises `NotPermitted` if `by` may not publish labels. Raises `InvalidInput` if there are no
+    labels. Raises `Unsettled` if pairs are not settled and `allow_pending` is False. Raises
+    `Conflict` if another label set was published at the same time.
     """
     check_can_publish_labels(by, benchmark)
     done = LabelSet.objects.filter(request=request, request__isnull=False).first()
@@ -119,6 +130,8 @@ def publish_label_set(
     try:
         with transaction.atomic():
             label_set.save()
+            after = {"version": version, "sha256": label_set.sha256}
+            record(ReleaseAct.LABELS_PUBLISHED, by=by, on=label_set, after=after)
     except IntegrityError:
         for file in (label_set.file, label_set.judgments_file):
             file.delete(save=False)
@@ -126,11 +139,28 @@ def publish_label_set(
     return label_set
 
 
+@transaction.atomic
+def export_label_set(
+    *, label_set: LabelSet, format: str, by: Actor, licence: str = ""
+) -> Iterator[bytes]:
+    """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
+
+    Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` if
+    `exports.open_export` does.
+    """
+    check_can_export(by, label_set.benchmark)
+    pieces = open_export(label_set, format, licence=licence)
+    after = {"format": format, "version": label_set.version}
+    record(ReleaseAct.LABELS_EXPORTED, by=by, on=label_set, after=after)
+    return pieces
+
+
 def make_draft(*, benchmark: Benchmark, by: Actor, progress: Progress = no_progress) -> Draft:
     """Return a draft of the current labels.
 
     If the labels are those of the latest draft, only its time is updated. If a newer draft was made
-    meanwhile, it is returned. Raises `NotPermitted`, or `InvalidInput` without any labels.
+    meanwhile, it is returned. Raises `NotPermitted` if `by` may not draft labels. Raises
+    `InvalidInput` if there are no labels.
     """
     check_can_evaluate(by, benchmark)
     progress(0, 2, "reading judgments")
@@ -180,7 +210,8 @@ def update_requested_draft(
 def begin_draft(*, benchmark: Benchmark, by: Actor) -> Job:
     """Queue the job that makes a draft and recomputes the results of the previous one.
 
-    An unfinished job of this kind is returned instead. Raises `NotPermitted`.
+    An unfinished job of this kind is returned instead. Raises `NotPermitted` if `by` may not draft
+    labels.
     """
     check_can_evaluate(by, benchmark)
     lock_row(benchmark)
@@ -220,18 +251,38 @@ def _draft_is_due(benchmark: Benchmark) -> bool:
 
 
 def _read_labels(benchmark: Benchmark) -> tuple[JudgmentArrays, Labels, list[int]]:
-    """Return the judgments, the labels, and their fingerprint. Raises `InvalidInput` if empty."""
+    """Return the judgments, the labels, and their fingerprint.
+
+    Raises `InvalidInput` if there are no labels.
+    """
     with snapshot():
         fingerprint = labels_fingerprint(benchmark).as_list()
         judgments, labels = live_labels(benchmark)
     if not len(labels.codes):
-        raise InvalidInput(f"The benchmark {benchmark.key} has no judgments yet.")
+        raise InvalidInput(
+            f"The benchmark {benchmark.key} has no judgments yet. Judge pairs in a campaign, or "
+            "import judgments."
+        )
     return judgments, labels, fingerprint
+
+
+class Summary(TypedDict):
+    """The columns of `LabelSummary`, without the time."""
+
+    sha256: str
+    n_pairs: int
+    n_relevant: int
+    n_conflicted: int
+    n_pending: int
+    original_grade: int
+    n_judgments: int
+    agreement: StoredAgreement
+    code_version: str
 
 
 def _summary(
     benchmark: Benchmark, text: bytes, labels: Labels, judgments: JudgmentArrays
-) -> dict[str, Any]:
+) -> Summary:
     outcomes = labels.outcomes
     return {
         "sha256": hashlib.sha256(text).hexdigest(),

@@ -17,7 +17,9 @@ from evaluation.scores.selectors import stored_scores
 from pooling.api import OfBenchmark
 from pooling.selectors import find_runs
 
-LABELS_HELP = "A label set: latest, original (the original positives) or a version number."
+LABELS_HELP = (
+    "`latest`, a version number, or `original` for the original positives; by default, `latest`."
+)
 
 
 class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
@@ -28,7 +30,14 @@ class EvaluateSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class Scores(OfBenchmark):
-    """Stored scores of all runs by the original positives and by a label set."""
+    """Return the stored scores of all runs.
+
+    Each run has its scores by the original positives (`original`) and by the label set
+    (`labelled`), by measure. An undefined score is `{"undefined": reason}`. `judged` has the judged
+    share of the top ranks by depth, and `reads` the number of ranks that each measure reads.
+    `unjudged` is the number of unjudged pairs in the top ten. `bounds` has the lowest and highest
+    score that the unjudged pairs allow. These are null for a run that is not scored.
+    """
 
     @extend_schema(
         parameters=[
@@ -68,6 +77,11 @@ class Scores(OfBenchmark):
 
     @extend_schema(request=EvaluateSerializer, responses={202: JobSerializer})
     def post(self, request: Request, key: str) -> Response:
+        """Score all runs by a label set or by the original positives.
+
+        A job computes and stores the scores. Its `result` has `labels` (the version, or
+        `original`) and `runs` (the names).
+        """
         shape = EvaluateSerializer(data=request.data)
         shape.is_valid(raise_exception=True)
         labels = shape.validated_data["labels"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 
@@ -37,6 +37,15 @@ JUDGED_DEPTHS = (1, 5, 10)
 BOUNDED = tuple(Measure("C", depth) for depth in JUDGED_DEPTHS)
 
 Scores = dict[str, float | None]
+
+
+class UndefinedScore(TypedDict):
+    """A stored score that is undefined, with the reason."""
+
+    undefined: str
+
+
+StoredScores = dict[str, float | UndefinedScore]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +99,8 @@ def evaluate_runs(
     measures if empty. twins: a rule of `pooling.core.equal_texts`; captions with equal texts share
     their original positives.
 
-    Scores are stored if `measures` is empty and `twins` is off. Raises `NotPermitted`, or
-    `InvalidInput` for an unknown label set, run or measure.
+    Scores are stored if `measures` is empty and `twins` is off. Raises `NotPermitted` if `by` may
+    not score runs. Raises `InvalidInput` if the label set, a run or a measure does not exist.
     """
     check_can_evaluate(by, benchmark)
     requested = tuple(parse_measure(text) for text in measures) or DEFAULT_MEASURES
@@ -146,7 +155,8 @@ def _evaluate(
     )
     known = original if labelled is None else labelled
     coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
-    bounds = bound_scores(ranked, known, BOUNDED)
+    # The bounds of C@k depend on the top k alone.
+    bounds = bound_scores(ranked[:, : max(JUDGED_DEPTHS)], known, BOUNDED)
     reasons: dict[str, str] = {}
     for scores in (by_original, by_labels):
         for measure in measures:
@@ -187,7 +197,7 @@ def _store(results: Sequence[RunEvaluation], label_set: LabelSet | None, labels_
         _save_evaluation(result.run, label_set, labels_only, scores=labelled, **coverage)
 
 
-def _with_reasons(scores: Scores, result: RunEvaluation) -> dict[str, Any]:
+def _with_reasons(scores: Scores, result: RunEvaluation) -> StoredScores:
     return {
         name: {"undefined": result.undefined[name]} if value is None else value
         for name, value in scores.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from config.shared.numbers import UNDEFINED, Figure, signed, undefined
 from config.shared.tables import Column, Order, csv_text
@@ -164,7 +164,7 @@ class ResultRow:
 def result_order(sort: str) -> Order:
     """Return the requested order of the results table.
 
-    Raises `InvalidInput` for a column that it does not have.
+    Raises `InvalidInput` if the table does not have the column.
     """
     ranked_by = ranking_measure(sort)
     columns = [
@@ -266,13 +266,36 @@ def _csv_row(row: ResultRow, label_set: LabelSet | None, labels_only: bool) -> l
     ]
 
 
+class RunResults(TypedDict):
+    """The scores of one run in the JSON file. Undefined scores are null."""
+
+    system: str
+    sha256: str
+    depth: int
+    code_versions: list[str]
+    original: dict[str, float | None] | None
+    labelled: dict[str, float | None] | None
+    judged: dict[str, float | None]
+    reads: dict[str, int]
+
+
+class Results(TypedDict):
+    """The results table as a JSON file. `runs`: by name."""
+
+    benchmark: str
+    labels: int | str
+    labels_sha256: str | None
+    labels_only: bool
+    runs: dict[str, RunResults]
+
+
 def results_json(
     benchmark: Benchmark,
     rows: Sequence[ResultRow],
     label_set: LabelSet | None,
     labels_only: bool,
-) -> dict[str, Any]:
-    """Return the same object as `manage.py evaluate --json`. Undefined scores are null."""
+) -> Results:
+    """Return the results with their sources, as an object for JSON."""
     return {
         "benchmark": benchmark.key,
         "labels": label_set.version if label_set else "original",

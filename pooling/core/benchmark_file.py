@@ -18,6 +18,9 @@ from pooling.core.table import CsvTable
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 1_000
 MAX_URL = 2_000
+# All rows are in memory until they are stored, with some 500 bytes each.
+MAX_ROWS = 1_000_000
+MAX_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,17 +64,19 @@ def parse_captions(
 ) -> CaptionsFile:
     """Read `caption_id,caption,video_id`, with one row for each original positive of a caption.
 
-    Raises `InvalidInput` for a bad key or text, for different texts under one caption_id, and for a
-    repeated row.
+    Raises `InvalidInput` if a key or text is bad, if one caption_id has different texts, or if a
+    row is repeated.
     """
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress), ("caption_id", "caption", "video_id")
+        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
+        ("caption_id", "caption", "video_id"),
     )
     captions = _Captions(table)
     for line, (query_key, text, video_key) in table:
+        _check_number(table, len(captions.positives), line)
         captions.add(line, query_key, text, video_key)
     if not captions.positives:
-        table.refuse("there is a header but no caption", 1)
+        table.refuse("the file has a header but no caption", 1)
     return captions.finish()
 
 
@@ -92,7 +97,10 @@ class _Captions:
             query = self._add_query(line, query_key, text)
         elif text != self.texts[query]:
             first = self.first_lines[query]
-            reason = f"caption {shown(query_key)} has a different text in line {first}"
+            reason = (
+                f"caption {shown(query_key)} has a different text in line {first}; give each text "
+                "its own caption_id"
+            )
             self.table.refuse(reason, line)
         video = self.video_numbers.get(video_key)
         if video is None:
@@ -102,7 +110,7 @@ class _Captions:
         first = self.positives.setdefault((query, video), line)
         if first != line:
             pair = f"caption {shown(query_key)} with video {shown(video_key)}"
-            self.table.refuse(f"{pair} is already in line {first}", line)
+            self.table.refuse(f"{pair} is already in line {first}; delete one of the lines", line)
 
     def _add_query(self, line: int, key: str, text: str) -> int:
         fault = key_fault(key, "caption") or text_fault(text, "caption", longest=MAX_TEXT)
@@ -130,27 +138,35 @@ def parse_videos(
 ) -> VideosFile:
     """Read `video_id` and any of the optional columns `file,url,duration`.
 
-    Raises `InvalidInput` for a bad or repeated key, a file name that leads out of the media folder,
-    a URL that is not plain http(s), and a duration that is not a number of seconds above 0.
+    Raises `InvalidInput` if a key is bad or repeated, if a file name leads out of the media folder,
+    if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
     """
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress),
+        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
         ("video_id",),
         ("file", "url", "duration"),
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
     for line, (key, file, url, duration) in table:
+        _check_number(table, len(videos), line)
         first = lines.setdefault(key, line)
         if first != line:
-            table.refuse(f"video {shown(key)} is already in line {first}", line)
+            table.refuse(
+                f"video {shown(key)} is already in line {first}; delete one of the lines", line
+            )
         if fault := _video_fault(key, file, url, duration):
             table.refuse(fault, line)
         seconds = float(duration) if duration else None
         videos.append(VideoRow(key, file or None, url or None, seconds))
     if not videos:
-        table.refuse("there is a header but no video", 1)
+        table.refuse("the file has a header but no video", 1)
     return VideosFile(tuple(videos), table.blocks.sha256, table.notes)
+
+
+def _check_number(table: CsvTable, rows: int, line: int) -> None:
+    if rows == MAX_ROWS:
+        table.refuse(f"more than {MAX_ROWS:,} rows", line)
 
 
 def _video_fault(key: str, file: str, url: str, duration: str) -> str | None:
@@ -168,7 +184,7 @@ def _file_fault(name: str) -> str | None:
         return f"the file name {shown(name)} is too long or has unprintable characters"
     # On Windows a backslash separates folders and a colon ends the name of a drive.
     if name.startswith("/") or ".." in parts or "\\" in name or ":" in name:
-        return f"the file name {shown(name)} does not stay inside the media folder"
+        return f"the file name {shown(name)} leads out of the media folder; use a relative path"
     return None
 
 

@@ -37,13 +37,13 @@ _NOT_TEXT = (
     (b"\0\0\xfe\xff", "the text is UTF-32; save it as UTF-8"),
     (b"\xff\xfe", "the text is UTF-16; save it as UTF-8"),
     (b"\xfe\xff", "the text is UTF-16; save it as UTF-8"),
-    (_GZIP, "a gzip file inside a gzip file; unpack it once"),
-    (b"PK\x03\x04", "a zip archive (or .npz); unpack it first"),
-    (b"\x93NUMPY", "a .npy matrix where text is expected; a matrix must not be gzipped"),
-    (b"\x80\x02", "a Python pickle, which is never loaded"),
-    (b"\x80\x03", "a Python pickle, which is never loaded"),
-    (b"\x80\x04", "a Python pickle, which is never loaded"),
-    (b"\x80\x05", "a Python pickle, which is never loaded"),
+    (_GZIP, "this is a gzip file inside a gzip file; unpack it once"),
+    (b"PK\x03\x04", "this is a zip archive (or .npz); unpack it first"),
+    (b"\x93NUMPY", "this is a .npy matrix, but text is expected; do not compress a matrix"),
+    (b"\x80\x02", "this is a Python pickle, which is never loaded; use CSV, JSON or TREC"),
+    (b"\x80\x03", "this is a Python pickle, which is never loaded; use CSV, JSON or TREC"),
+    (b"\x80\x04", "this is a Python pickle, which is never loaded; use CSV, JSON or TREC"),
+    (b"\x80\x05", "this is a Python pickle, which is never loaded; use CSV, JSON or TREC"),
 )
 
 
@@ -51,13 +51,14 @@ class TextBlocks:
     """An iterable over the content of a file in blocks of bytes with whole lines.
 
     A block is valid UTF-8 without byte order mark, NUL or carriage return, and ends with a newline.
-    Its first line has the number `lines_before + 1`. After the last block, `sha256` is the hash of
-    all blocks.
+    Without a limit of the line, a long line is cut between two characters. A block's first line has
+    the number `lines_before + 1`. After the last block, `sha256` is the hash of all blocks.
 
-    Raises `InvalidInput` with the line for: an unreadable or empty file; UTF-16, UTF-32, Latin-1
-    and other bytes that are not UTF-8; NUL; a lone carriage return; a line over `max_line` bytes
-    (None: no limit); content over `max_bytes`, counted while unpacking to stop a gzip bomb; a gzip
-    stream that is incomplete, damaged or has too many members.
+    Raises `InvalidInput` with the line if the file cannot be read, is empty, or contains bytes that
+    are not UTF-8 (such as UTF-16 or Latin-1), a NUL, or a lone carriage return. Raises it also if a
+    line has more than `max_line` bytes (None: no limit), if the content has more than `max_bytes`
+    (counted while unpacking, to stop a gzip bomb), or if a gzip stream is incomplete, damaged or
+    has too many members.
     """
 
     def __init__(
@@ -134,13 +135,17 @@ class TextBlocks:
         self._line_end = self._buffer.rfind(b"\n", searched) + 1 or self._line_end
         if self._max_line is not None and len(self._buffer) - self._line_end > self._max_line:
             self._refuse(f"the line is longer than {self._max_line:,} bytes", self._read_lines())
-        if self._line_end and len(self._buffer) >= BLOCK_BYTES // 2:
+        if len(self._buffer) < BLOCK_BYTES // 2:
+            return
+        if self._line_end:
             yield self._take(self._line_end)
+        elif self._max_line is None and (end := _last_character(self._buffer)):
+            yield self._take(end)
 
     def _rest(self) -> Iterator[bytes]:
         if self._buffer:
             if self._buffer.endswith(b"\r"):
-                self._refuse("a carriage return without a newline", self._read_lines())
+                self._refuse("the line has a carriage return without a newline", self._read_lines())
             if not self._buffer.endswith(b"\n"):
                 self._buffer += b"\n"
             yield self._take(len(self._buffer))
@@ -162,11 +167,12 @@ class TextBlocks:
             self._at_start = False
             block = self._without_bom(block)
         if (nul := block.find(b"\0")) >= 0:
-            self._refuse("a NUL character", self._line_at(block, nul))
+            self._refuse("the line has a NUL character", self._line_at(block, nul))
         if b"\r" in block:
             if lone := _LONE_CR.search(block):
                 self._refuse(
-                    "a carriage return without a newline", self._line_at(block, lone.start())
+                    "the line has a carriage return without a newline",
+                    self._line_at(block, lone.start()),
                 )
             block = block.replace(b"\r\n", b"\n")
         if not block.isascii():
@@ -193,7 +199,7 @@ class TextBlocks:
             block.decode()
         except UnicodeDecodeError as error:
             self._refuse(
-                f"not UTF-8 (byte 0x{block[error.start]:02X}); "
+                f"the text is not UTF-8 (byte 0x{block[error.start]:02X}); "
                 "if the text is Latin-1 or Windows-1252, save it as UTF-8",
                 self._line_at(block, error.start),
             )
@@ -214,6 +220,17 @@ class TextBlocks:
         raise InvalidInput(reason, source=self.source, line=line)
 
 
+def _last_character(text: bytearray) -> int:
+    """Return the start of the last character of a UTF-8 text, and of a carriage return before it.
+
+    Of bytes that are not UTF-8, any part can be returned.
+    """
+    end = max(0, len(text) - 1)
+    while end > max(0, len(text) - 4) and text[end] & 0xC0 == 0x80:
+        end -= 1
+    return end - 1 if text[:end].endswith(b"\r") else end
+
+
 def open_binary(path: Path, source: str) -> BufferedReader:
     """Open a file for reading. Raises `InvalidInput` if it cannot be read."""
     try:
@@ -227,7 +244,7 @@ def gunzip(file: BufferedReader) -> Iterator[bytes]:
     """Yield the content of a gzip file in pieces of at most `BLOCK_BYTES`.
 
     Unlike `gzip.open`, this limits the number of members and never holds more than one piece in
-    memory. Raises `zlib.error` for wrong bytes or a wrong checksum. Raises `EOFError` if the stream
+    memory. Raises `zlib.error` if bytes or a checksum are wrong. Raises `EOFError` if the stream
     ends early, is followed by other bytes, or has too many members.
     """
     packed = file.read(BLOCK_BYTES // 16)

@@ -25,11 +25,8 @@ MAX_HEADER_BYTES = 10_000
 # The number of scores in a band. They take 8 to 16 MiB, and a few times that while it is sorted.
 BAND_SCORES = 1 << 21
 
-_LENGTH_BYTES = {
-    b"\x01\0": 2,
-    b"\x02\0": 4,
-    b"\x03\0": 4,
-}  # bytes of the header's length, by version
+# The number of bytes that contain the length of the header, by version.
+_LENGTH_BYTES = {b"\x01\0": 2, b"\x02\0": 4, b"\x03\0": 4}
 _DTYPES = frozenset(order + kind for order in "<>" for kind in ("f2", "f4", "f8"))
 
 
@@ -61,8 +58,8 @@ class MatrixReader:
     def read(self, path: Path, depth: int, progress: Progress | None) -> RunData:
         """Return the best `depth` videos of every caption.
 
-        Raises `InvalidInput` for a bad header, a shape other than captions x videos, a file size
-        that does not fit the shape, and NaN or infinity.
+        Raises `InvalidInput` if the header is bad, if the shape is not captions x videos, if the
+        file size does not fit the shape, or if a score is NaN or infinite.
         """
         header, size = self._header(path)
         matrix: npt.NDArray[Any] = np.memmap(
@@ -92,7 +89,7 @@ class MatrixReader:
     def _band(self, matrix: npt.NDArray[Any], band: slice) -> npt.NDArray[np.floating[Any]]:
         """Return rows of the matrix as native float32 or float64, with columns in key order.
 
-        Raises `InvalidInput` for a score that is not finite or beyond float32.
+        Raises `InvalidInput` if a score is not finite or is beyond float32.
         """
         wide: np.dtype[np.floating[Any]] = np.dtype("f8" if matrix.dtype.itemsize == 8 else "f4")
         rows = matrix[band].astype(wide)[:, self._columns]
@@ -115,10 +112,10 @@ class MatrixReader:
         with open_binary(path, self._source) as file:
             start = file.read(8)
             if not start.startswith(MAGIC):
-                self._refuse("not a .npy file")
+                self._refuse("this is not a .npy file")
             width = _LENGTH_BYTES.get(start[6:])
             if width is None:
-                self._refuse("not a .npy file of version 1, 2 or 3")
+                self._refuse("this is not a .npy file of version 1, 2 or 3")
             length = int.from_bytes(file.read(width), "little")
             if length > MAX_HEADER_BYTES:
                 self._refuse(

@@ -1,4 +1,4 @@
-"""Read runs in any format."""
+"""Reading runs in any format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def read_run(
     `query_numbers` and `video_numbers` map keys to dense numbers 0..n-1. JSON may use texts as keys
     and therefore needs `texts[number]`, the captions, and `original`, the numbers of the original
     positives by query number. If `depth` is None, the lists of TREC and JSON keep their lengths and
-    a matrix gives lists of 100 videos. `source` names the file in messages. Raises `InvalidInput`.
+    a matrix gives lists of 100 videos. `source` names the file in messages. Raises `InvalidInput`
+    if the file is not a run of this benchmark, or if `format` or `depth` is not valid.
     """
     source = source or str(path)
     if depth is not None and depth < 1:

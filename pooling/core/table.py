@@ -20,8 +20,8 @@ class CsvTable:
     The line number is that of the start of a record, because quoted fields may contain newlines.
     Empty lines are skipped. `header` is set when the first record is read.
 
-    Raises `InvalidInput` for a missing or repeated column, a record of another length than the
-    header, an unclosed quote, and for everything that `TextBlocks` refuses.
+    Raises `InvalidInput` if a column is missing or repeated, if a record has another length than
+    the header, if a quote is not closed, or if `TextBlocks` refuses the file.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class CsvTable:
         pick = itemgetter(*places)
         for line, record in records:
             if len(record) != absent:
-                reason = f"{len(record)} columns, but the header has {absent}"
+                reason = f"the row has {len(record)} columns, but the header has {absent}"
                 self.refuse(reason, line)
             record.append("")
             yield line, pick(record)
@@ -57,7 +57,7 @@ class CsvTable:
                     yield line, record
                 line = self._reader.line_num + 1
         except csv.Error as error:
-            self.refuse(f"not a CSV record: {error}", line)
+            self.refuse(f"this is not a row of CSV: {error}", line)
 
     def _check_header(self, header: list[str], line: int) -> None:
         for name in self._required:

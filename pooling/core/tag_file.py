@@ -16,7 +16,8 @@ from pooling.core.table import CsvTable
 CAPTION, VIDEO = "caption_id", "video_id"
 MAX_TAG = 100
 MAX_TAGS = 500
-MAX_BYTES = 64 << 20
+# A tag of each of 200,000 captions takes some 5 MB.
+MAX_BYTES = 16 << 20
 
 # The name that analyses use for captions without a tag.
 NO_TAG = "no tag"
@@ -45,8 +46,8 @@ def parse_tags(
 ) -> TagFile:
     """Read a file with the columns `caption_id,tag` or `video_id,tag`, plain or gzip.
 
-    Raises `InvalidInput` for an unknown caption or video, a bad tag, a repeated row, and more than
-    `MAX_TAGS` different tags.
+    Raises `InvalidInput` if a caption or video is unknown, if a tag is bad, if a row is repeated,
+    or if there are more than `MAX_TAGS` different tags.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -60,7 +61,7 @@ def parse_tags(
         of = of or _tagged_column(table)
         found.add(line, tag, keys[of == VIDEO], of.removesuffix("_id"), numbers[of])
     if not of:
-        table.refuse("there is a header but no tag", 1)
+        table.refuse("the file has a header but no tag", 1)
     return TagFile(of, found.numbers(), table.notes)
 
 
@@ -68,7 +69,7 @@ def _tagged_column(table: CsvTable) -> str:
     columns = [name for name in (CAPTION, VIDEO) if name in table.header]
     if len(columns) != 1:
         number = "both columns" if columns else "none of the columns"
-        table.refuse(f"the header has {number} {shown(CAPTION)} and {shown(VIDEO)}", 1)
+        table.refuse(f"the header has {number} {shown(CAPTION)} and {shown(VIDEO)}; use one", 1)
     return columns[0]
 
 
@@ -94,7 +95,7 @@ class _Tags:
         if fault := tag_fault(tag):
             self.table.refuse(fault, line)
         if len(self.lines) == MAX_TAGS:
-            self.table.refuse(f"more than {MAX_TAGS:,} different tags", line)
+            self.table.refuse(f"the file has more than {MAX_TAGS:,} different tags", line)
         self.lines[tag] = {}
 
     def numbers(self) -> dict[str, Int32s]:

@@ -31,7 +31,7 @@ def parse_train_captions(
     """Read the column `caption` of a plain or gzip file. A column `caption_id` is ignored.
 
     A caption may occur several times, because systems may have seen it several times. Raises
-    `InvalidInput` for an empty or too long caption, and for more than `MAX_CAPTIONS`.
+    `InvalidInput` if a caption is empty or too long, or if there are more than `MAX_CAPTIONS`.
     """
     table = CsvTable(
         TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
@@ -43,8 +43,8 @@ def parse_train_captions(
         if fault := text_fault(text, "caption", longest=MAX_TEXT):
             table.refuse(fault, line)
         if len(texts) == MAX_CAPTIONS:
-            table.refuse(f"more than {MAX_CAPTIONS:,} captions", line)
+            table.refuse(f"the file has more than {MAX_CAPTIONS:,} captions", line)
         texts.append(text)
     if not texts:
-        table.refuse("there is a header but no caption", 1)
+        table.refuse("the file has a header but no caption", 1)
     return TrainFile(tuple(texts), table.blocks.sha256, table.notes)

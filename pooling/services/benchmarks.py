@@ -11,12 +11,13 @@ import numpy.typing as npt
 from django.core.exceptions import ValidationError
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction
 from config.shared.errors import Conflict, InvalidInput
 from config.shared.limits import check_length
 from config.shared.progress import Progress, no_progress
 from pooling.core.benchmark_file import CaptionsFile, VideosFile, parse_captions, parse_videos
-from pooling.enums import EqualTexts
+from pooling.enums import EqualTexts, PoolingAct
 from pooling.models import BENCHMARK_KEY, Benchmark, OriginalPositive, Query, Video
 from pooling.policies import check_can_import_benchmark, check_can_set_equal_texts
 from pooling.selectors import query_ids, video_ids, video_keys
@@ -55,8 +56,11 @@ def import_benchmark(
     Videos are numbered in the order of the videos file, and further ones in the order of the
     captions. The columns of a similarity matrix have the same order. If the same captions are
     imported again, only the files of videos without a file are added. `equal_texts` is the rule of
-    a new benchmark. Raises `NotPermitted`; `InvalidInput`; and `Conflict` if the key belongs to
-    other captions. After an error nothing is stored.
+    a new benchmark.
+
+    Raises `NotPermitted` if `by` may not import the benchmark. Raises `InvalidInput` if a file or
+    an option has an error. Raises `Conflict` if the key belongs to other captions. After an error
+    nothing is stored.
     """
     check_can_import_benchmark(by, key)
     _check_key(key)
@@ -73,6 +77,8 @@ def import_benchmark(
             key, name or key, licence, description, equal_texts, file, listed, by
         )
         broken = attach_videos(benchmark, listed.videos, ready)
+        counts = {"new": stored is None, "videos_with_files": len(ready)}
+        record(PoolingAct.BENCHMARK_IMPORTED, by=by, on=benchmark, after=counts)
     return ImportedBenchmark(
         benchmark,
         len(file.positive_queries),
@@ -86,19 +92,20 @@ def _check_key(key: str) -> None:
     try:
         BENCHMARK_KEY(key)
     except ValidationError as error:
-        raise InvalidInput(f"the benchmark key {key!r}: {error.message}") from None
+        raise InvalidInput(f"The benchmark key {key!r} is not valid. {error.message}") from None
 
 
 def _check_same(stored: Benchmark, file: CaptionsFile, listed: VideosFile) -> None:
     if stored.captions_sha256 != file.sha256:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists with other captions; choose another key"
+            f"The benchmark {stored.key!r} already exists with other captions. Choose another key."
         )
     unknown = {video.key for video in listed.videos} - set(video_keys(stored))
     if unknown:
         raise Conflict(
-            f"the benchmark {stored.key!r} already exists without the video {min(unknown)!r}; "
-            "no video can be added, because runs refer to videos by their numbers"
+            f"The benchmark {stored.key!r} already exists without the video {min(unknown)!r}. "
+            "Videos cannot be added, because runs refer to videos by their numbers. Import the "
+            "benchmark under another key."
         )
 
 
@@ -141,7 +148,8 @@ def _store(
 def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Benchmark:
     """Change the rule for which captions count as the same text.
 
-    Raises `NotPermitted`, and `Conflict` if tasks exist that share a label under the current rule.
+    Raises `NotPermitted` if `by` may not change the rule. Raises `Conflict` if tasks share a label
+    under the current rule.
     """
     check_can_set_equal_texts(by, benchmark)
     with long_transaction():
@@ -150,6 +158,8 @@ def set_equal_texts(*, benchmark: Benchmark, rule: EqualTexts, by: Actor) -> Ben
         if benchmark.equal_texts == rule:
             return benchmark
         equal_texts_changing.send(sender=Benchmark, benchmark=benchmark)
+        before, after = {"rule": benchmark.equal_texts}, {"rule": rule}
+        record(PoolingAct.EQUAL_TEXTS_SET, by=by, on=benchmark, before=before, after=after)
         benchmark.equal_texts = rule
         benchmark.save(update_fields=["equal_texts"])
         recount_tasks(benchmark)

@@ -10,6 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from config.accounts.actors import Actor
+from config.audit.services import record
 from config.shared.bulk import lock_row, long_transaction
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress, no_progress
@@ -17,6 +18,7 @@ from pooling.core.arrays import Int32s
 from pooling.core.packing import pack_numbers, pack_texts
 from pooling.core.tag_file import MAX_TAGS, VIDEO, TagFile, parse_tags
 from pooling.core.train_file import parse_train_captions
+from pooling.enums import PoolingAct
 from pooling.models import Benchmark, Tag, TrainSplit
 from pooling.policies import check_can_import_metadata
 from pooling.selectors import original_positives, query_numbers, video_numbers
@@ -85,8 +87,10 @@ def import_train_captions(
     """Store the captions that systems were trained on, as a train split of the benchmark.
 
     The same content is the same split under any name. Other content under a name in use becomes
-    `NAME@2`, then `NAME@3`. Raises `NotPermitted`, or `InvalidInput`, after which nothing is
-    stored.
+    `NAME@2`, then `NAME@3`.
+
+    Raises `NotPermitted` if `by` may not import metadata. Raises `InvalidInput` if the file or the
+    name has an error. After an error nothing is stored.
     """
     check_can_import_metadata(by, benchmark)
     check_name(name or TRAIN, "train split")
@@ -105,6 +109,9 @@ def import_train_captions(
             n_captions=len(file.texts),
             texts=pack_texts(file.texts),
         )
+        if stored is None:
+            after = {"captions": split.n_captions, "sha256": split.sha256}
+            record(PoolingAct.TRAIN_CAPTIONS_IMPORTED, by=by, on=split, after=after)
     return ImportedTrainSplit(split, created=stored is None, notes=file.notes)
 
 
@@ -118,8 +125,10 @@ def import_tags(
 ) -> ImportedTags:
     """Store the tags of a file. A tag replaces the stored tag of the same name.
 
-    The tag of a video applies to all captions that have the video as an original positive. Raises
-    `NotPermitted`, or `InvalidInput`, after which nothing is stored.
+    The tag of a video applies to all captions that have the video as an original positive.
+
+    Raises `NotPermitted` if `by` may not import metadata. Raises `InvalidInput` if the file has an
+    error. After an error nothing is stored.
     """
     check_can_import_metadata(by, benchmark)
     file = parse_tags(
@@ -140,6 +149,7 @@ def import_tags(
             unique_fields=["benchmark", "name"],
             update_fields=["queries", "n_queries", "sha256", "created_at"],
         )
+        record(PoolingAct.TAGS_IMPORTED, by=by, on=benchmark, after={"tags": len(captions)})
     tagged = np.unique(np.concatenate(list(captions.values())))
     return ImportedTags(len(captions), len(tagged), file.notes)
 

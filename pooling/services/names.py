@@ -12,11 +12,11 @@ NAME_LENGTH = 100
 
 
 def check_name(name: str, noun: str) -> None:
-    """Raise `InvalidInput` for a name that is empty, too long or hard to read."""
+    """Raise `InvalidInput` if the name is empty, too long or hard to read."""
     if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable() or name != name.strip():
         raise InvalidInput(
-            f"the name of a {noun} must have 1 to {NAME_LENGTH} printable characters "
-            f"and no space at its ends, not {name!r}"
+            f"The name of a {noun} must have 1 to {NAME_LENGTH} printable characters "
+            f"and no space at its ends. {name!r} does not."
         )
 
 

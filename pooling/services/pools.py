@@ -1,4 +1,4 @@
-"""Build pools: the pairs to judge, from the ranked lists of runs or from imported judgments."""
+"""Building pools: the pairs to judge, from the ranked lists of runs or from imported judgments."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.shared.bulk import copy_columns, lock_row, long_transaction, reserve_ids
 from config.shared.errors import InvalidInput
 from config.shared.limits import check_depth, check_seed
 from config.shared.progress import Progress, no_progress
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import new_codes, pair_codes, sample_queries, union_codes
-from pooling.enums import PoolStrategy
+from pooling.enums import PoolingAct, PoolStrategy
 from pooling.models import Benchmark, Pair, Pool, Run
 from pooling.policies import check_can_build_pool, check_can_pool
 from pooling.selectors import (
@@ -69,19 +70,21 @@ def build_pool(
     """Pool the top `depth` of the named runs, or of all runs if none is named.
 
     Only pairs that no earlier pool contains are stored. `sample` limits the pool to that number of
-    queries, drawn by a seeded hash. Raises `NotPermitted`, and `InvalidInput` for an unknown run,
-    a benchmark without runs, a depth below 1, or a sample of more captions than there are.
+    queries, drawn by a seeded hash.
+
+    Raises `NotPermitted` if `by` may not build this pool. Raises `InvalidInput` if a run does not
+    exist, if the benchmark has no run, or if an option is out of range.
     """
     check_can_pool(by, benchmark, runs=run_names, depth=depth, sample=sample)
     check_depth(depth)
     check_seed(seed)
     if sample is not None and not 1 <= sample <= benchmark.n_queries:
         raise InvalidInput(
-            f"the sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}"
+            f"The sample must have 1 to {benchmark.n_queries:,} captions, not {sample:,}."
         )
     runs = find_runs(benchmark, run_names)
     if not runs:
-        raise InvalidInput(f"{benchmark.key} has no run to pool; import one with import_run")
+        raise InvalidInput(f"{benchmark.key} has no run to pool. Import one with import_run.")
     codes = _pooled_codes(benchmark, runs, depth, sample, seed, progress)
     progress(len(runs), len(runs), "storing pairs")
     with long_transaction():
@@ -107,6 +110,7 @@ def build_pool(
         )
         pool.runs.set(runs)
         _copy_pairs(pool, fresh)
+        record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"depth": depth, "pairs": len(codes)})
     return BuiltPool(pool, created=True)
 
 
@@ -130,6 +134,7 @@ def add_judged_pairs(
         created_by=account_of(by),
     )
     fresh_ids = _copy_pairs(pool, fresh)
+    record(PoolingAct.POOL_BUILT, by=by, on=pool, after={"pairs": len(codes)})
     all_codes = np.concatenate([known.codes, fresh])
     all_ids = np.concatenate([known.ids, fresh_ids])
     order = np.argsort(all_codes, kind="stable")

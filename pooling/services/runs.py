@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
 from config.jobs.models import Job
-from config.shared.bulk import copy_columns, lock_row, long_transaction
+from config.shared.bulk import copy_parts, lock_row, long_transaction
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
 from pooling.core.packing import packed_lists
 from pooling.core.run_file import RunData, read_run
+from pooling.enums import PoolingAct
 from pooling.models import Benchmark, RankedList, Run, System
 from pooling.policies import check_can_import_run
 from pooling.selectors import (
@@ -26,6 +30,9 @@ from pooling.selectors import (
 )
 from pooling.services.names import check_name, free_name
 from pooling.signals import run_imported
+
+# The lists of this number of predictions are stored by one statement, to save memory.
+PART_PREDICTIONS = 1 << 18
 
 
 class RunReport(TypedDict):
@@ -77,7 +84,10 @@ def import_run(
 
     The same content at the same depth is the same run under any name. Another file under a name in
     use becomes `NAME@2`, then `NAME@3`. The signal `run_imported` is sent in the transaction that
-    stores a new run. Raises `NotPermitted`, or `InvalidInput`, after which nothing is stored.
+    stores a new run.
+
+    Raises `NotPermitted` if `by` may not import runs. Raises `InvalidInput` if the file or an
+    option has an error. After an error nothing is stored.
     """
     check_can_import_run(by, benchmark)
     check_name(system, "system")
@@ -104,6 +114,7 @@ def import_run(
         if stored is not None:
             return ImportedRun(stored, created=False)
         run = _store(benchmark, data, system, name or system, depth, by)
+        record(PoolingAct.RUN_IMPORTED, by=by, on=run, after={"sha256": run.sha256})
         responses: list[Any] = [response for _, response in run_imported.send(Run, run=run, by=by)]
         jobs = tuple(response for response in responses if isinstance(response, Job))
         return ImportedRun(run, created=True, jobs=jobs)
@@ -124,17 +135,22 @@ def _store(
         warnings=list(data.warnings),
         created_by=account_of(by),
     )
-    numbers, videos, scores = zip(*packed_lists(data), strict=True)
-    copy_columns(
-        RankedList,
-        {
+    copy_parts(RankedList, _rows(benchmark, run, data))
+    return run
+
+
+def _rows(benchmark: Benchmark, run: Run, data: RunData) -> Iterator[dict[str, Any]]:
+    """Yield the columns of some lists at a time."""
+    ids = query_ids(benchmark)
+    lists = packed_lists(data)
+    while part := list(islice(lists, 1 + PART_PREDICTIONS // data.depth)):
+        numbers, videos, scores = zip(*part, strict=True)
+        yield {
             "run_id": run.pk,
-            "query_id": query_ids(benchmark)[np.array(numbers)],
+            "query_id": ids[np.array(numbers)],
             "videos": videos,
             "scores": scores,
-        },
-    )
-    return run
+        }
 
 
 def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:

@@ -45,8 +45,8 @@ def prepared_videos(
 ) -> Iterator[dict[str, ReadyVideo]]:
     """Yield the playable files of the rows by video key, in a temporary folder.
 
-    Threads are enough to use all cores, because decoding releases Python's lock. Raises
-    `InvalidInput` for a missing file. A file that cannot be played is returned with its fault.
+    Threads are enough to use all cores, because decoding releases Python's lock. A file
+    that cannot be played is returned with its fault. Raises `InvalidInput` if a file is missing.
     """
     sources = _sources(rows, media_dir)
     Path(settings.MEDIA_ROOT).mkdir(parents=True, exist_ok=True)

@@ -228,7 +228,7 @@ def test_links_that_cannot_be_used_look_the_same() -> None:
     answers = [
         client.get(address(token))
         for client in (Client(), signed_in)
-        for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "%00", "ü")
+        for token in (used.token, expired.token, revoked.token, "wrong", "x" * 5000, "ü")
     ]
     # The answer is the same if the link was opened while it was usable, and if none was opened.
     for client in (*too_late, Client(), signed_in):

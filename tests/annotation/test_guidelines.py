@@ -348,7 +348,6 @@ def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -
             "A picture of the earlier version no longer exists.",
         ),
         ("x", {"kept": "no key", "text": "y"}, "Choose the file again, or delete the description."),
-        ("x\0", {}, "Null characters are not allowed."),
     ],
 )
 def test_a_form_with_an_error(

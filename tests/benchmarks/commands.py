@@ -36,6 +36,8 @@ KEY = "MSVD"
 RUNS = ("tfidf-5cap", "char5-1cap", "lsa-3cap")
 N_QUERIES, N_VIDEOS, DEPTH, POOL_DEPTH, N_ANNOTATORS = 27_763, 670, 20, 10, 100
 MEMORY_LIMIT_MB = 1024
+# The simulated people are faster than the rates for people allow.
+NO_RATES = {"ANSWERS_PER_MINUTE": "0", "CLAIMS_PER_MINUTE": "0", "REQUESTS_PER_MINUTE": "0"}
 TINY_QUERIES, TINY_VIDEOS = 300, 30
 
 # The known results for the real files.
@@ -222,7 +224,7 @@ def choose_database(*, sqlite: bool) -> None:
 @contextmanager
 def new_database(home: Path, root: Path = ROOT) -> Iterator[dict[str, str]]:
     """Yield an environment with an empty, migrated database. The database is dropped at the end."""
-    environment = {**os.environ, "HEARTH_HOME": str(home)}
+    environment = {**os.environ, "HEARTH_HOME": str(home), **NO_RATES}
     url = environment.get("DATABASE_URL", "")
     if not url:
         migrate(environment, root)

@@ -50,13 +50,38 @@ test("the browser goes to another page if the server redirects it", async () => 
   assert.deepEqual(form.sent, []);
 });
 
-test("after an answer without a job, the browser sends the form itself, once", async () => {
-  browser.server.on("/start/", () => ({ status: 422, body: "the form with its errors" }));
+for (const [what, status, errors] of [
+  ["the form with its errors", 422, [h("div", { "data-form-errors": "" })]],
+  ["a question", 200, []],
+]) {
+  test(`${what} is shown in place of the page, and the form is sent once`, async () => {
+    const old = h("main", {}, form);
+    document.body.append(old);
+    const shown = h("main", {}, ...errors);
+    browser.answer("a page", shown);
+    browser.server.on("/start/", () => ({ status, body: "a page" }));
+    form.requestSubmit(button);
+    await settle();
+    assert.deepEqual(document.body.children, [shown]);
+    assert.deepEqual(browser.processed, [shown]);
+    assert.equal(document.activeElement, errors[0] ?? shown);
+    assert.equal(browser.server.calls.length, 1);
+    assert.deepEqual(form.sent, []);
+  });
+}
+
+test("an answer that is no page is reported, and the form is not sent again", async () => {
+  browser.answer("bad gateway", h("body"));
+  browser.server.on("/start/", () => ({ status: 502, body: "bad gateway" }));
   form.requestSubmit(button);
   await settle();
-  assert.deepEqual(form.sent, [button]);
+  assert.deepEqual(
+    notices().map((notice) => notice.textContent),
+    ["The server answered 502. Check the list of jobs, then try again."],
+  );
   assert.equal(button.disabled, false);
   assert.equal(browser.server.calls.length, 1);
+  assert.deepEqual(form.sent, []);
 });
 
 test("a lost connection is reported once, and the form is not sent again", async () => {

@@ -132,6 +132,17 @@ test("without a network the queue tries again after three seconds", async () => 
   assert.equal((await next).assignment, 1);
 });
 
+test("a busy server sets the pause before the next claim", async () => {
+  const answers = [{ status: 429, headers: { "Retry-After": "7" } }, { body: { items: items(1), judged: 0 } }];
+  server.on(URL, () => answers.shift());
+  const next = queue.next();
+  await pass(6999);
+  assert.equal(server.callsOf(URL).length, 1);
+  await pass(1);
+  assert.equal((await next).assignment, 1);
+  assert.deepEqual([queue.isExhausted, queue.refusal], [false, ""]);
+});
+
 test("when the network is back, the queue tries again immediately", async () => {
   const next = queue.next();
   await settle();

@@ -100,6 +100,18 @@ test("errors of the form are shown, and the selected file stays selected", () =>
   assert.deepEqual([browser.uploads.length, next.sent], [2, []]);
 });
 
+test("the reason on a page with an error is shown", () => {
+  const reason = "Nothing was stored. Tell an admin, and try again later.";
+  const page = h(
+    "section", {},
+    h("h1", {}, "The disk is full"),
+    h("p", { class: "lonely-reason" }, reason),
+  );
+  browser.answer("full", page);
+  upload().respond({ status: 507, html: "full" });
+  assert.deepEqual(state(), { text: `The disk is full. ${reason}`, hasFailed: true, isDisabled: false });
+});
+
 for (const [reason, fail] of [
   ["The server answered 500. Nothing was stored.", (request) => request.respond({ status: 500 })],
   ["The connection was lost and nothing was stored. Try again.", (request) => request.fire("error")],

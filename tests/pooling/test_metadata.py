@@ -95,7 +95,7 @@ def test_other_captions_under_a_taken_name_are_another_split(
 @pytest.mark.parametrize("name", ["a\nb", " 7k", "x" * 101])
 def test_a_bad_name_is_refused(benchmark: Benchmark, tmp_path: Path, name: str) -> None:
     before = row_counts()
-    with pytest.raises(InvalidInput, match="the name of a train split must have 1 to 100"):
+    with pytest.raises(InvalidInput, match="The name of a train split must have 1 to 100"):
         import_train_captions(benchmark=benchmark, path=write_texts(tmp_path, "a"), name=name)
     assert row_counts() == before
 
@@ -207,8 +207,9 @@ def test_a_lead_imports_train_captions(benchmark: Benchmark, lead: Client) -> No
     page = lead.get(f"/jobs/{job.pk}/").content.decode()
     assert "Train split <strong><bdi>7k &amp; more</bdi></strong> is stored:" in page
     assert "columns not used: &#x27;length&#x27;" in page
-    assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
+    assert '<a href="/benchmarks/tiny/captions/#metadata">' in page
     page = lead.get("/benchmarks/tiny/captions/").content.decode()
+    assert "/benchmarks/tiny/analyses/train-overlap/?split=7k%20%26%20more" in page
     assert "<bdi>7k &amp; more</bdi>" in page
     assert "/benchmarks/tiny/train-captions/new/" in page
 
@@ -225,7 +226,7 @@ def test_a_lead_imports_tags(benchmark: Benchmark, lead: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "content", "error"),
     [
-        ("train-captions", b"caption\na dog\n\xff\n", "my.csv, line 3: not UTF-8"),
+        ("train-captions", b"caption\na dog\n\xff\n", "my.csv, line 3: the text is not UTF-8"),
         ("tags", b"video_id,tag\nv9,food\n", "my.csv, line 2: unknown video 'v9'"),
     ],
 )

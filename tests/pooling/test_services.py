@@ -87,7 +87,8 @@ def test_the_same_captions_again_are_the_same_benchmark(tmp_path: Path) -> None:
 
     assert (first.created, again.created) == (True, False)
     assert (again.benchmark, again.original_positives) == (first.benchmark, 3)
-    assert row_counts() == before
+    # Only the audit log has a new row.
+    assert row_counts() == before | {"audit.AuditEntry": before["audit.AuditEntry"] + 1}
 
 
 def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_other_captions_under_a_taken_key_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Conflict) as refused:
         import_benchmark(key="tiny", captions=write_captions(tmp_path, caption_rows(2, 2)))
     assert str(refused.value) == (
-        "the benchmark 'tiny' already exists with other captions; choose another key"
+        "The benchmark 'tiny' already exists with other captions. Choose another key."
     )
     assert row_counts() == before
 
@@ -241,7 +242,7 @@ BAD_RUNS: list[tuple[str, str]] = [
     ("c0 Q0 v0 1 1.0 t\nc9 Q0 v0 1 0.5 t\n", ", line 2: unknown caption 'c9'"),
     ("c0 Q0 v0 1 nan t\n", ", line 1: the score 'nan' is not a finite decimal number"),
     ("c0 Q0 v0 1 1 t\nc0 Q0 v0 2 0 t\n", ", line 2: "),
-    ("c0 Q0 v0 1 1.0\n", ", line 1: 5 columns instead of 6"),
+    ("c0 Q0 v0 1 1.0\n", ", line 1: the line has 5 columns instead of 6"),
     ("", ": the file is empty"),
     ('{"c0": ["v0", "v0"]}', ": "),
 ]
@@ -383,7 +384,7 @@ def test_bad_options_of_a_pool_are_refused(
 def test_there_must_be_a_run_to_pool(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         build_pool(benchmark=make_benchmark(tmp_path), depth=10)
-    assert str(refused.value) == "tiny has no run to pool; import one with import_run"
+    assert str(refused.value) == "tiny has no run to pool. Import one with import_run."
 
 
 # --- Simultaneous requests ------------------------------------------------------------------

@@ -415,14 +415,13 @@ def test_a_sheet_is_served_like_a_poster(stored: Video, client: Client) -> None:
 
     answer = client.get(address)
 
-    headers = ("Cache-Control", "Content-Type", "ETag")
+    headers = ("Cache-Control", "Content-Type")
     assert b"".join(answer.streaming_content) == b"the sheet"  # type: ignore[attr-defined]
     assert {name: answer[name] for name in headers} == {
         "Cache-Control": "private, max-age=86400",
         "Content-Type": "image/jpeg",
-        "ETag": f'"{"ab" * 32}-sheet"',
     }
-    known = client.get(address, headers={"If-None-Match": f'"{"ab" * 32}-sheet"'})
+    known = client.get(address, headers={"If-None-Match": answer["ETag"]})
     assert (known.status_code, known.content) == (304, b"")
     part = client.get(address, headers={"Range": "bytes=4-"})
     assert (part.status_code, part["Content-Range"]) == (206, "bytes 4-8/9")

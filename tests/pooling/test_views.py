@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import StreamingHttpResponse
 from django.test import Client
 
+from config.accounts.models import User
 from config.accounts.roles import Role
 from config.jobs.models import Job, JobState
 from config.jobs.services import run_job
@@ -20,6 +23,7 @@ from config.shared.ranges import BLOCK_BYTES, ByteRange, FilePart, Unsatisfiable
 from pooling.enums import MediaState
 from pooling.models import Benchmark, Run, Video
 from tests import factories
+from tests.accounts.world import make_member
 
 CONTENT = bytes(range(256)) * 1000  # 256,000 bytes, more than one block
 SIZE = len(CONTENT)
@@ -200,7 +204,6 @@ def test_whole_video(video: Video, researcher: Client) -> None:
             "Content-Length",
             "Content-Security-Policy",
             "Content-Type",
-            "ETag",
             "X-Content-Type-Options",
         )
     }
@@ -211,7 +214,6 @@ def test_whole_video(video: Video, researcher: Client) -> None:
         "Content-Length": str(SIZE),
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "Content-Type": "video/mp4",
-        "ETag": f'"{"ab" * 32}-file"',
         "X-Content-Type-Options": "nosniff",
     }
 
@@ -270,7 +272,7 @@ def test_ignored_range(requested: str, video: Video, researcher: Client) -> None
 
 def test_range_of_a_changed_file_returns_the_whole_file(video: Video, researcher: Client) -> None:
     address = f"/media/videos/{video.public_id}/"
-    etag = f'"{"ab" * 32}-file"'
+    etag = researcher.head(address)["ETag"]
     same = researcher.get(address, headers={"Range": "bytes=0-4", "If-Range": etag})
     other = researcher.get(address, headers={"Range": "bytes=0-4", "If-Range": '"old"'})
     assert (same.status_code, body_of(same)) == (206, CONTENT[:5])
@@ -281,8 +283,49 @@ def test_head_and_cached_video(video: Video, researcher: Client) -> None:
     address = f"/media/videos/{video.public_id}/"
     head = researcher.head(address, headers={"Range": "bytes=0-4"})
     assert (head.status_code, head["Content-Length"], head.content) == (200, str(SIZE), b"")
-    known = researcher.get(address, headers={"If-None-Match": f'"{"ab" * 32}-file"'})
+    known = researcher.get(address, headers={"If-None-Match": head["ETag"]})
     assert (known.status_code, known.content) == (304, b"")
+
+
+@pytest.mark.parametrize("prefix", ["", "/protected/"])
+def test_no_header_identifies_the_public_video(
+    video: Video, researcher: Client, settings: Any, prefix: str
+) -> None:
+    """S2: the hash of the imported file would, for everyone who has the public data set."""
+    settings.MEDIA_ACCEL_PREFIX = prefix
+    video.poster.save("a.jpg", ContentFile(CONTENT))
+    video.sheet.save("a.jpg", ContentFile(CONTENT))
+    of_file = hashlib.sha256(CONTENT).hexdigest()
+    Video.objects.filter(pk=video.pk).update(sha256=of_file, key="public-name")
+    etags = set()
+    for part in ("", "poster/", "sheet/"):
+        answer = researcher.get(f"/media/videos/{video.public_id}/{part}")
+        assert not re.search(f"{of_file[:12]}|public-name", str(answer.headers))
+        etags.add(answer.get("ETag", part))
+    assert len(etags) == 3
+
+
+def test_the_etag_changes_with_the_content_and_with_the_secret_of_the_site(
+    video: Video, researcher: Client, settings: Any
+) -> None:
+    address = f"/media/videos/{video.public_id}/"
+    first = researcher.head(address)["ETag"]
+    assert re.fullmatch('"[0-9a-f]{32}"', first)
+    Video.objects.filter(pk=video.pk).update(sha256="cd" * 32)
+    second = researcher.head(address)["ETag"]
+    settings.SECRET_KEY = "another"
+    researcher.force_login(User.objects.get(username="rosa"))
+    assert len({first, second, researcher.head(address)["ETag"]}) == 3
+
+
+def test_a_part_of_a_video_needs_the_same_right(video: Video) -> None:
+    """V4: for each range, also with a validator that matches."""
+    address = f"/media/videos/{video.public_id}/"
+    headers = {"Range": "bytes=0-4", "If-None-Match": "*"}
+    visitor, stranger = Client(), Client()
+    stranger.force_login(make_member("stranger", Role.ANNOTATOR, of="other"))
+    assert visitor.get(address, headers=headers).status_code == 403
+    assert stranger.get(address, headers=headers).status_code == 404
 
 
 def test_file_is_closed_when_the_browser_hangs_up(db: None, tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from config.accounts.acts import AccountAct
 from config.accounts.models import CONSENT_LENGTH, Consent, ConsentText, User
 from config.accounts.policies import check_can_administer, check_is_active
 from config.accounts.selectors import newest_consent_text
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput
 
 
@@ -33,7 +35,9 @@ def write_consent_text(*, text: str, by: User, after: int | None = None) -> Cons
     version = last + 1
     try:
         with transaction.atomic():
-            return ConsentText.objects.create(version=version, text=text, written_by=by)
+            written = ConsentText.objects.create(version=version, text=text, written_by=by)
+            record(AccountAct.CONSENT_WRITTEN, by=by, on=written, after={"version": version})
+            return written
     except IntegrityError:
         raise Conflict(f"Another admin has just written version {version}.") from None
 
@@ -48,4 +52,7 @@ def give_consent(*, by: User, version: int) -> Consent:
     newest = newest_consent_text()
     if newest is None or newest.version != version:
         raise Conflict(_("The text has changed since you opened it. Please read it again."))
-    return Consent.objects.get_or_create(user=by, text=newest)[0]
+    consent, is_new = Consent.objects.get_or_create(user=by, text=newest)
+    if is_new:
+        record(AccountAct.CONSENT_GIVEN, by=by, on=newest)
+    return consent

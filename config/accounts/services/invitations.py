@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from config.accounts.acts import AccountAct
 from config.accounts.models import INVITATION_DAYS, Invitation, User
 from config.accounts.policies import check_can_give, check_is_active
 from config.accounts.roles import EVERYWHERE, Role
@@ -22,6 +23,7 @@ from config.accounts.selectors import (
 from config.accounts.services.consent import give_consent
 from config.accounts.services.people import add_user
 from config.accounts.services.roles import set_role
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput, NotFound
 from config.shared.limits import check_length
 
@@ -37,6 +39,7 @@ class Invited:
     token: str
 
 
+@transaction.atomic
 def invite(
     *, role: Role, by: User, scope: str = EVERYWHERE, note: str = "", days: int = INVITATION_DAYS
 ) -> Invited:
@@ -56,9 +59,11 @@ def invite(
         made_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
+    record(AccountAct.INVITED, by=by, on=invitation, after={"role": role, "scope": scope})
     return Invited(invitation, token)
 
 
+@transaction.atomic
 def revoke_invitation(*, invitation: Invitation, by: User) -> None:
     """Revoke an open invitation. Everyone who may make such an invitation may revoke it.
 
@@ -67,6 +72,7 @@ def revoke_invitation(*, invitation: Invitation, by: User) -> None:
     check_can_give(by, invitation.role, invitation.scope)
     if not open_invitations().filter(pk=invitation.pk).update(revoked_at=Now()):
         raise Conflict("The invitation is no longer open.")
+    record(AccountAct.INVITATION_REVOKED, by=by, on=invitation)
 
 
 @transaction.atomic
@@ -116,6 +122,7 @@ def _use(invitation: Invitation, person: User, consent: int | None) -> None:
     mine = open_invitations().filter(pk=invitation.pk)
     if not mine.update(accepted_by=person, accepted_at=Now()):
         raise NotFound("This invitation cannot be used.")
+    record(AccountAct.INVITATION_ACCEPTED, by=person, on=invitation)
     if needs_consent(person):
         give_consent(by=person, version=consent or 0)
     set_role(person, Role(invitation.role), invitation.scope, invitation.made_by)

@@ -6,6 +6,9 @@ import secrets
 from collections.abc import Iterable
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group
@@ -14,15 +17,16 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
-from rest_framework.authtoken.models import Token
 
 from config.accounts.actors import Actor
-from config.accounts.models import Invitation, User
+from config.accounts.acts import AccountAct
+from config.accounts.models import ApiToken, Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
 from config.accounts.services.roles import lock_people
 from config.accounts.signals import person_deactivated, person_erased
+from config.audit.services import forget_addresses, record
 from config.shared.errors import Conflict
 from config.shared.limits import check_length
 
@@ -45,6 +49,8 @@ def create_user(
     user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
     user.refresh_from_db(fields=["is_staff", "is_superuser"])
+    roles_now = sorted(user.groups.values_list("name", flat=True))
+    record(AccountAct.PERSON_CREATED, by=by, on=user, after={"roles": roles_now})
     return user
 
 
@@ -59,15 +65,17 @@ def add_user(
     )
 
 
+@transaction.atomic
 def mark_demo_account(*, person: User, by: Actor) -> None:
     """Mark an account that an earlier version of the demo made."""
     check_can_administer(by)
     User.objects.filter(pk=person.pk).update(is_demo=True)
+    record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
 
 
 @transaction.atomic
 def deactivate_person(*, person: User, by: Actor) -> User:
-    """End a person's access at once: their sessions, API token, leases and open invitations end.
+    """End a person's access at once: their sessions, API tokens, leases and open invitations end.
 
     Roles and labels stay. Raises `Conflict` for one's own account, so that an admin always
     remains, and for a person who is not active.
@@ -79,6 +87,7 @@ def deactivate_person(*, person: User, by: Actor) -> User:
     _end_access(person)
     User.objects.filter(pk=person.pk).update(deactivated_at=Now())
     person.refresh_from_db()
+    record(AccountAct.PERSON_DEACTIVATED, by=by, on=person)
     person_deactivated.send(sender=User, person=person)
     return person
 
@@ -92,6 +101,7 @@ def reactivate_person(*, person: User, by: Actor) -> User:
         raise Conflict("This person is not deactivated.")
     User.objects.filter(pk=person.pk).update(is_active=True, deactivated_at=None)
     person.refresh_from_db()
+    record(AccountAct.PERSON_REACTIVATED, by=by, on=person)
     return person
 
 
@@ -112,6 +122,8 @@ def erase_person(*, person: User, by: Actor) -> User:
     _end_access(person)
     _clear_row(person)
     _clear_elsewhere(person)
+    record(AccountAct.PERSON_ERASED, by=by, on=person)
+    forget_addresses(person=person)
     person_erased.send(sender=User, person=person)
     return person
 
@@ -120,7 +132,8 @@ def _end_access(person: User) -> None:
     User.objects.filter(pk=person.pk).update(
         is_active=False, session_generation=F("session_generation") + 1
     )
-    Token.objects.filter(user=person).delete()
+    ApiToken.objects.filter(user=person).delete()
+    UserSession.objects.filter(user=person).delete()
     open_invitations().filter(made_by=person).update(revoked_at=Now())
 
 
@@ -142,7 +155,8 @@ def _clear_elsewhere(person: User) -> None:
     person.user_permissions.clear()
     person.grants.all().delete()
     forget_roles(person)
-    EmailAddress.objects.filter(user=person).delete()
+    for model in (EmailAddress, Authenticator, SocialAccount):
+        model.objects.filter(user=person).delete()
     Invitation.objects.filter(accepted_by=person).update(note="")
     kind = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=kind, object_id=str(person.pk)).update(

@@ -8,11 +8,13 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor, account_of
+from config.accounts.acts import AccountAct
 from config.accounts.models import Grant, User
 from config.accounts.policies import can_give, check_can_give
 from config.accounts.roles import EVERYWHERE, Role, forget_roles
-from config.accounts.selectors import open_invitations
+from config.accounts.selectors import all_roles, open_invitations
 from config.accounts.signals import role_withdrawn
+from config.audit.services import record
 from config.shared.errors import Conflict, InvalidInput
 
 
@@ -29,8 +31,10 @@ def grant_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Actor) 
     set_role(person, role, scope, by)
 
 
+@transaction.atomic
 def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
     """Store the role. The caller has checked the permission."""
+    held = _holds(person, role, scope)
     if scope == EVERYWHERE:
         person.groups.add(Group.objects.get_or_create(name=role.value)[0])
     elif role == Role.ADMIN:
@@ -40,6 +44,8 @@ def set_role(person: User, role: Role, scope: str, by: Actor) -> None:
             user=person, role=role, scope=scope, defaults={"granted_by": account_of(by)}
         )
     forget_roles(person)
+    if not held:
+        record(AccountAct.ROLE_GRANTED, by=by, on=person, after={"role": role, "scope": scope})
 
 
 @transaction.atomic
@@ -51,6 +57,7 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Acto
     if role == Role.ADMIN:
         person, by = lock_people(person, by)
     check_can_give(by, role, scope)
+    held = _holds(person, role, scope)
     if role == Role.ADMIN:
         if person.pk == by.pk:
             raise Conflict("You cannot withdraw your own role of admin. Ask another admin.")
@@ -62,7 +69,14 @@ def withdraw_role(*, person: User, role: Role, scope: str = EVERYWHERE, by: Acto
         Grant.objects.filter(user=person, role=role, scope=scope).delete()
     forget_roles(person)
     revoke_invitations_beyond_rights(person)
+    if held:
+        record(AccountAct.ROLE_WITHDRAWN, by=by, on=person, before={"role": role, "scope": scope})
     role_withdrawn.send(sender=User, person=person)
+
+
+def _holds(person: User, role: Role, scope: str) -> bool:
+    forget_roles(person)
+    return (role.value, scope) in all_roles(person)
 
 
 def lock_people(person: User, by: Actor) -> tuple[User, Actor]:

@@ -172,7 +172,7 @@ def agreement_by_annotator(
 
     pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
     relevant. Raises ValueError for numbers out of bounds, and if an annotator labelled a pair
-    twice, because the two labels would be compared as if two annotators had given them.
+    twice, because the two labels would be compared as if they were from two annotators.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     annotator = whole_numbers(annotator_index, "annotator_index", n_annotators - 1)
@@ -193,14 +193,15 @@ def agreement_by_annotator(
     n_labels = np.bincount(annotator, minlength=n_annotators).tolist()
     relevant = sums(values[column] >= rel)
     return tuple(
-        AnnotatorAgreement(number, n, _share(r, n, NO_LABELS), o, _share(s, o, NOTHING_SHARED))
+        AnnotatorAgreement(number, n, share_of(r, n, NO_LABELS), o, share_of(s, o, NOTHING_SHARED))
         for number, (n, r, o, s) in enumerate(
             zip(n_labels, relevant, sums(others), sums(same), strict=True)
         )
     )
 
 
-def _share(part: int, whole: int, undefined: str) -> Estimate:
+def share_of(part: int, whole: int, undefined: str) -> Estimate:
+    """Return part / whole, which is undefined for this reason if the whole is 0."""
     return Estimate(part / whole) if whole else Estimate(None, undefined)
 
 

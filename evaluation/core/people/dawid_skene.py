@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.arrays import FloatArray, IntArray, renumber, whole_numbers
 from evaluation.core.people.agreement import NO_LABELS, NOTHING_SHARED
 from evaluation.core.people.alpha import NO_VARIATION
 
@@ -215,19 +215,10 @@ def _distinct_rows(table: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
     """Return the number of the distinct row that each row equals, and one row of each number."""
     number = np.zeros(len(table), dtype=np.int64)
     for column in table.T:  # renumbering after each column keeps the numbers far below 2^63
-        number = _renumbered(number * n_codes + column)
+        number = renumber(number * n_codes + column)
     examples = np.empty(int(number.max()) + 1, dtype=np.int64)
     examples[number] = np.arange(len(number))
     return number, examples
-
-
-def _renumbered(values: IntArray) -> IntArray:
-    """Return the values as 0, 1, 2 …, in their order."""
-    highest = int(values.max())
-    if highest > 4 * len(values):  # otherwise counting is faster than sorting
-        return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
-    occurs = np.bincount(values, minlength=highest + 1) > 0
-    return np.asarray((np.cumsum(occurs) - 1)[values])
 
 
 def _maximise(

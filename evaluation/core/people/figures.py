@@ -9,9 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from evaluation.core.arrays import BoolArray, FloatArray, IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, IntArray, renumber
 from evaluation.core.people.accuracy import accuracy_intervals
-from evaluation.core.people.agreement import AnnotatorAgreement, agreement_by_annotator
+from evaluation.core.people.agreement import (
+    NO_LABELS,
+    NOTHING_SHARED,
+    AnnotatorAgreement,
+    agreement_by_annotator,
+    share_of,
+)
 from evaluation.core.people.dawid_skene import dawid_skene
 from evaluation.core.people.pace import BREAK_MS, TOO_FAST_MS, Answers, hours_at_work, medians
 
@@ -83,7 +89,7 @@ def people_figures(answers: Answers, n_people: int, *, n_steps: int) -> tuple[Pe
 
     n_steps: number of steps of the scale.
     """
-    tasks = _dense(answers.tasks)
+    tasks = renumber(answers.tasks)
     agreed = _agreed(answers, tasks, answers.is_planned, n_people)
     agreed_all = _agreed(answers, tasks, answers.is_counted, n_people)
     accuracy, interval, n_used = label_accuracy(
@@ -135,8 +141,8 @@ def label_accuracy(
     """
     shared = np.bincount(tasks)[tasks] > 1
     accuracy, interval = np.full(n_people, np.nan), np.full((n_people, 2), np.nan)
-    person = _dense(people[shared])
-    estimate = dawid_skene(_dense(tasks[shared]), person, labels[shared], n_steps)
+    person = renumber(people[shared])
+    estimate = dawid_skene(renumber(tasks[shared]), person, labels[shared], n_steps)
     if estimate.model is not None:
         accuracy[people[shared]] = estimate.model.accuracy[person]
         rng = np.random.default_rng(_SEED)
@@ -157,8 +163,8 @@ def flags(rows: Sequence[PersonFigures], *, min_accuracy: float = 0.0) -> list[t
     all_flags = []
     for row in rows:
         usual = _Usual(
-            relevant=_share(relevant - row.relevant, labels - row.counted),
-            equal=_share(equal - row.equal, compared - row.compared),
+            relevant=share_of(relevant - row.relevant, labels - row.counted, NO_LABELS).value,
+            equal=share_of(equal - row.equal, compared - row.compared, NOTHING_SHARED).value,
             accuracy=median,
             gold=min_accuracy or MIN_ACCURACY,
         )
@@ -219,11 +225,6 @@ def _difference(
     return difference if abs(difference) > max(min_difference, by_chance) else 0.0
 
 
-def _dense(numbers: IntArray) -> IntArray:
-    """Return the numbers as 0, 1, 2 …, in their order."""
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
-
-
 def _counts(answers: Answers, n_people: int) -> dict[str, list[Any]]:
     """Return the columns of `PersonFigures` that count answers, [n_people] each."""
 
@@ -260,7 +261,3 @@ def _numbers(values: FloatArray) -> list[float | None]:
 
 def _part(share: float | None, whole: int) -> int:
     return 0 if share is None else round(share * whole)
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

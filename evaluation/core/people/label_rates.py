@@ -41,7 +41,9 @@ NOT_IDENTIFIED: Final = (
     "two labels per pair and one prevalence cannot separate misses from false alarms"
 )
 NO_BETTER_THAN_CHANCE: Final = "the labels are no better than chance"
-FEW_GOLD: Final = "fewer than 10 answers to relevant or to not relevant gold pairs"
+FEW_GOLD: Final = (
+    "fewer than 10 answers to control pairs that are relevant, or to those that are not"
+)
 
 # Minimum numbers of pairs with different labels, of pairs with three labels or more, and of answers
 # to relevant and to not relevant control pairs.

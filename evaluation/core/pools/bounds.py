@@ -1,4 +1,4 @@
-"""Bounds: the lowest and the highest score that are possible, given the unjudged pairs.
+"""Bounds: the lowest and the highest score that are possible with unjudged pairs.
 
 `score_run` counts every unjudged pair as not relevant, which is unfair to a system that was not
 pooled. There are two kinds of bounds:

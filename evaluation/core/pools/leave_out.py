@@ -144,7 +144,7 @@ def gather_pool(
     contributed = np.zeros((len(runs), len(labels.codes)), dtype=np.bool_)
     for place, ranked in enumerate(runs.values()):
         check_ranked(ranked, labels)
-        contributed[place] = _are_ranked(ranked[:, :depth], labels)
+        contributed[place] = are_ranked(ranked[:, :depth], labels)
     is_original = np.zeros(len(labels.codes), dtype=np.bool_)
     is_original[np.searchsorted(labels.codes, original.positives()[0])] = True
     return PooledLabels(dict(runs), depth, labels, is_original, contributed)
@@ -214,7 +214,7 @@ def _select(labels: Judged, kept: BoolArray) -> Judged:
     return Judged(labels.codes[kept], labels.gains[kept], labels.n_queries, labels.n_videos)
 
 
-def _are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
+def are_ranked(ranked: npt.NDArray[Any], labels: Judged) -> BoolArray:
     """Return flags [J] of the labels whose pairs are in these lists.
 
     As in `relevance.judged.look_up_gains`, ranked cells are marked in a small dense table, one

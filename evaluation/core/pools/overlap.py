@@ -60,7 +60,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class PairOverlap:
-    """Means of `Overlap` over all queries for two runs, given by their names."""
+    """Means of `Overlap` over all queries for two runs, identified by their names."""
 
     first: str
     second: str

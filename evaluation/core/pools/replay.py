@@ -37,7 +37,8 @@ Every order has a random part, so one replay is one random draw. `replay_seeds` 
 replays and computes only once what they have in common: the steps of strategies that are not
 random, and the scores. Between two budgets, a query's value changes only if one of its positives is
 revealed, and it depends only on the revealed positives. Each such state of each query is therefore
-scored once, and a budget looks up the values.
+scored once, and a budget looks up the values. Judged@k changes with every revealed pair, but it
+needs only the number of judged pairs in the top k.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.core.arrays import BoolArray, FloatArray, IntArray
 from evaluation.core.people.agreement import Estimate
-from evaluation.core.pools.leave_out import PooledLabels
+from evaluation.core.pools.leave_out import PooledLabels, are_ranked
 from evaluation.core.relevance.judged import MAX_GAIN, Judged
 from evaluation.core.relevance.measures import Measure
 from evaluation.core.relevance.scoring import score_run
@@ -164,8 +165,7 @@ def replay_seeds(
 
     Running time: let S be the number of systems, Q that of queries and P that of relevant pooled
     pairs. Each order of the positives needs S scorings of Q + P lists, and each budget S * Q
-    look-ups. The value of Judged@k changes with every pair, so P is the number of all pooled pairs
-    there.
+    look-ups. For Judged@k, an order needs no scorings.
     """
     if measure.name == "MedR":
         raise ValueError("MedR can be undefined: replay another measure")
@@ -177,12 +177,12 @@ def replay_seeds(
     sizes = np.union1d(_as_pairs(shares, len(pooled)), depth_sizes(pool)).astype(np.int64)
     # All strategies use the same seeds, so that a replay does not depend on the other strategies.
     drawn = rng.integers(1 << 62, size=seeds).tolist()
+    make_scorer = _JudgedShares if measure.name == "Judged" else _States
     replays = []
     for name, strategy in (STRATEGIES if strategies is None else strategies).items():
-        draw, states = strategy(pool, rel), _States(pool, measure, rel)
-        replays.append(
-            tuple(states.replay(name, draw(np.random.default_rng(one)), sizes) for one in drawn)
-        )
+        draw, scorer = strategy(pool, rel), make_scorer(pool, measure, rel)
+        orders = (draw(np.random.default_rng(one)) for one in drawn)
+        replays.append(tuple(scorer.replay(name, place, sizes) for place in orders))
     return tuple(replays)
 
 
@@ -201,15 +201,15 @@ def _as_pairs(shares: Iterable[float], n_pairs: int) -> list[int]:
 class _States:
     """The values of all queries in all states. A state is a number of revealed pairs of a query.
 
-    Only pairs that can change a value are counted: positives that are not original positives, and
-    for Judged@k all pairs except original positives. The values of the last order are reused where
-    the order of a query's pairs is the same. This is frequent: strategies that are not random have
-    the same order for every seed, and most queries have few positives.
+    Only pairs that can change a value are counted, which are positives that are not original
+    positives. The values of the last order are reused if the order of a query's pairs is the same.
+    This is frequent: strategies that are not random have the same order for every seed, and most
+    queries have few positives.
     """
 
     def __init__(self, pool: PooledLabels, measure: Measure, rel: int) -> None:
         self._pool, self._measure, self._rel = pool, measure, rel
-        counts = pool.labels.gains >= (0 if measure.name == "Judged" else 1)
+        counts = pool.labels.gains >= 1
         rows = pooled_rows(pool)
         self._varies = np.flatnonzero(counts[rows] & ~pool.is_original[rows])
         self._positives = np.flatnonzero(pool.labels.gains[rows] >= rel)
@@ -296,6 +296,49 @@ class _States:
         # Code and gain are sorted as one key, because sorting by two keys is several times slower.
         codes, gains = np.divmod(np.sort(codes * _GAINS + labels.gains[rows]), _GAINS)
         return Judged(codes, gains.astype(np.int8), len(scored), labels.n_videos)
+
+
+class _JudgedShares:
+    """Judged@k of each query after each number of revealed pairs.
+
+    The value is the number of judged pairs in the top k, divided by the length of the top k.
+    """
+
+    def __init__(self, pool: PooledLabels, measure: Measure, rel: int) -> None:
+        labels, rows = pool.labels, pooled_rows(pool)
+        depth = min(measure.cutoff or pool.depth, pool.depth)
+        query = labels.space.queries(labels.codes)
+        tops = [ranked[:, :depth] for ranked in pool.runs.values()]
+        in_top = np.stack([are_ranked(top, labels) for top in tops])
+        self._measure, self._systems = measure, tuple(pool.runs)
+        self._positives = np.flatnonzero(labels.gains[rows] >= rel)
+        self._lengths = np.stack([_lengths(top) for top in tops])
+        # [S, Q]: the number of judged pairs if only the original positives are known.
+        originals = in_top & pool.is_original
+        self._known = np.stack(
+            [np.bincount(query[own], minlength=labels.n_queries) for own in originals]
+        )
+        # [S, N]: whether a pooled pair that is not an original positive is in the top k.
+        self._in_top = in_top[:, rows] & ~pool.is_original[rows]
+        self._query = query[rows]
+
+    def replay(self, name: str, place: IntArray, sizes: IntArray) -> Replay:
+        """Return the replay of one order. Arguments as in `_States.replay`."""
+        arrival, counts = np.argsort(place), self._known.copy()
+        scores, done = np.empty((len(sizes), len(counts))), 0
+        for row, size in enumerate(sizes.tolist()):
+            new, done = arrival[done:size], size
+            for system, in_top in enumerate(self._in_top):
+                queries = self._query[new[in_top[new]]]
+                counts[system] += np.bincount(queries, minlength=counts.shape[1])
+            scores[row] = [values.mean() for values in counts / self._lengths]
+        positives = np.searchsorted(np.sort(place[self._positives]), sizes)
+        return _as_replay(name, self._measure, self._systems, sizes, positives, scores)
+
+
+def _lengths(ranked: npt.NDArray[Any]) -> IntArray:
+    """Return the length of each list, at least 1, int64 [n_queries]."""
+    return np.maximum(np.count_nonzero(ranked >= 0, axis=1), 1)
 
 
 def _as_replay(

@@ -91,7 +91,7 @@ class Judged:
         twice = np.flatnonzero(codes[1:] == codes[:-1])
         if twice.size:
             number, other = space.decode(int(codes[twice[0]]))
-            raise ValueError(f"query {number} and video {other} are given twice")
+            raise ValueError(f"query {number} and video {other} occur twice")
         return cls(codes, gain[order].astype(np.int8), n_queries, n_videos)
 
     def nothing(self) -> Judged:
@@ -165,8 +165,9 @@ def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
         raise ValueError(f"ranked has {ranked.shape[0]} rows for {judged.n_queries} queries")
     if ranked.size == 0:
         return
-    for start in range(0, len(ranked), _CHECKED_ROWS):
-        _check_rows(ranked[start : start + _CHECKED_ROWS], judged.n_videos, start)
+    step = max(1, min(_CHECKED_ROWS, _TABLE_CELLS // ranked.shape[1]))
+    for start in range(0, len(ranked), step):
+        _check_rows(ranked[start : start + step], judged.n_videos, start)
 
 
 def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> None:

@@ -7,7 +7,7 @@ slightly below 0 or above 1. Labels of different pairs err independently, so pro
 numbers have the correct mean, too. This needs no assumption on how often pairs are relevant, or on
 how relevant pairs are distributed over the lists.
 
-`posterior_relevance` returns the probability that a pair is relevant, given its labels. It
+`posterior_relevance` returns the probability that a pair with certain labels is relevant. It
 describes single pairs. Products of these probabilities are biased, because the model treats all
 pairs of a stratum as equal, although relevant pairs are more frequent for broad captions. In a
 simulation of captions of different breadth (20 pairs each, f = .018, m = .05), C@10 from products

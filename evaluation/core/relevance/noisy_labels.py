@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray
+from evaluation.core.arrays import BoolArray, FloatArray, GainArray, IntArray, renumber
 from evaluation.core.people.dawid_skene import dawid_skene
 from evaluation.core.people.label_rates import (
     NO_BETTER_THAN_CHANCE,
@@ -214,10 +214,7 @@ def annotator_rates(each: EachLabel) -> AnnotatorRates | str:
     shared = np.bincount(each.pair_of, minlength=1)[each.pair_of] > 1
     if not shared.any():
         return NO_SECOND_LABELS
-    pairs, people = (
-        np.unique(one[shared], return_inverse=True)[1].reshape(-1).astype(np.int64)
-        for one in (each.pair_of, each.annotators)
-    )
+    pairs, people = (renumber(one[shared]) for one in (each.pair_of, each.annotators))
     estimate = dawid_skene(pairs, people, each.relevant[shared], 2)
     if estimate.model is None:
         return estimate.undefined or ""

@@ -49,7 +49,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray, IntArray, whole_numbers
+from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import NO_VARIATION, Interval, check_resampling
 from evaluation.core.relevance.scoring import NO_QUERIES
 from evaluation.core.statistics.proportions import (
@@ -218,7 +218,7 @@ def closed_interval(
         return None
     z, size = normal_quantile(confidence), float(len(values))
     if clusters is not None:
-        size = effective_size(whole, dense_clusters(clusters, len(values)), confidence, z)
+        size = effective_size(whole, dense_groups(clusters, len(values)), confidence, z)
     won, lost = float(np.mean(whole > 0)), float(np.mean(whole < 0))
     if closed == WILSON:
         low, high = wilson_interval(won, size, z)
@@ -413,26 +413,15 @@ def sum_clusters(values: FloatArray, clusters: npt.ArrayLike) -> FloatArray:
 
     values: float64 [m, n_queries]. clusters: whole numbers [n_queries].
     """
-    dense = dense_clusters(clusters, values.shape[1])
+    dense = dense_groups(clusters, values.shape[1])
     return np.stack([np.bincount(dense, weights=row) for row in values]).astype(np.float64)
-
-
-def dense_clusters(clusters: npt.ArrayLike, n_queries: int) -> IntArray:
-    """Return the clusters as numbers 0, 1, 2 … without gaps, int64 [n_queries].
-
-    Raises ValueError if `clusters` is not one whole number for each query.
-    """
-    numbers = whole_numbers(clusters, "clusters", None)
-    if len(numbers) != n_queries:
-        raise ValueError(f"{len(numbers)} clusters for {n_queries} queries")
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
 def undefined_reason(n_queries: int, clusters: npt.ArrayLike | None) -> str | None:
     """Return the reason why a mean of `n_queries` queries has no interval, or None."""
     if n_queries < 2:
         return ONE_QUERY if n_queries else NO_QUERIES
-    if clusters is not None and dense_clusters(clusters, n_queries).max() == 0:
+    if clusters is not None and dense_groups(clusters, n_queries).max() == 0:
         return ONE_CLUSTER
     return None
 
@@ -455,7 +444,7 @@ def normal_quantile(confidence: float) -> float:
 
 
 def paired_differences(values: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """Return values - others, float64 [n_queries]. Raise ValueError for different lengths."""
+    """Return values - others, float64 [n_queries]. Raises ValueError if the lengths differ."""
     first, second = check_values(values, 1), check_values(others, 1)
     if first.shape != second.shape:
         raise ValueError(f"{len(first)} values cannot be paired with {len(second)}")
@@ -463,7 +452,10 @@ def paired_differences(values: npt.ArrayLike, others: npt.ArrayLike) -> FloatArr
 
 
 def check_values(values: npt.ArrayLike, ndim: int) -> FloatArray:
-    """Return `values` as float64. Raise ValueError if not finite, or not of `ndim` dimensions."""
+    """Return `values` as float64.
+
+    Raises ValueError if a value is not finite, or if there are not `ndim` dimensions.
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
         raise ValueError(f"values have {array.ndim} dimensions instead of {ndim}")

@@ -61,7 +61,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two systems, which are given by number. The difference is system - other.
+    """The comparison of two systems, identified by their numbers. The difference is system - other.
 
     adjusted: p of the randomisation test with Holm's correction over all pairs of systems.
     `adjust_together` corrects over a table of several measures or slices.

@@ -12,12 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.core.arrays import FloatArray
+from evaluation.core.arrays import FloatArray, dense_groups
 from evaluation.core.statistics.design_effect import sample_variance
 from evaluation.core.statistics.resampling import (
     SubSamples,
     check_values,
-    dense_clusters,
     normal_quantile,
     resampled_sums,
     sum_clusters,
@@ -30,7 +29,7 @@ def clusters_to_draw(size: int, clusters: npt.ArrayLike, n_queries: int) -> int:
     clusters: whole numbers [n_queries]. Raises ValueError without captions, and for clusters that
     are not one whole number for each caption.
     """
-    numbers = dense_clusters(clusters, n_queries)
+    numbers = dense_groups(clusters, n_queries)
     if numbers.size == 0:
         raise ValueError("sub-samples need values")
     mean_size = n_queries / (int(numbers.max()) + 1)

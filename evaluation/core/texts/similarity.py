@@ -270,7 +270,7 @@ def score_matches(
     order = np.argsort(code, kind="stable")
     code, similarity = code[order], similarity[order]
     if np.any(code[1:] == code[:-1]):
-        raise ValueError("a pair is given twice")
+        raise ValueError("a pair occurs twice")
     place = np.searchsorted(judged.codes, code)
     known = np.isin(code, judged.codes, assume_unique=True, kind="sort")
     relevant = judged.gains[place[known]] >= rel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from config.shared.errors import InvalidInput
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.bootstrap import BOOTSTRAP
@@ -22,7 +24,6 @@ from evaluation.lab.analyses.plan import PLAN
 from evaluation.lab.analyses.positives import POSITIVES
 from evaluation.lab.analyses.ranks import RANKS
 from evaluation.lab.analyses.replay import REPLAY
-from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.scores import SCORES
 from evaluation.lab.analyses.significance import SIGNIFICANCE
 from evaluation.lab.analyses.slices import SLICES
@@ -30,7 +31,7 @@ from evaluation.lab.analyses.train_overlap import TRAIN_OVERLAP
 from evaluation.lab.analyses.wording import WORDING
 
 # The order of the list of analyses.
-SECTIONS: dict[str, tuple[Analysis, ...]] = {
+SECTIONS: dict[str, tuple[Analysis[Any], ...]] = {
     "Scores": (LEADERBOARD, SCORES, SIGNIFICANCE, SLICES, TRAIN_OVERLAP, WORDING),
     "Comparing systems": (OVERLAP, LENGTH),
     "Positives": (POSITIVES, ORIGINALS, EQUAL_CAPTIONS, RANKS),
@@ -44,16 +45,16 @@ SECTIONS: dict[str, tuple[Analysis, ...]] = {
     ),
     "Planning": (BOOTSTRAP, PLAN, HISTORY, REPLAY),
 }
-ANALYSES: dict[str, Analysis] = {
+ANALYSES: dict[str, Analysis[Any]] = {
     analysis.name: analysis for section in SECTIONS.values() for analysis in section
 }
 
 
-def get_analysis(name: str) -> Analysis:
-    """Return the analysis with this name. Raises `InvalidInput` with the known names."""
+def get_analysis(name: str) -> Analysis[Any]:
+    """Return the analysis with this name. Raises `InvalidInput` if there is none."""
     if name not in ANALYSES:
         raise InvalidInput(f"unknown analysis {name!r}; known are {', '.join(ANALYSES)}")
     return ANALYSES[name]
 
 
-__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "Result", "get_analysis"]
+__all__ = ["ANALYSES", "SECTIONS", "Analysis", "Inputs", "get_analysis"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
 from evaluation.lab.analyses.charts import Chart
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.tables import Table
 
 # Note of the analyses that cut ranked lists at a depth.
@@ -22,7 +21,8 @@ CUT = (
 )
 
 
-Compute = Callable[[Inputs, dict[str, Any], Progress], Result]
+# The result of an analysis, a `TypedDict`.
+R = TypeVar("R", bound=Mapping[str, Any])
 
 
 FillDefaults = Callable[[Inputs, dict[str, Any]], dict[str, Any]]
@@ -33,7 +33,7 @@ def _unchanged(_inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Generic[R]):
     """One analysis of the lab.
 
     `fill_defaults` replaces empty options by values, so that a result names all its inputs.
@@ -44,11 +44,11 @@ class Analysis:
     title: str
     question: str
     form: type[AnalysisForm]
-    compute: Compute
-    tables: Callable[[Result], list[Table]]
-    charts: Callable[[Result], list[Chart]] = lambda _: []
+    compute: Callable[[Inputs, dict[str, Any], Progress], R]
+    tables: Callable[[R], list[Table]]
+    charts: Callable[[R], list[Chart]] = lambda _: []
     # Warnings shown above the result, one sentence each.
-    warnings: Callable[[Result], list[str]] = lambda _: []
+    warnings: Callable[[R], list[str]] = lambda _: []
     fill_defaults: FillDefaults = _unchanged
     source: str = ""
     # Notes on how to read the result, one paragraph each.

@@ -1,4 +1,4 @@
-"""Scores in sub-samples: the number of captions that it takes to distinguish two systems."""
+"""Scores in sub-samples: how many captions are needed to distinguish two systems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from evaluation.core.statistics.sub_samples import (
     smallest_tested_difference,
 )
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import PERCENT, Chart, dashed_lines, name_of, quantity
 from evaluation.lab.analyses.fields import (
     NumbersField,
     ShareMeasureField,
@@ -32,14 +31,21 @@ from evaluation.lab.analyses.fields import (
     seed_field,
 )
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
-from evaluation.lab.analyses.intervals import few_measured_warnings, resampled_by
-from evaluation.lab.analyses.results import Result
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.inputs import Inputs
+from evaluation.lab.analyses.intervals import resampled_by
+from evaluation.lab.analyses.layouts import bootstrap as layout
+from evaluation.lab.analyses.layouts.bootstrap import (
+    Histogram,
+    PairFigures,
+    PairRow,
+    SampleFigures,
+    SampleRow,
+    SizeFields,
+    SubSamplesResult,
+)
 
 PARTS = 60
 ROUNDING = 1e-9
-BY = {"labelled": "By the labels", "original": "Original positives"}
 
 
 class BootstrapForm(AnalysisForm):
@@ -54,8 +60,9 @@ class BootstrapForm(AnalysisForm):
 Pair = tuple[str, str]
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    rows, pairs = [], []
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SubSamplesResult:
+    rows: list[SampleRow] = []
+    pairs: list[PairRow] = []
     rng = np.random.default_rng(options["seed"])
     clusters = inputs.clusters(options["unit"])
     sizes = {size: _videos(size, clusters) for size in options["sizes"]}
@@ -65,12 +72,16 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         values = inputs.values(judged, options["measure"])
         for number, (size, videos) in enumerate(sizes.items()):
             progress(place * len(sizes) + number, 2 * len(sizes), "drawing")
-            common = {"by": by, "size": size, "videos": videos}
+            common: SizeFields = {"by": by, "size": size, "videos": videos}
             runs, differences = _draw(values, size, clusters, options["resamples"], rng)
             rows += [{"run": name, **common, **_sampled(runs[name], options)} for name in values]
             pairs += [
-                {"first": one, "second": other, **common}
-                | _pair(values[one] - values[other], drawn, options)
+                {
+                    "first": one,
+                    "second": other,
+                    **common,
+                    **_pair(values[one] - values[other], drawn, options),
+                }
                 for (one, other), drawn in differences.items()
             ]
     return {
@@ -113,7 +124,7 @@ def _draw(
     return runs, {pair: paired_sub_samples(runs[pair[0]], runs[pair[1]]) for pair in pairs}
 
 
-def _sampled(drawn: SubSamples, options: dict[str, Any]) -> Result:
+def _sampled(drawn: SubSamples, options: dict[str, Any]) -> SampleFigures:
     tail = (1 - options["confidence"]) / 2
     return {
         "mean": drawn.mean,
@@ -124,11 +135,11 @@ def _sampled(drawn: SubSamples, options: dict[str, Any]) -> Result:
     }
 
 
-def _histogram(drawn: SubSamples) -> Result:
+def _histogram(drawn: SubSamples) -> Histogram:
     """Return a histogram whose bins are a whole number of captions wide.
 
-    A share such as C@k has no values between two captions. Other bins would contain one value here
-    and two there.
+    A share such as C@k has only values that are whole numbers of captions. Bins of another width
+    would contain different numbers of values.
     """
     span = float(drawn.means.max() - drawn.means.min())
     width = max(1, math.ceil(span * drawn.size / PARTS)) / drawn.size
@@ -138,144 +149,9 @@ def _histogram(drawn: SubSamples) -> Result:
     return {"first": first * width, "width": width, "counts": np.bincount(places - first).tolist()}
 
 
-def _pair(differences: FloatArray, drawn: SubSamples, options: dict[str, Any]) -> Result:
+def _pair(differences: FloatArray, drawn: SubSamples, options: dict[str, Any]) -> PairFigures:
     smallest = smallest_tested_difference(drawn, differences, confidence=options["confidence"])
     return {"difference": float(differences.mean()), "smallest": smallest}
-
-
-def _tables(result: Result) -> list[Table]:
-    by_video = result["unit"] == VIDEOS
-    sizes = [
-        Column("size", "Captions", "count"),
-        *([Column("videos", "Videos", "count")] if by_video else []),
-    ]
-    return [
-        Table(
-            "sub-samples",
-            f"{result['measure']} in sub-samples",
-            [
-                Column("run", "Run"),
-                Column("by", "Positives"),
-                *sizes,
-                Column("mean", "Mean, %", "percent"),
-                Column("interval", f"{100 * result['confidence']:g} % of samples, %", "percent"),
-                Column("smallest", "Smallest significant difference, points", "percent"),
-            ],
-            [{**row, "by": BY[row["by"]]} for row in result["rows"]],
-            note=_note(result),
-        ),
-        Table(
-            "pairs",
-            "Two systems on the same captions",
-            [
-                Column("first", "Run"),
-                Column("second", "Other run"),
-                Column("by", "Positives"),
-                *sizes,
-                Column("difference", "Difference, points", "points"),
-                Column("smallest", "Smallest significant difference, points", "percent"),
-            ],
-            [{**row, "by": BY[row["by"]]} for row in result["pairs"]],
-        ),
-    ]
-
-
-def _note(result: Result) -> str:
-    if not _varies(result):
-        return (
-            "All samples have the same score, because all captions do or because only one can "
-            "be drawn."
-        )
-    note = (
-        "The difference is between two systems that vary like this one. Each is scored on "
-        "captions of its own."
-    )
-    if result["unit"] == CAPTIONS:
-        return note
-    per_video = result["captions_per_video"]
-    return (
-        f"{note} Each sample holds whole videos with {per_video:.1f} captions each on average, "
-        "and about as many captions as stated."
-    )
-
-
-def _warnings(result: Result) -> list[str]:
-    per_video = result["captions_per_video"] or 0
-    small = sorted({row["size"] for row in result["rows"] if row["size"] < per_video})
-    return few_measured_warnings(result, "spread of the samples") + [
-        f"{size:,} {'caption' if size == 1 else 'captions'}: no sample is as small, because each "
-        f"holds whole videos of {per_video:.1f} captions on average."
-        for size in small
-    ]
-
-
-def _varies(result: Result) -> bool:
-    return any(row["deviation"] > 0 for row in result["rows"])
-
-
-def _charts(result: Result) -> list[Chart]:
-    if not _varies(result):
-        return []
-    labelled = [row for row in result["rows"] if row["by"] == "labelled"]
-    run = name_of("run")
-    sampled = {
-        "width": 280,
-        "height": 160,
-        "mark": {"type": "area", "opacity": 0.45, "line": True, "interpolate": "monotone"},
-        "encoding": {
-            "x": quantity(
-                "score", result["measure"], axis={"format": PERCENT}, scale={"zero": False}
-            ),
-            "y": quantity("density", "", axis=None, stack=None),
-            "color": run,
-        },
-    }
-    smallest = quantity("smallest", "Smallest significant difference", axis={"format": ".1%"})
-    captions = quantity("size", "Captions (log)", scale={"type": "log", "nice": False})
-    return [
-        Chart(
-            "sub-samples",
-            f"{result['measure']} by the labels in sub-samples",
-            "For each number of captions, the distributions of the runs’ scores. With more "
-            "captions they are narrower and overlap less.",
-            {
-                "data": {"values": _densities(labelled)},
-                "facet": {"field": "captions", "type": "ordinal", "title": "Captions per sample"},
-                "columns": 3,
-                "spec": sampled,
-            },
-        ),
-        Chart(
-            "smallest",
-            "Smallest significant difference",
-            "A falling line for each run: the smallest significant difference over the number of "
-            "captions.",
-            dashed_lines(
-                [{**row, "by": BY[row["by"]]} for row in result["rows"]],
-                name_of("by", "Positives", order=list(BY.values())),
-                x=captions,
-                y=smallest,
-                color=run,
-            ),
-        ),
-    ]
-
-
-def _densities(rows: list[Result]) -> list[dict[str, Any]]:
-    return [
-        {"run": row["run"], "captions": row["size"], **point}
-        for row in rows
-        for point in _density(row["histogram"])
-    ]
-
-
-def _density(histogram: Result) -> list[dict[str, float]]:
-    """Return for the middle of each bin the number of samples per width."""
-    width, counts = histogram["width"], histogram["counts"]
-    return [
-        {"score": histogram["first"] + place * width, "density": count / (sum(counts) * width)}
-        for place, count in enumerate(counts)
-    ]
 
 
 BOOTSTRAP = Analysis(
@@ -285,18 +161,18 @@ BOOTSTRAP = Analysis(
     source="Section 4.3, figures 4, 9 and 10",
     form=BootstrapForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
     notes=(
         "Captions, or whole videos with all their captions, are drawn with replacement many "
         "times. Each run is scored on each sample.",
         "The smallest significant difference is the standard deviation of the difference times the "
-        "normal quantile of the confidence (1.96 for 95 %). For two systems on captions of their "
-        "own, the deviation is that of one system times √2. For two systems on the same captions, "
-        "it is the deviation of the paired differences if the systems were equal. A test assumes "
-        "this deviation, which is smaller. The analysis plan uses the same variances.",
-        "Only half of all samples find a true difference of this size. Use the analysis plan to "
-        "plan for a higher power.",
+        "normal quantile of the confidence (1.96 for 95 %). For two systems on different captions, "
+        "the deviation is that of one system times √2. For two systems on the same captions, it is "
+        "the deviation that the paired differences would have if the systems were equal, as in a "
+        "test. It is smaller. The analysis “Plan an annotation” uses the same variances.",
+        "A true difference of this size is significant in only half of all samples. Use the "
+        "analysis “Plan an annotation” for a higher power.",
     ),
 )

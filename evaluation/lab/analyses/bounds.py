@@ -28,7 +28,14 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
 from evaluation.lab.analyses.layouts import bounds as layout
-from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.layouts.bounds import (
+    BoundsResult,
+    BoundsRow,
+    CheckRow,
+    JudgedFigures,
+    JudgedRow,
+)
+from evaluation.lab.analyses.results import ends
 from evaluation.release.selectors import highest_grade
 from pooling.selectors import find_runs, ranked_matrix
 
@@ -51,7 +58,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     return options | {"pool": pool, "highest_grade": highest_grade(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> BoundsResult:
     depth = options["depth"]
     # A run may have been added since the request.
     names = sorted({*options["pool"], *(run.name for run in inputs.runs)})
@@ -61,11 +68,12 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     measures = [parse_measure(name) for name in options["measures"]]
     pool = gather_pool(lists, depth, inputs.judged, inputs.counted_originals)
     grade = max(options["highest_grade"], inputs.judged.highest_gain)
-    rows, judged = [], []
+    rows: list[BoundsRow] = []
+    judged: list[JudgedRow] = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs), "bounding scores")
         shares = [Measure("Judged", depth)]
-        shares += [Measure("Judged", max(1, one.reads(ranked.shape[1]))) for one in measures]
+        shares += [_judged_measure(one, ranked.shape[1]) for one in measures]
         found = bound_scores(ranked, inputs.judged, [*measures, *shares], highest=grade)
         rows += _bounds(name, ranked, inputs, measures, found)
         judged.append({"run": name, **_judged(ranked, inputs, depth, found)})
@@ -84,7 +92,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 def _bounds(
     name: str, ranked: Ranked, inputs: Inputs, measures: list[Measure], found: Bounds
-) -> list[Result]:
+) -> list[BoundsRow]:
     condensed = score_run(condense(ranked, inputs.judged), inputs.judged, measures)
     return [
         {
@@ -93,7 +101,8 @@ def _bounds(
             "score": found.known.mean(measure).value,
             "bounds": [found.lower.mean(measure).value, found.upper.mean(measure).value],
             "bounds_all": [found.lower_all.mean(measure).value, found.upper.mean(measure).value],
-            **_read(measure, ranked.shape[1], found),
+            "judged_depth": measure.reads(ranked.shape[1]),
+            "judged": found.known.mean(_judged_measure(measure, ranked.shape[1])).value,
             "condensed": condensed.mean(measure).value,
             "expected": None,
             "expected_interval": None,
@@ -102,14 +111,12 @@ def _bounds(
     ]
 
 
-def _read(measure: Measure, depth: int, found: Bounds) -> Result:
-    """Return the number of ranks that the measure reads, and the judged share of them."""
-    read = measure.reads(depth)
-    share = found.known.mean(Measure("Judged", max(1, read)))
-    return {"judged_depth": read, "judged": share.value}
+def _judged_measure(measure: Measure, depth: int) -> Measure:
+    """Return Judged@k for the number of ranks that `measure` uses."""
+    return Measure("Judged", max(1, measure.reads(depth)))
 
 
-def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> Result:
+def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> JudgedFigures:
     unlisted = found.unlisted
     return {
         "judged": found.known.mean(Measure("Judged", depth)).value,
@@ -122,7 +129,7 @@ def _judged(ranked: Ranked, inputs: Inputs, depth: int, found: Bounds) -> Result
 
 
 def _expect(
-    rows: list[Result],
+    rows: list[BoundsRow],
     runs: dict[str, Ranked],
     pool: PooledLabels,
     inputs: Inputs,
@@ -142,7 +149,7 @@ def _expect(
             values = found.get(measures[row["measure"]])
             if row["run"] == name and values is not None:
                 interval = mean_interval(values, rng=rng, **drawn)
-                row |= {"expected": float(values.mean()), "expected_interval": ends(interval)}
+                row["expected"], row["expected_interval"] = float(values.mean()), ends(interval)
 
 
 def _chances(pool: PooledLabels) -> FloatArray | None:
@@ -153,7 +160,7 @@ def _chances(pool: PooledLabels) -> FloatArray | None:
         return None
 
 
-def _checks(pool: PooledLabels, measures: list[Measure]) -> list[Result]:
+def _checks(pool: PooledLabels, measures: list[Measure]) -> list[CheckRow]:
     """Return the error of the estimate for systems whose score is known, each left out of the pool.
 
     A system without pairs that only it contributed is not in the table, because the pool loses

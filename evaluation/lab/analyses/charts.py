@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from evaluation.lab.analyses.results import Row
 
 Encoding = dict[str, Any]
 
@@ -13,13 +15,15 @@ Encoding = dict[str, Any]
 class Chart:
     """A Vega-Lite specification with its data. The page adds colours and fonts.
 
-    text: the text alternative, which describes what the chart shows.
+    text: the text alternative, which describes what the chart shows. narrow: the specification for
+    a page that is too narrow for `spec`; None if `spec` fits every page.
     """
 
     name: str
     title: str
     text: str
     spec: dict[str, Any] = field(repr=False)
+    narrow: dict[str, Any] | None = field(default=None, repr=False)
 
 
 BARS = {"type": "bar", "tooltip": True}
@@ -36,7 +40,7 @@ BAND = {"type": "area", "opacity": 0.25, "aria": False}
 PERCENT = ".1~%"
 
 
-def measures_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def measures_in(rows: Iterable[Row]) -> list[str]:
     """Return the measures of the rows, each once, in the order of the rows."""
     return list(dict.fromkeys(row["measure"] for row in rows))
 
@@ -62,7 +66,7 @@ def step(name: str, title: str, **more: Any) -> Encoding:
 
 
 def name_of(name: str, title: str | None = None, order: Sequence[str] | None = None) -> Encoding:
-    """Return the encoding of names, in the given order or in that of the data."""
+    """Return the encoding of names, in the order of `order`, or else of the data."""
     sort = None if order is None else list(order)
     return {"field": name, "type": "nominal", "title": title, "sort": sort}
 
@@ -92,14 +96,14 @@ def offset(encoding: Encoding) -> Encoding:
     return {key: value for key, value in encoding.items() if key != "title"}
 
 
-def low_high(interval: Sequence[float] | None) -> dict[str, float | None]:
+def low_high(interval: Sequence[float | None] | None) -> dict[str, float | None]:
     """Return the ends of an interval as fields of a row; null if it is undefined."""
     low, high = interval or (None, None)
     return {"low": low, "high": high}
 
 
 def spans(
-    rows: Sequence[dict[str, Any]], encoding: dict[str, Encoding], mark: Encoding = RULES
+    rows: Sequence[Row], encoding: dict[str, Encoding], mark: Encoding = RULES
 ) -> list[dict[str, Any]]:
     """Return a layer with the intervals of the rows.
 
@@ -112,14 +116,12 @@ def spans(
     )
 
 
-def spec(rows: list[dict[str, Any]], mark: Any, **encoding: Encoding) -> dict[str, Any]:
+def spec(rows: Sequence[Row], mark: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return one view of the rows."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
 
 
-def dashed_lines(
-    rows: list[dict[str, Any]], dashes: Encoding, **encoding: Encoding
-) -> dict[str, Any]:
+def dashed_lines(rows: Sequence[Row], dashes: Encoding, **encoding: Encoding) -> dict[str, Any]:
     """Return lines that are also distinguished by dashes.
 
     Their dots are a layer of their own. Otherwise the legend of the dashes would show the dots,
@@ -136,7 +138,7 @@ def dashed_lines(
     }
 
 
-def dots(rows: list[dict[str, Any]], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
+def dots(rows: Sequence[Row], place: str, at: Encoding, score: Encoding) -> dict[str, Any]:
     """Return a dot for the score of each row on a line for its `interval`.
 
     place: the axis of the groups, x or y. The dots of several runs are side by side.

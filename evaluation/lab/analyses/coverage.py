@@ -2,43 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from config.shared.progress import Progress
-from evaluation.core.pools.coverage import cover_ranks, judged_shares, pool_depths
+from evaluation.core.pools.coverage import PoolDepth, cover_ranks, judged_shares, pool_depths
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec, step
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
 JUDGED_AT = (
     "Judged@rank is the judged share of the list down to this rank, as a mean over all "
     "captions. A caption without a list counts as 0. Read a score together with Judged@k for "
-    "the ranks that its measure reads: Judged@5 for C@5, and Judged@20 for AP of a run of depth "
-    "20."
+    "the number of ranks that its measure uses: Judged@5 for C@5, and Judged@20 for AP of a run "
+    "of depth 20."
 )
 COUNTED = {"pairs": "Pairs", "judged": "Judged", "relevant": "Relevant"}
+
+
+class RankRow(TypedDict):
+    """The videos at one rank of a run. share: their judged share. judged_at: Judged@rank."""
+
+    run: str
+    rank: int
+    filled: int
+    judged: int
+    relevant: int
+    share: float | None
+    judged_at: float
+
+
+class PoolRow(TypedDict):
+    """The pool of all runs at one depth."""
+
+    depth: int
+    pairs: int
+    judged: int
+    relevant: int
+    unjudged: int
+
+
+class CoverageResult(TypedDict):
+    ranks: list[RankRow]
+    pools: list[PoolRow]
 
 
 class CoverageForm(AnalysisForm):
     depth = depth_field(20)
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> CoverageResult:
     runs = {name: ranked[:, : options["depth"]] for name, ranked in inputs.ranked.items()}
-    rows = []
+    rows: list[RankRow] = []
     for number, (name, ranked) in enumerate(runs.items()):
         progress(number, len(runs) + 1, "looking up labels")
         found = cover_ranks(ranked, inputs.judged)
         upto = judged_shares(ranked, inputs.judged)
         columns = (found.filled, found.judged, found.relevant, found.shares, upto)
         rows += [
-            {"run": name, "rank": rank, "filled": filled, "judged": judged, "relevant": relevant}
-            | {"share": share if filled else None, "judged_at": judged_at}
+            {
+                "run": name,
+                "rank": rank,
+                "filled": filled,
+                "judged": judged,
+                "relevant": relevant,
+                "share": share if filled else None,
+                "judged_at": judged_at,
+            }
             for rank, (filled, judged, relevant, share, judged_at) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True), start=1
             )
@@ -46,14 +80,20 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     progress(len(runs), len(runs) + 1, "pooling")
     depth = max(ranked.shape[1] for ranked in runs.values())
     pools = pool_depths(runs, inputs.judged, max(depth, 1))
-    return {"ranks": rows, "pools": [_pool(asdict(pool)) for pool in pools]}
+    return {"ranks": rows, "pools": [_pool_row(pool) for pool in pools]}
 
 
-def _pool(pool: Result) -> Result:
-    return pool | {"unjudged": pool["pairs"] - pool["judged"]}
+def _pool_row(pool: PoolDepth) -> PoolRow:
+    return {
+        "depth": pool.depth,
+        "pairs": pool.pairs,
+        "judged": pool.judged,
+        "relevant": pool.relevant,
+        "unjudged": pool.pairs - pool.judged,
+    }
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: CoverageResult) -> list[Table]:
     return [
         Table(
             "pools",
@@ -73,7 +113,7 @@ def _tables(result: Result) -> list[Table]:
             [
                 Column("run", "Run"),
                 Column("rank", "Rank", "count"),
-                Column("filled", "Lists of this length", "count"),
+                Column("filled", "Lists that reach it", "count"),
                 Column("judged", "Judged", "count"),
                 Column("share", "Judged, %", "percent"),
                 Column("judged_at", "Judged@rank, %", "percent"),
@@ -85,10 +125,11 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
-def _charts(result: Result) -> list[Chart]:
+def _charts(result: CoverageResult) -> list[Chart]:
+    by_depth: Sequence[Row] = result["pools"]
     pools = [
         {"depth": pool["depth"], "count": pool[key], "of": title}
-        for pool in result["pools"]
+        for pool in by_depth
         for key, title in COUNTED.items()
     ]
     share = quantity("share", "Judged", axis={"format": PERCENT}, scale={"domain": [0, 1]})

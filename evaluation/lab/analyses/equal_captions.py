@@ -10,7 +10,7 @@ from django import forms
 from config.shared.progress import Progress
 from evaluation.core.relevance.judged import Judged, gains_of, with_positives
 from evaluation.core.statistics.resampling import difference_interval
-from evaluation.core.texts.twins import added_codes, captions_with_equals, frequent_texts
+from evaluation.core.texts.equal_captions import added_codes, captions_with_equals, frequent_texts
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     MeasuresField,
@@ -23,8 +23,14 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import equal_captions as layout
-from evaluation.lab.analyses.layouts.equal_captions import BY
-from evaluation.lab.analyses.results import Result, ends, mean_of
+from evaluation.lab.analyses.layouts.equal_captions import (
+    BY,
+    AddedLabels,
+    EqualCaptionsResult,
+    GainRow,
+    TextRow,
+)
+from evaluation.lab.analyses.results import ends, mean_of
 from evaluation.release.selectors import label_set_judged, originals_with_equal_captions
 from pooling.core.equal_texts import first_equal
 from pooling.enums import EqualTexts
@@ -82,11 +88,6 @@ def add_equal_captions(inputs: Inputs, rule: str) -> tuple[Judged, Judged]:
     return original, with_positives(inputs.judged, graded)
 
 
-def uses_equal_captions(result: Result) -> bool:
-    """Return whether a result was computed with the positives of equal captions."""
-    return bool(result.get("twins", EqualTexts.OFF) != EqualTexts.OFF)
-
-
 class EqualCaptionsForm(AnalysisForm):
     rule = rule_field()
     measures = MeasuresField(shares=True)
@@ -103,7 +104,7 @@ class EqualCaptionsForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> EqualCaptionsResult:
     progress(0, 3, "comparing texts")
     before = {"original": inputs.original, "labelled": inputs.judged}
     after = dict(zip(BY, add_equal_captions(inputs, options["rule"]), strict=True))
@@ -129,12 +130,12 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 def _rows(
     by: str, before: Judged, after: Judged, inputs: Inputs, options: dict[str, Any]
-) -> list[Result]:
+) -> list[GainRow]:
     """Return the scores of each run with and without the positives of equal captions."""
     plain = inputs.values_of(before, options["measures"])
     added = inputs.values_of(after, options["measures"])
     rng = np.random.default_rng(options["seed"])
-    rows = []
+    rows: list[GainRow] = []
     for measure in options["measures"]:
         for name, values in plain[measure].items():
             interval = difference_interval(
@@ -159,8 +160,8 @@ def _rows(
     return rows
 
 
-def _judged(inputs: Inputs, shared: Judged) -> Result:
-    """Return how the added pairs were judged, which checks the assumption."""
+def _judged(inputs: Inputs, shared: Judged) -> AddedLabels:
+    """Return the labels of the added positives, which show whether they are relevant."""
     if inputs.label_set is None:
         return {"pairs": 0, "relevant": 0, "irrelevant": 0, "share": None}
     labels = gains_of(added_codes(inputs.original, shared), label_set_judged(inputs.label_set))
@@ -174,7 +175,7 @@ def _judged(inputs: Inputs, shared: Judged) -> Result:
     }
 
 
-def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[Result]:
+def _texts(inputs: Inputs, shared: Judged, options: dict[str, Any]) -> list[TextRow]:
     groups = first_equal(inputs.captions, options["rule"])
     return [
         {

@@ -1,4 +1,4 @@
-"""Error rates of labels, from pairs with several labels, control pairs, or typed in."""
+"""Error rates of labels: estimated from labels or control pairs, or entered."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from evaluation.lab.analyses.layouts.label_noise import (
     DOUBLE,
     GOLD,
     TYPED,
+    RatesRow,
 )
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Ends
 from evaluation.lab.selectors import gold_answers
 
 AUTO = "auto"
@@ -41,7 +42,7 @@ PREFERENCE = (DOUBLE, GOLD)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """Error rates by source, and the source that the correction uses; None if no rate is known."""
+    """Error rates by source. used: the source of the correction; None if no source has rates."""
 
     by_source: Mapping[str, RatesEstimate]
     annotators: AnnotatorRates | None
@@ -60,6 +61,10 @@ def estimate_rates(
     resamples: Resamples,
     options: dict[str, Any],
 ) -> Estimates:
+    """Return the error rates of all sources, or only the entered rates if the options have them.
+
+    strata: int64 [n_pairs], the stratum of each pair of `labels`.
+    """
     number = options["resamples"]
     if options["rates"] == TYPED:
         rates = (options["false_alarms"] / 100, options["misses"] / 100)
@@ -86,16 +91,18 @@ def estimate_rates(
     return Estimates(found, None if isinstance(own, str) else own, used)
 
 
-def rates_row(source: str, estimate: RatesEstimate, used: str | None, confidence: float) -> Result:
+def rates_row(
+    source: str, estimate: RatesEstimate, used: str | None, confidence: float
+) -> RatesRow:
     rates = estimate.rates
     return {
         "source": source,
         "used": source == used,
-        "false_alarm": rates and rates.false_alarm,
+        "false_alarm": None if rates is None else rates.false_alarm,
         "false_alarm_interval": ends_of(estimate.interval(0, confidence)),
-        "alone": rates and rates.isolated,
-        "beside": rates and rates.not_isolated,
-        "miss": rates and rates.miss,
+        "alone": None if rates is None else rates.isolated,
+        "beside": None if rates is None else rates.not_isolated,
+        "miss": None if rates is None else rates.miss,
         "miss_interval": ends_of(estimate.interval(1, confidence)),
         "prevalence": estimate.prevalence,
         "pairs": estimate.pairs,
@@ -104,5 +111,5 @@ def rates_row(source: str, estimate: RatesEstimate, used: str | None, confidence
     }
 
 
-def ends_of(interval: tuple[float, float] | None) -> list[float] | None:
+def ends_of(interval: tuple[float, float] | None) -> Ends | None:
     return None if interval is None else list(interval)

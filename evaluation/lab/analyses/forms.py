@@ -24,6 +24,9 @@ class AnalysisForm(forms.Form):
     initially unchecked, because an address represents an unchecked box by leaving it out.
     """
 
+    # Names of fields that the page shows at other places than among the settings.
+    elsewhere: tuple[str, ...] = ()
+
     labels = forms.ChoiceField(label="Labels")
     only = forms.BooleanField(
         label="Labels only, without the original positives", required=False, initial=False
@@ -78,7 +81,7 @@ class AnalysisForm(forms.Form):
     @property
     def settings_fields(self) -> list[forms.BoundField]:
         """Return the other fields, those of the analysis first."""
-        hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields}
+        hidden = {*MAIN_FIELDS, *AnalysisForm.base_fields, *self.elsewhere}
         own = [self[name] for name in self.fields if name not in hidden]
         return [*own, self["only"], self["runs"]]
 

@@ -1,4 +1,4 @@
-"""Scores and agreement while labels arrived, in hindsight and with a stopping rule."""
+"""Scores and agreement after each number of labels, and a rule for when to stop judging."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django import forms
 from annotation.enums import CampaignKind, CampaignState, Priority, TaskState
 from annotation.models import Campaign, JudgmentTask
 from config.shared.progress import Progress
-from evaluation.core.arrays import FloatArray, IntArray
+from evaluation.core.arrays import FloatArray, IntArray, dense_groups
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
     Checkpoint,
@@ -23,7 +23,7 @@ from evaluation.core.pools.history import (
     settled_from,
 )
 from evaluation.core.relevance.judged import Judged, with_positives
-from evaluation.core.statistics.resampling import dense_clusters, mean_interval
+from evaluation.core.statistics.resampling import mean_interval
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import (
     ShareMeasureField,
@@ -36,8 +36,19 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import history as layout
-from evaluation.lab.analyses.layouts.history import DRAWN, IMPORTED, JUDGED, PRIORITISED, SHARED
-from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.layouts.history import (
+    DRAWN,
+    IMPORTED,
+    JUDGED,
+    PRIORITISED,
+    SHARED,
+    AgreementRow,
+    HistoryResult,
+    ScoreRow,
+    SettledRow,
+    Stopping,
+)
+from evaluation.lab.analyses.results import ends
 from evaluation.lab.analyses.stopping import StoppingSequences
 from pooling.selectors import first_equal_captions
 
@@ -72,11 +83,12 @@ class HistoryForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> HistoryResult:
     judgments, labels = inputs.judgments, _arrived(inputs)
     total = len(judgments.ids)
     checkpoints = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
-    rows, agreement = [], []
+    rows: list[ScoreRow] = []
+    agreement: list[AgreementRow] = []
     size = {"n_queries": inputs.benchmark.n_queries, "n_videos": inputs.benchmark.n_videos}
     for_captions = replay_labels(
         labels.codes,
@@ -96,7 +108,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         **size,
     )
     for number, (known, answers) in enumerate(zip(for_captions, answered, strict=True)):
-        progress(number, len(checkpoints), "looking back")
+        progress(number, len(checkpoints), "replaying labels")
         rng = np.random.default_rng(options["seed"])
         checkpoint = replace(answers, judged=known.judged)
         values = inputs.values(_judged_at(checkpoint, inputs), options["measure"])
@@ -142,7 +154,7 @@ def _arrived(inputs: Inputs) -> _Arrived:
     )
 
 
-def _settled(checkpoints: IntArray, rows: list[Result], n_runs: int) -> list[Result]:
+def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
     """Return the number of labels from which scores and order no longer changed.
 
     The number is null if there is no score.
@@ -168,8 +180,8 @@ def _scores(
     inputs: Inputs,
     options: dict[str, Any],
     rng: np.random.Generator,
-) -> list[Result]:
-    rows = []
+) -> list[ScoreRow]:
+    rows: list[ScoreRow] = []
     for run, own in values.items():
         interval = mean_interval(
             own,
@@ -185,18 +197,16 @@ def _scores(
     return rows
 
 
-# --- a stopping rule without hindsight ------------------------------------------------------------
+# --- the stopping rule ----------------------------------------------------------------------------
 
 
 def _stopping(
     inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: _Arrived
-) -> Result:
+) -> Stopping:
     """Return when each score and each difference would have allowed to stop."""
     clusters = inputs.clusters(options["unit"])
     n_queries = inputs.benchmark.n_queries
-    unit_of_query = (
-        np.arange(n_queries) if clusters is None else dense_clusters(clusters, n_queries)
-    )
+    unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
     reasons = _order_warnings(inputs)
     order = options["order"] or (DRAWN if reasons else JUDGED)
     found = _ordered(inputs, options, order, unit_of_query, labels)
@@ -264,7 +274,9 @@ def _waiting_queries(inputs: Inputs) -> IntArray:
     return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
-def _agreement(checkpoint: Checkpoint, options: dict[str, Any], rng: np.random.Generator) -> Result:
+def _agreement(
+    checkpoint: Checkpoint, options: dict[str, Any], rng: np.random.Generator
+) -> AgreementRow:
     interval = alpha_interval(
         checkpoint.opinions, options["resamples"], rng=rng, confidence=options["confidence"]
     )
@@ -289,15 +301,15 @@ HISTORY = Analysis(
     needs_labels=True,
     reads_judgments=True,
     notes=(
-        "The analysis uses all judgments that count, in the order in which they arrived, "
-        "whatever label set is selected. The label of a pair is that of more than half of its "
-        "labels at that time. Original positives count from the beginning.",
+        "The analysis uses all judgments that count, in the order in which they arrived, for any "
+        "selected label set. A pair has the label of more than half of its judgments so far. "
+        "Original positives count from the beginning.",
         "Imported judgments are in the order of their file.",
-        "The stopping rule needs no hindsight. Its intervals are a confidence sequence "
-        "(Waudby-Smith and Ramdas 2020 and 2024). With the stated error rate, all of them are "
-        "correct at every look. Judging can therefore stop as soon as one interval is narrow "
-        "enough. The intervals are for the score that the runs will have on this benchmark once "
-        "every pair is judged. They do not apply to other videos.",
+        "The stopping rule can be used during a campaign, because it needs no later labels. Its "
+        "intervals are a confidence sequence (Waudby-Smith and Ramdas 2020 and 2024), which stays "
+        "valid however often it is examined. Judging can therefore stop as soon as the interval "
+        "is narrow enough. The intervals are for the scores that the runs will have on this "
+        "benchmark once every pair is judged. They do not apply to other videos.",
         "The rule is valid only if captions, or whole videos, are judged in random order. Select "
         "the unit whose order was random. A video counts once all its captions are judged, and a "
         "caption once all its pairs are judged. A campaign without priorities assigns captions "

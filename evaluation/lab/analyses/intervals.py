@@ -1,17 +1,17 @@
-"""Texts about intervals that several analyses use."""
+"""Texts about intervals, and the resampling units that intervals are based on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from config.shared.words import counted
+from evaluation.core.arrays import IntArray
 from evaluation.core.people.alpha import Interval
 from evaluation.core.statistics.resampling import FEW_CLUSTERS, PAIRED, PERCENTILE, WILSON, T
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Resampled, Row
 
 METHODS = {
     WILSON: "Wilson",
@@ -23,7 +23,7 @@ NAMES = {"captions": "caption", "videos": "video"}
 
 INTERVALS_NOTE = (
     "Intervals of C@k are Wilson’s. Those of differences of C@k are Bonett and Price’s (“paired "
-    "shares”). They do not shrink to a point if all captions are right. By video, C@k uses an "
+    "shares”). They do not shrink to a point if all captions are correct. By video, C@k uses an "
     "effective number of captions: the number of independent captions with the same variance. "
     "All other intervals are percentiles of resampled means (“bootstrap”). For few videos they "
     "are widened by the quantile of t, and with fewer than six videos they are t intervals. "
@@ -31,8 +31,8 @@ INTERVALS_NOTE = (
 )
 
 
-def resampled_by(inputs: Inputs, unit: str) -> Result:
-    """Return the resampling unit and the number of units, as a part of a result."""
+def resampled_by(inputs: Inputs, unit: str) -> Resampled:
+    """Return the resampling unit and the number of units."""
     clusters = inputs.clusters(unit)
     number = inputs.benchmark.n_queries if clusters is None else len(np.unique(clusters))
     return {"unit": inputs.resampling_unit(unit), "units": number}
@@ -47,11 +47,13 @@ def method_title(method: str | None) -> str | None:
     return None if method is None else METHODS[method]
 
 
-def few_units_warnings(result: Result) -> list[str]:
-    """Return a warning if the result has few videos or captions to resample.
+def interval_title(confidence: float) -> str:
+    """Return the head of a column of intervals. confidence: 0 to 1."""
+    return f"{100 * confidence:g} % interval"
 
-    result: includes the values of `resampled_by`.
-    """
+
+def few_units_warnings(result: Resampled) -> list[str]:
+    """Return a warning if the result has few videos or captions to resample."""
     # Results of older code versions do not name their units.
     if result.get("units", FEW_CLUSTERS) >= FEW_CLUSTERS:
         return []
@@ -62,7 +64,7 @@ def few_units_warnings(result: Result) -> list[str]:
     ]
 
 
-def few_measured_warnings(result: Result, what: str) -> list[str]:
+def few_measured_warnings(result: Resampled, what: str) -> list[str]:
     """Return a warning for a figure without a corrected interval. what: the name of the figure."""
     units = result.get("units", FEW_CLUSTERS)
     if units >= FEW_CLUSTERS:
@@ -71,7 +73,7 @@ def few_measured_warnings(result: Result, what: str) -> list[str]:
     return [f"The {what} is uncertain: it is measured on only {number}."]
 
 
-def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) -> list[str]:
+def few_in_groups_warnings(result: Resampled, groups: Iterable[Row], what: str) -> list[str]:
     """Return a warning if some groups have few videos or captions. groups: rows with `units`.
 
     what: the noun for a group.
@@ -87,6 +89,6 @@ def few_in_groups_warnings(result: Result, groups: Iterable[Result], what: str) 
     ]
 
 
-def count_units(clusters: Any, rows: Any) -> int:
+def count_units(clusters: IntArray | None, rows: IntArray) -> int:
     """Return the number of resampling units among the queries of `rows`."""
     return len(rows) if clusters is None else len(np.unique(clusters[rows]))

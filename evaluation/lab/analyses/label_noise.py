@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from django import forms
 
 from annotation.selectors.campaigns import confirming_campaigns
 from config.shared.progress import Progress
-from evaluation.core.arrays import IntArray
+from evaluation.core.arrays import IntArray, dense_groups
 from evaluation.core.relevance.corrected_scores import CORRECTABLE
-from evaluation.core.relevance.deciding import expect_confirmation
+from evaluation.core.relevance.deciding import Confirmation, expect_confirmation
 from evaluation.core.relevance.label_noise import NoisyScore, Resamples, correct_scores
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.noisy_labels import (
@@ -20,7 +19,6 @@ from evaluation.core.relevance.noisy_labels import (
     best_ranks,
     rank_strata,
 )
-from evaluation.core.statistics.resampling import dense_clusters
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.error_rates import AUTO, Estimates, ends_of, estimate_rates, rates_row
 from evaluation.lab.analyses.fields import (
@@ -36,11 +34,15 @@ from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts.label_noise import (
     SOURCES,
     TYPED,
+    NoiseResult,
+    NoiseRow,
+    SolePositivesRow,
+    StratumRow,
     noise_charts,
     noise_tables,
     noise_warnings,
 )
-from evaluation.lab.analyses.results import Result, mean_of
+from evaluation.lab.analyses.results import mean_of
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import judgments_of_captions, label_set_labels
 
@@ -57,7 +59,7 @@ class LabelNoiseForm(AnalysisForm):
     measures = MeasuresField(
         initial="C@1 C@5 C@10 P@10 AP",
         shares=True,
-        help_text="Separated by blanks: C@k, P@k, R@k, RR, AP, AP(found) or nDCG.",
+        help_text="C@k, P@k, R@k, RR, AP, AP(found) or nDCG, separated by spaces.",
     )
     rates = forms.ChoiceField(
         label="Error rates from",
@@ -71,16 +73,16 @@ class LabelNoiseForm(AnalysisForm):
         required=False,
         min_value=0,
         max_value=49,
-        help_text="Share of the pairs that are not relevant but labelled relevant. Only for "
-        "“Typed in”.",
+        help_text="Share of labels “relevant” among the labels of pairs that are not relevant. "
+        "Only for “Entered rates”.",
     )
     misses = forms.FloatField(
         label="Misses (%)",
         required=False,
         min_value=0,
         max_value=49,
-        help_text="Share of the relevant pairs that are labelled not relevant. Only for “Typed "
-        "in”.",
+        help_text="Share of labels “not relevant” among the labels of relevant pairs. Only for "
+        "“Entered rates”.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -98,13 +100,13 @@ class LabelNoiseForm(AnalysisForm):
         cleaned = super().clean() or self.cleaned_data
         entered = [cleaned.get(name) is not None for name in ("false_alarms", "misses")]
         if cleaned.get("rates") == TYPED and not all(entered):
-            self.add_error("rates", "Enter both false alarms and misses for “Typed in”.")
+            self.add_error("rates", "Enter both false alarms and misses for “Entered rates”.")
         if cleaned.get("rates") != TYPED and any(entered):
-            self.add_error("rates", "Choose “Typed in” to use the rates that you entered.")
+            self.add_error("rates", "Choose “Entered rates” to use the rates that you entered.")
         return cleaned
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> NoiseResult:
     assert inputs.label_set is not None  # noqa: S101 - checked by the analysis
     progress(0, 4, "reading judgments")
     labels = noisy_labels(
@@ -142,7 +144,7 @@ def _clusters(inputs: Inputs, unit: str) -> IntArray:
     """Return the cluster of each query, numbered without gaps, int64 [n_queries]."""
     n_queries = inputs.benchmark.n_queries
     clusters = inputs.clusters(unit)
-    return dense_clusters(np.arange(n_queries) if clusters is None else clusters, n_queries)
+    return dense_groups(np.arange(n_queries) if clusters is None else clusters, n_queries)
 
 
 def _scores(
@@ -152,8 +154,8 @@ def _scores(
     measures: list[Measure],
     resamples: Resamples,
     confidence: float,
-) -> list[Result]:
-    """Return raw and corrected scores; nothing without error rates."""
+) -> list[NoiseRow]:
+    """Return raw and corrected scores, or no rows without error rates."""
     if estimates.used is None:
         return []
     rows = correct_scores(
@@ -169,26 +171,30 @@ def _scores(
     return [_score_row(row) for row in rows]
 
 
-def _score_row(row: NoisyScore) -> Result:
+def _score_row(row: NoisyScore) -> NoiseRow:
     return {
-        **asdict(row),
+        "run": row.run,
         "measure": str(row.measure),
+        "raw": row.raw,
         "raw_interval": ends_of(row.raw_interval),
+        "corrected": row.corrected,
         "interval": ends_of(row.interval),
+        "change": row.change,
         "change_interval": ends_of(row.change_interval),
     }
 
 
 def _strata_rows(
     labels: NoisyLabels, strata: IntArray, n_strata: int, estimates: Estimates
-) -> list[Result]:
-    """Return the chances of being relevant at different ranks, without known pairs."""
+) -> list[StratumRow]:
+    """Return the shares of relevant pairs by stratum, without known original positives."""
     if estimates.used is None:
         return []
     rates = estimates.by_source[estimates.used].rates
     assert rates is not None  # noqa: S101 - a source that is used has rates
     chance, shares = labels.posterior(rates, strata, estimates.own)
-    positive, rows = labels.is_positive, []
+    positive = labels.is_positive
+    rows: list[StratumRow] = []
     for stratum in range(n_strata):
         own = (strata == stratum) & ~labels.is_known & (labels.n_labels > 0)
         if own.any():
@@ -207,21 +213,31 @@ def _strata_rows(
 
 def _sole_positives(
     inputs: Inputs, labels: NoisyLabels, estimates: Estimates, measures: list[Measure]
-) -> list[Result]:
+) -> list[SolePositivesRow]:
     if estimates.used is None:
         return []
     rates = estimates.by_source[estimates.used].rates
     assert rates is not None  # noqa: S101 - a source that is used has rates
     return [
-        {
-            "run": name,
-            "measure": str(measure),
-            **asdict(expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates)),
-        }
+        _sole_positives_row(
+            name, measure, expect_confirmation(ranked, inputs.judged, measure.cutoff, labels, rates)
+        )
         for measure in measures
         if measure.name == "C" and measure.cutoff is not None
         for name, ranked in inputs.ranked.items()
     ]
+
+
+def _sole_positives_row(name: str, measure: Measure, found: Confirmation) -> SolePositivesRow:
+    return {
+        "run": name,
+        "measure": str(measure),
+        "deciding": found.deciding,
+        "to_confirm": found.to_confirm,
+        "wrong": found.wrong,
+        "score": found.score,
+        "confirmed": found.confirmed,
+    }
 
 
 LABEL_NOISE = Analysis(

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from config.shared.progress import Progress
 from evaluation.core.arrays import FloatArray
@@ -15,17 +16,6 @@ from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.statistics.rank_stability import RankStability, rank_stability
 from evaluation.core.statistics.ties import rank_systems
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    DOTS,
-    PERCENT,
-    Chart,
-    low_high,
-    name_of,
-    quantity,
-    spans,
-    spec,
-    step,
-)
 from evaluation.lab.analyses.fields import (
     ShareMeasureField,
     confidence_field,
@@ -36,8 +26,15 @@ from evaluation.lab.analyses.fields import (
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import few_units_warnings, resampled_by
-from evaluation.lab.analyses.results import Result, ends
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.layouts import leaderboard as layout
+from evaluation.lab.analyses.layouts.leaderboard import (
+    BoardRow,
+    BoundsAndJudged,
+    LeaderboardResult,
+    MoveFigures,
+    ReleaseRow,
+)
+from evaluation.lab.analyses.results import ends
 from evaluation.models import Draft, LabelSet, LabelSource
 from evaluation.release.selectors import ORIGINAL, highest_grade
 
@@ -54,9 +51,10 @@ class LeaderboardForm(AnalysisForm):
 
 
 def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
-    """Add the label sets by hash, oldest first: a new one results in a new leaderboard.
+    """Add the version and the hash of each label set, oldest first.
 
-    A draft is not added. If it is selected, the inputs contain it already.
+    So a new label set makes a new question. A draft is not added: if it is selected, the inputs
+    contain it.
     """
     sets = LabelSet.objects.filter(benchmark=inputs.benchmark)
     newest = sets.values_list("version", "sha256")[:RELEASES_MAX]
@@ -74,7 +72,7 @@ def _releases(inputs: Inputs, options: dict[str, Any]) -> list[LabelSource]:
     return [*sets.order_by("version"), *draft]
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LeaderboardResult:
     releases = _releases(inputs, options)
     steps = len(releases) + 2
     names: list[str | int] = [ORIGINAL]
@@ -119,7 +117,7 @@ def _stability(
     )
 
 
-def _move(found: RankStability) -> Result:
+def _move(found: RankStability) -> MoveFigures:
     return {
         "tau": found.tau.value,
         "interval": ends(found.interval),
@@ -127,7 +125,7 @@ def _move(found: RankStability) -> Result:
     }
 
 
-def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[Result]:
+def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[ReleaseRow]:
     scores = values.mean(axis=1)
     return [
         {"labels": name, "run": run.name, "score": score, "rank": rank}
@@ -137,12 +135,12 @@ def _release_rows(name: str | int, inputs: Inputs, values: FloatArray) -> list[R
     ]
 
 
-def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[Result]:
+def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> list[BoardRow]:
     """Return one row per run, ordered by rank under the selected labels."""
     labelled = _values(inputs, inputs.judged, options)
     ranks = _stability(original, labelled, inputs, options).ranks
     measure = parse_measure(options["measure"])
-    rows = [
+    rows: list[BoardRow] = [
         {
             "run": run.name,
             "rank": rank.labelled,
@@ -159,8 +157,10 @@ def _board(inputs: Inputs, original: FloatArray, options: dict[str, Any]) -> lis
     return sorted(rows, key=lambda row: (row["rank"], row["run"]))
 
 
-def _bounds_and_judged(ranked: Any, judged: Judged, measure: Measure, grade: int) -> Result:
-    """Return the bounds over the listed pairs and the judged share of the ranks that are read."""
+def _bounds_and_judged(
+    ranked: npt.NDArray[Any], judged: Judged, measure: Measure, grade: int
+) -> BoundsAndJudged:
+    """Return the bounds over the listed pairs, and the judged share of the ranks that are used."""
     depth = measure.reads(ranked.shape[1])
     share = Measure("Judged", max(1, depth))
     found = bound_scores(ranked, judged, [measure, share], highest=max(grade, judged.highest_gain))
@@ -171,110 +171,14 @@ def _bounds_and_judged(ranked: Any, judged: Judged, measure: Measure, grade: int
     }
 
 
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    return [
-        Table(
-            "board",
-            f"Ranks by {result['measure']}",
-            [
-                Column("rank", "Rank", "count"),
-                Column("rank_interval", percent, "count"),
-                Column("original_rank", "By the original positives", "count"),
-                Column("run", "Run"),
-                Column("score", "Score, %", "percent"),
-                Column("original", "By the original positives, %", "percent"),
-                Column("bounds", "Bounds over the listed pairs, %", "percent"),
-                Column("judged_depth", "Ranks read", "count"),
-                Column("judged", "Judged of these, %", "percent"),
-            ],
-            result["board"],
-        ),
-        Table(
-            "releases",
-            "By each label set",
-            [
-                Column("labels", "Labels"),
-                Column("run", "Run"),
-                Column("rank", "Rank", "count"),
-                Column("score", "Score, %", "percent"),
-            ],
-            [{**row, "labels": title(row["labels"])} for row in result["releases"]],
-        ),
-        Table(
-            "moves",
-            "From one label set to the next",
-            [
-                Column("before", "From"),
-                Column("after", "to"),
-                Column("tau", "Kendall’s tau", "number"),
-                Column("interval", percent, "number"),
-                Column("same_order", "Resamples with the same order, %", "percent"),
-            ],
-            [
-                {**row, "before": title(row["before"]), "after": title(row["after"])}
-                for row in result["moves"]
-            ],
-        ),
-    ]
-
-
-def title(reference: str | int) -> str:
-    """Return the name of labels in tables."""
-    if reference == ORIGINAL:
-        return "Original positives"
-    return f"Label set {reference}" if isinstance(reference, int) else "Draft"
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = [{**row, "labels": title(row["labels"])} for row in result["releases"]]
-    releases = list(dict.fromkeys(row["labels"] for row in rows))
-    bounded_rows = [{**row, **low_high(row["bounds"])} for row in result["board"]]
-    score = quantity("score", result["measure"], axis={"format": PERCENT}, scale={"zero": False})
-    return [
-        Chart(
-            "ranks",
-            "Ranks by each label set",
-            "A line for each run: its rank by the original positives, then by each label set.",
-            spec(
-                rows,
-                {"type": "line", "point": {"size": 80}, "tooltip": True},
-                x=step("labels", "", sort=releases),
-                y=quantity(
-                    "rank",
-                    "Rank",
-                    scale={"reverse": True, "zero": False},
-                    axis={"tickMinStep": 1, "format": "d"},
-                ),
-                color=name_of("run"),
-            ),
-        ),
-        Chart(
-            "bounds",
-            "Scores with their bounds",
-            "For each run, from the first rank, a dot at its score. The line goes from the "
-            "lowest to the highest score that the unjudged pairs allow.",
-            {
-                "data": {"values": bounded_rows},
-                "height": {"step": 26},
-                "encoding": {"y": name_of("run", order=[row["run"] for row in bounded_rows])},
-                "layer": [
-                    *spans(bounded_rows, {"x": {**score, "field": "low"}, "x2": {"field": "high"}}),
-                    {"mark": DOTS, "encoding": {"x": score}},
-                ],
-            },
-        ),
-    ]
-
-
 LEADERBOARD = Analysis(
     name="leaderboard",
     title="Leaderboard",
     question="Which run is best, by which label set, and how certain is its rank?",
     form=LeaderboardForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    tables=layout.tables,
+    charts=layout.charts,
     warnings=few_units_warnings,
     fill_defaults=_fill_defaults,
     notes=(
@@ -283,8 +187,8 @@ LEADERBOARD = Analysis(
         "or videos.",
         "Bounds over the listed pairs are the lowest and the highest score over all labels that "
         "the unjudged pairs of the list can get. Unjudged pairs outside of the list count as not "
-        "relevant. The analysis “Bounds and bias” includes them. A measure with a cutoff reads "
-        "the top of the list, any other measure reads the whole list.",
+        "relevant. The analysis “Bounds and bias” includes them. A measure with a cutoff uses "
+        "the top of the list. Any other measure uses the whole list.",
         f"If there are more than {RELEASES_MAX} label sets, the newest are used.",
     ),
 )

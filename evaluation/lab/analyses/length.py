@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from django import forms
 
@@ -23,13 +23,31 @@ from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.charts import BARS, PERCENT, Chart, name_of, quantity, step
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
-COLUMNS = {"both": BOTH, "only_first": ONLY_FIRST, "only_second": ONLY_SECOND, "neither": NEITHER}
 BY = {"original": "Original positives", "labelled": "With the labels"}
 # Each pair of runs has a chart.
 RUNS_MAX = 6
+
+
+class LengthRow(TypedDict):
+    """The numbers of captions of one length on which two runs are correct. by: a key of `BY`."""
+
+    first: str
+    second: str
+    by: str
+    words: int
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+
+class LengthResult(TypedDict):
+    cutoff: int
+    runs: list[str]
+    rows: list[LengthRow]
 
 
 class LengthForm(AnalysisForm):
@@ -38,25 +56,35 @@ class LengthForm(AnalysisForm):
     )
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> LengthResult:
     names = list(inputs.ranked)[:RUNS_MAX]
     right = {
         by: {name: finds_one(inputs.ranked[name], judged, options["cutoff"]) for name in names}
         for by, judged in (("original", inputs.original), ("labelled", inputs.judged))
     }
-    rows = []
+    rows: list[LengthRow] = []
     for first, second in combinations(names, 2):
         for by, found in right.items():
             by_length = right_by_length(found[first], found[second], inputs.caption_lengths)
             for words, counts in zip(
                 by_length.lengths.tolist(), by_length.counts.tolist(), strict=True
             ):
-                row = {"first": first, "second": second, "by": by, "words": words}
-                rows.append(row | {key: counts[place] for key, place in COLUMNS.items()})
+                rows.append(
+                    {
+                        "first": first,
+                        "second": second,
+                        "by": by,
+                        "words": words,
+                        "both": counts[BOTH],
+                        "only_first": counts[ONLY_FIRST],
+                        "only_second": counts[ONLY_SECOND],
+                        "neither": counts[NEITHER],
+                    }
+                )
     return {"cutoff": options["cutoff"], "runs": names, "rows": rows}
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: LengthResult) -> list[Table]:
     columns = [
         Column("first", "First run"),
         Column("second", "Second run"),
@@ -75,13 +103,13 @@ def _tables(result: Result) -> list[Table]:
         Column("neither", "Neither", "count", compared=_captions("neither", NONE_RIGHT, result)),
     ]
     rows = [{**row, "by": BY[row["by"]]} for row in result["rows"]]
-    return [Table("who", "Captions by which system is correct", columns, rows)]
+    return [Table("who", "Captions by the systems that are correct", columns, rows)]
 
 
-def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]:
+def _captions(key: str, show: str, result: LengthResult) -> Callable[[Row], Mapping[str, Any]]:
     """Return the options of the comparison that shows the captions of a cell."""
 
-    def compared(row: Result) -> Result:
+    def compared(row: Row) -> Mapping[str, Any]:
         if not row[key]:
             return {}
         two = {name: row[name] for name in ("first", "second")}
@@ -93,21 +121,21 @@ def _captions(key: str, show: str, result: Result) -> Callable[[Result], Result]
     return compared
 
 
-def _charts(result: Result) -> list[Chart]:
+def _charts(result: LengthResult) -> list[Chart]:
     return [
         _chart(place, first, second, result["rows"])
         for place, (first, second) in enumerate(combinations(result["runs"], 2), start=1)
     ]
 
 
-def _chart(place: int, first: str, second: str, rows: list[Result]) -> Chart:
+def _chart(place: int, first: str, second: str, rows: Sequence[Row]) -> Chart:
     names = {
         "both": "both",
         "only_first": f"only {first}",
         "only_second": f"only {second}",
         "neither": "neither",
     }
-    values = [
+    values: list[dict[str, Any]] = [
         {"words": row["words"], "positives": BY[row["by"]], "captions": row[key], "right": name}
         for row in rows
         if (row["first"], row["second"]) == (first, second)
@@ -155,7 +183,7 @@ LENGTH = Analysis(
     runs_needed=2,
     needs_labels=True,
     notes=(
-        f"If there are more than {RUNS_MAX} runs, the first are compared. Select others in the "
-        "settings. There are few long captions, so their shares are uncertain.",
+        f"If there are more than {RUNS_MAX} runs, only the first {RUNS_MAX} are compared. Select "
+        "others in the settings. There are few long captions, so their shares are uncertain.",
     ),
 )

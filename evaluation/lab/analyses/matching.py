@@ -14,26 +14,25 @@ from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.scoring import score_run
 from evaluation.core.statistics.halves import split_in_half
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import LINES, PERCENT, Chart, name_of, quantity, spec
 from evaluation.lab.analyses.fields import MeasuresField, seed_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result, mean_of
-from evaluation.lab.analyses.tables import Column, Table
+from evaluation.lab.analyses.layouts import matching as layout
+from evaluation.lab.analyses.layouts.matching import (
+    TOO_FEW,
+    CurveFigures,
+    CurveRow,
+    HalfRow,
+    MatchingResult,
+    MatchingScore,
+)
+from evaluation.lab.analyses.results import mean_of
 
 if TYPE_CHECKING:
     from evaluation.core.texts.similarity import MatchQuality
 
-CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
-BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "Annotators"}
-
-
 # Equal captions match at any similarity.
 EQUAL = 1.0
-TOO_FEW = (
-    "The halves of the videos have too few judged pairs to choose a similarity on one half and "
-    "report it on the other. Only equal captions match. Enter a similarity to compare others."
-)
 
 
 class MatchingForm(AnalysisForm):
@@ -44,12 +43,12 @@ class MatchingForm(AnalysisForm):
         min_value=0.02,
         max_value=1,
         help_text="At 1 only equal captions match. If empty, the similarity with the highest F1 "
-        "on half of the videos is used, and figures are of the other half.",
+        "on one half of the videos is used, and all figures are from the other half.",
     )
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> MatchingResult:
     # Importing sparse matrices takes a tenth of a second, so they are imported only here.
     from evaluation.core.texts.similarity import match_captions
 
@@ -61,7 +60,8 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
         return found
     threshold = options["threshold"] or EQUAL
     everything = np.ones(inputs.benchmark.n_queries, dtype=np.bool_)
-    return _figures(_quality(codes, similarity, inputs), threshold) | {
+    return {
+        **_figures(_quality(codes, similarity, inputs), threshold),
         "choosing": None,
         "reporting": None,
         "too_few": not options["threshold"],
@@ -71,7 +71,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 def _on_halves(
     inputs: Inputs, options: dict[str, Any], codes: IntArray, similarity: FloatArray
-) -> Result | None:
+) -> MatchingResult | None:
     """Choose the threshold on half of the videos, and report on the other half.
 
     Return None if a half has no relevant pair, because precision and recall are undefined then.
@@ -88,7 +88,8 @@ def _on_halves(
         return None
     threshold = float(choosing.thresholds[choosing.best].round(2))
     reported = ~halves.choosing
-    return _figures(reporting, threshold) | {
+    return {
+        **_figures(reporting, threshold),
         "choosing": _half(halves.choosing, choosing, threshold, inputs),
         "reporting": _half(reported, reporting, threshold, inputs),
         "too_few": False,
@@ -102,7 +103,7 @@ def _quality(codes: IntArray, similarity: FloatArray, inputs: Inputs) -> MatchQu
     return score_matches(codes, similarity, inputs.judged)
 
 
-def _figures(quality: MatchQuality, threshold: float) -> Result:
+def _figures(quality: MatchQuality, threshold: float) -> CurveFigures:
     return {
         "pairs": quality.judged,
         "relevant": quality.relevant,
@@ -111,7 +112,7 @@ def _figures(quality: MatchQuality, threshold: float) -> Result:
     }
 
 
-def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inputs) -> Result:
+def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inputs) -> HalfRow:
     """Return the contents of a half and its figures at the chosen threshold.
 
     part: bool [n_units], the units in the half.
@@ -122,22 +123,23 @@ def _half(part: BoolArray, quality: MatchQuality, threshold: float, inputs: Inpu
         "captions": int(np.count_nonzero(part[inputs.first_videos])),
         "pairs": quality.judged,
         "relevant": quality.relevant,
-        **{key: row[key] for key in CURVES},
+        "precision": row["precision"],
+        "recall": row["recall"],
+        "f1": row["f1"],
     }
 
 
-def _curve_of(quality: MatchQuality) -> list[Result]:
-    columns = (
-        quality.thresholds.round(2),
-        quality.precision,
-        quality.recall,
-        quality.f1,
-        quality.labelled,
-        quality.correct,
-    )
+def _curve_of(quality: MatchQuality) -> list[CurveRow]:
     return [
-        dict(zip(("threshold", *CURVES, "labelled", "correct"), row, strict=True))
-        for row in zip(*(column.tolist() for column in columns), strict=True)
+        {
+            "threshold": threshold,
+            "precision": float(quality.precision[place]),
+            "recall": float(quality.recall[place]),
+            "f1": float(quality.f1[place]),
+            "labelled": int(quality.labelled[place]),
+            "correct": int(quality.correct[place]),
+        }
+        for place, threshold in enumerate(quality.thresholds.round(2).tolist())
     ]
 
 
@@ -154,121 +156,30 @@ def _scores(
     matches: BoolArray,
     captions: BoolArray,
     options: dict[str, Any],
-) -> list[Result]:
-    """Return means over these captions [n_queries]; the lists contain the videos of both halves."""
+) -> list[MatchingScore]:
+    """Return the mean scores of some captions. captions: bool [n_queries].
+
+    The ranked lists contain the videos of both halves.
+    """
     measures = [parse_measure(name) for name in options["measures"]]
     matched = _labels(codes, matches, inputs)
-    by = {"original": inputs.original, "matched": matched, "labelled": inputs.judged}
-    rows = []
+    rows: list[MatchingScore] = []
     for run, ranked in inputs.ranked.items():
-        found = {key: score_run(ranked, judged, measures) for key, judged in by.items()}
+        original, by_captions, labelled = (
+            score_run(ranked, judged, measures)
+            for judged in (inputs.original, matched, inputs.judged)
+        )
         rows += [
-            {"run": run, "measure": str(measure)}
-            | {key: mean_of(scores.per_query(measure)[captions]) for key, scores in found.items()}
+            {
+                "run": run,
+                "measure": str(measure),
+                "original": mean_of(original.per_query(measure)[captions]),
+                "matched": mean_of(by_captions.per_query(measure)[captions]),
+                "labelled": mean_of(labelled.per_query(measure)[captions]),
+            }
             for measure in measures
         ]
     return rows
-
-
-PARTS = {
-    "choosing": "Similarity chosen on this half",
-    "reporting": "Figures and scores of this half",
-}
-
-
-def _halves_table(result: Result) -> list[Table]:
-    if result["choosing"] is None:
-        return []
-    return [
-        Table(
-            "halves",
-            f"The two halves of the videos, at similarity {result['threshold']:g}",
-            [
-                Column("used", "Used for"),
-                Column("videos", "Videos", "count"),
-                Column("captions", "Captions", "count"),
-                Column("pairs", "Judged pairs", "count"),
-                Column("relevant", "Relevant", "count"),
-                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
-            ],
-            [{"used": used, **result[name]} for name, used in PARTS.items()],
-            note="Each video is in one half with all its captions. A pair is left out here if "
-            "its caption and its video are in different halves. The figures of the first row "
-            "are too high, because the similarity was chosen for a high F1 on these pairs.",
-        )
-    ]
-
-
-def _caption_note(result: Result) -> str:
-    reporting = result["reporting"]
-    if reporting is None:
-        return "Over all captions. The similarity was not chosen on these labels."
-    return (
-        f"Over the {reporting['captions']:,} captions of the {reporting['videos']:,} videos that "
-        "were not used to choose the similarity. The lists hold the videos of both halves."
-    )
-
-
-def _tables(result: Result) -> list[Table]:
-    return [
-        *_halves_table(result),
-        Table(
-            "scores",
-            f"Scores with captions that match from {result['threshold']:g} on",
-            [
-                Column("run", "Run"),
-                Column("measure", "Measure"),
-                *(Column(key, f"{title}, %", "percent") for key, title in BY.items()),
-            ],
-            result["scores"],
-            note=_caption_note(result),
-        ),
-        Table(
-            "curve",
-            "Labels from captions compared with human labels",
-            [
-                Column("threshold", "Minimum similarity", "number"),
-                Column("labelled", "Called relevant", "count"),
-                Column("correct", "Correctly", "count"),
-                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
-            ],
-            _curve(result),
-            note=f"{result['pairs']:,} judged pairs {_of_half(result)}without the original "
-            f"positives, {result['relevant']:,} of them relevant.",
-        ),
-    ]
-
-
-def _of_half(result: Result) -> str:
-    return "" if result["reporting"] is None else "of the half for figures and scores, "
-
-
-def _curve(result: Result) -> list[Result]:
-    """Return the curve without the thresholds that label no pair relevant (precision 0)."""
-    return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = [
-        {"threshold": row["threshold"], "share": row[key], "what": title}
-        for row in _curve(result)
-        for key, title in CURVES.items()
-    ]
-    return [
-        Chart(
-            "curve",
-            "Matching captions compared with human labels",
-            "Three lines over the minimum similarity: precision rises with it, recall falls, and "
-            "F1 is highest in between.",
-            spec(
-                rows,
-                LINES,
-                x=quantity("threshold", "Similarity from which captions match"),
-                y=quantity("share", "Share", axis={"format": PERCENT}),
-                color=name_of("what", order=list(CURVES.values())),
-            ),
-        )
-    ]
 
 
 MATCHING = Analysis(
@@ -277,18 +188,18 @@ MATCHING = Analysis(
     question="Could word matching between captions replace human labels?",
     form=MatchingForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
+    tables=layout.tables,
+    charts=layout.charts,
     warnings=lambda result: [TOO_FEW] if result["too_few"] else [],
     needs_labels=True,
     needs_originals=True,
     notes=(
-        "A video is called relevant for a caption if one of its own captions is similar enough: "
-        "the cosine similarity of sequences of five characters, weighted by their rarity. This "
-        "is compared with human labels of the same pairs. Original positives are known and left "
-        "out.",
+        "A caption and a video match if the caption is similar to one of the video’s own captions. "
+        "A pair that matches is labelled relevant. Similarity is the cosine of sequences of five "
+        "characters, weighted by their rarity. These labels are compared with human labels of the "
+        "same pairs. Original positives are left out, because they are known.",
         "If no similarity is entered, the one with the highest F1 on a random half of the videos "
-        "is used. All other figures are of the other half. Figures on the labels of the choice "
-        "would be too high, and so is the highest point of the curve.",
+        "is used. All other figures are from the other half. Figures from the half on which the "
+        "similarity was chosen would be too high, and so is the highest point of the curve.",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -34,8 +33,21 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import plan as layout
-from evaluation.lab.analyses.layouts.plan import ASSUMED, DESIGNS, MEASURED, SPECIFIED
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.layouts.plan import (
+    ASSUMED,
+    DESIGNS,
+    MEASURED,
+    SPECIFIED,
+    EffortFigures,
+    PilotFigures,
+    PilotRow,
+    PlanFigures,
+    PlanResult,
+    PlanRow,
+    RateFigures,
+    RunPair,
+    SingleRow,
+)
 from evaluation.lab.selectors import measured_rates
 
 # Usual rates, for benchmarks without measured rates. The seconds are those of the study: at least
@@ -70,7 +82,7 @@ class PlanForm(AnalysisForm):
         required=False,
         min_value=0.01,
         max_value=10_000,
-        help_text=f"If empty, as pooled here, or {USUAL['pairs']:g}.",
+        help_text=f"If empty, the mean of the pools; without pools {USUAL['pairs']:g}.",
     )
     double = forms.FloatField(
         label="Share with a second label", initial=0.1, min_value=0, max_value=1
@@ -80,14 +92,14 @@ class PlanForm(AnalysisForm):
         required=False,
         min_value=0,
         max_value=1,
-        help_text=f"If empty, as measured here, or {USUAL['disagreement']:g}.",
+        help_text=f"If empty, the measured share; if unmeasured {USUAL['disagreement']:g}.",
     )
     seconds = forms.FloatField(
         label="Seconds per judgment",
         required=False,
         min_value=0.01,
         max_value=3600,
-        help_text=f"If empty, the median measured here, or {USUAL['seconds']:g}.",
+        help_text=f"If empty, the measured median; if unmeasured {USUAL['seconds']:g}.",
     )
     money = forms.FloatField(label="Cost per hour", initial=15, min_value=0, max_value=1_000_000)
 
@@ -104,31 +116,41 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     return options | USUAL | measured | rates | {"sources": sources}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    rates = Rates(
-        pairs_per_caption=options["pairs"],
-        double_share=options["double"],
-        disagreement=options["disagreement"],
-        seconds_per_judgment=options["seconds"],
-        money_per_hour=options["money"],
-    )
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> PlanResult:
+    rate_figures: RateFigures = {
+        "pairs_per_caption": options["pairs"],
+        "double_share": options["double"],
+        "disagreement": options["disagreement"],
+        "seconds_per_judgment": options["seconds"],
+        "money_per_hour": options["money"],
+    }
+    rates = Rates(**rate_figures)
     clusters = inputs.clusters(options["unit"])
     values = inputs.values(inputs.judged, options["measure"])
-    wish = options["difference"] / 100
-    differences = [wish * step for step in STEPS if wish * step <= 1]
-    by_caption = {"videos": None, "single_captions": None} if clusters is None else {}
-    pilots, rows, single = [], [], []
+    goal = options["difference"] / 100
+    differences = [goal * step for step in STEPS if goal * step <= 1]
+    pilots: list[PilotRow] = []
+    rows: list[PlanRow] = []
+    single: list[SingleRow] = []
     for pair, pilot in _pilots(values, clusters):
-        pilots.append(pair | _measured(pilot))
-        runs = pair | {"deviation": pilot.deviation}
-        rows += [runs | _step(pilot, each, rates, options) | by_caption for each in differences]
-        single.append(runs | _effort(one_per_cluster(pilot), wish, rates, options))
+        pilots.append({**pair, **_measured(pilot)})
+        for each in differences:
+            row: PlanRow = {
+                **pair,
+                "deviation": pilot.deviation,
+                **_step(pilot, each, rates, options),
+            }
+            if clusters is None:
+                row["videos"] = row["single_captions"] = None
+            rows.append(row)
+        alone = _effort(one_per_cluster(pilot), goal, rates, options)
+        single.append({**pair, "deviation": pilot.deviation, **alone})
     return {
         "measure": options["measure"],
-        "difference": wish,
+        "difference": goal,
         **resampled_by(inputs, options["unit"]),
         "pilot": len(inputs.captions),
-        "rates": asdict(rates),
+        "rates": rate_figures,
         "sources": options["sources"]
         | {"discordant": MEASURED, "design_effect": ASSUMED if clusters is None else MEASURED},
         "pilots": pilots,
@@ -139,7 +161,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 def _pilots(
     values: dict[str, FloatArray], clusters: IntArray | None
-) -> Iterator[tuple[Result, Pilot]]:
+) -> Iterator[tuple[RunPair, Pilot]]:
     """Return every two runs in both designs, if their scores allow a plan."""
     for one, other in combinations(values, 2):
         for design in DESIGNS:
@@ -148,7 +170,7 @@ def _pilots(
                 yield {"first": one, "second": other, "design": design}, pilot
 
 
-def _measured(pilot: Pilot) -> Result:
+def _measured(pilot: Pilot) -> PilotFigures:
     clustering = pilot.clustering
     return {
         "formula": pilot.formula,
@@ -164,7 +186,7 @@ def _measured(pilot: Pilot) -> Result:
     }
 
 
-def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
+def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> PlanFigures:
     """Return two plans: one with all captions of each video, one with one caption of each."""
     alone = _effort(one_per_cluster(pilot), difference, rates, options)
     return {
@@ -174,15 +196,22 @@ def _step(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]
     }
 
 
-def _effort(pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]) -> Result:
+def _effort(
+    pilot: Pilot, difference: float, rates: Rates, options: dict[str, Any]
+) -> EffortFigures:
     captions = captions_needed(
         pilot, difference, confidence=options["confidence"], power=options["power"]
     )
     sets = SETS[pilot.design]
+    effort = estimate_effort(sets * captions, rates)
     return {
         "difference": difference,
         "videos": sets * videos_needed(pilot, captions),
-        **asdict(estimate_effort(sets * captions, rates)),
+        "captions": effort.captions,
+        "pairs": effort.pairs,
+        "judgments": effort.judgments,
+        "hours": effort.hours,
+        "money": effort.money,
     }
 
 
@@ -204,7 +233,7 @@ PLAN = Analysis(
         "share: the share of captions on which only one of the two systems is correct. It is "
         "measured here, and raised to d if it is lower than d.",
         "Other measures on the same captions use this formula with the mean square of the "
-        "differences in place of ψ. Systems with captions of their own use the formulas of two "
+        "differences in place of ψ. Systems on different captions use the formulas of two "
         "proportions (Fleiss 1981) and of two means. Similar systems need far fewer captions if "
         "both are scored on the same captions.",
         "Captions of one video are similar. By video, the number of captions is therefore "
@@ -212,7 +241,8 @@ PLAN = Analysis(
         "of captions per video, weighted by that number. A design effect below 1 counts as 1. "
         "With one caption of each video it is 1. Such a plan needs fewer captions but more "
         "videos.",
-        "If each system has captions of its own, all numbers include both sets.",
+        "If the two systems are scored on different captions, all numbers include both sets of "
+        "captions.",
         "If a field is empty, the plan uses the rate measured here, or a usual rate if nothing was "
         "measured. Imported judgments have no times.",
         "The formulas are approximate. With fewer than 30 videos or 200 discordant captions, the "

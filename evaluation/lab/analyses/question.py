@@ -13,6 +13,7 @@ from django.http import QueryDict
 
 from config.jobs.models import UNFINISHED, Job, JobState
 from config.shared.errors import InvalidInput
+from config.shared.pages import check_form
 from config.shared.version import code_version
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import UNIT
@@ -48,7 +49,7 @@ class Provenance(TypedDict):
 class Question:
     """An analysis, its inputs, and the values of its own form fields."""
 
-    analysis: Analysis
+    analysis: Analysis[Any]
     inputs: Inputs
     options: dict[str, Any]
 
@@ -163,13 +164,6 @@ def build_form(
     )
 
 
-def check_form(form: AnalysisForm) -> None:
-    """Raise `InvalidInput` with the first error of the form, if there is one."""
-    if not form.is_valid():
-        name, problems = next(iter(form.errors.items()))
-        raise InvalidInput(f"{name}: {problems[0]}")
-
-
 def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
     """Return the labels that a valid form names; None for the original positives."""
     if labels == ORIGINAL:
@@ -179,7 +173,9 @@ def get_label_source(benchmark: Benchmark, labels: str) -> LabelSource | None:
     return LabelSet.objects.get(benchmark=benchmark, version=int(labels))
 
 
-def build_question(analysis: Analysis, benchmark: Benchmark, data: Mapping[str, Any]) -> Question:
+def build_question(
+    analysis: Analysis[Any], benchmark: Benchmark, data: Mapping[str, Any]
+) -> Question:
     """Return the question with these values of form fields.
 
     Raises `InvalidInput` if a value is invalid, or if the analysis is undefined for the inputs.
@@ -187,7 +183,9 @@ def build_question(analysis: Analysis, benchmark: Benchmark, data: Mapping[str, 
     return question_from_form(analysis, benchmark, build_form(analysis.form, benchmark, data))
 
 
-def question_from_form(analysis: Analysis, benchmark: Benchmark, form: AnalysisForm) -> Question:
+def question_from_form(
+    analysis: Analysis[Any], benchmark: Benchmark, form: AnalysisForm
+) -> Question:
     """Return the question of a filled form; see `build_question`."""
     check_form(form)
     options = dict(form.cleaned_data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from config.shared.progress import Progress
 from evaluation.core.relevance.positives import NEW, ORIGINAL, ranks_by_source
@@ -11,18 +11,30 @@ from evaluation.lab.analyses.charts import BARS, Chart, name_of, quantity, step
 from evaluation.lab.analyses.fields import depth_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Row
 from evaluation.lab.analyses.tables import Column, Table
 
 SOURCES = {"original": "Original positives", "new": "From the labels"}
+
+
+class RankCounts(TypedDict):
+    """The number of positives of a run at each rank, by source."""
+
+    original: list[int]
+    new: list[int]
+
+
+class RanksResult(TypedDict):
+    captions: int
+    runs: dict[str, RankCounts]
 
 
 class RanksForm(AnalysisForm):
     depth = depth_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    runs = {}
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> RanksResult:
+    runs: dict[str, RankCounts] = {}
     for number, (name, ranked) in enumerate(inputs.ranked.items()):
         progress(number, len(inputs.runs), "looking up positives")
         counts = ranks_by_source(ranked[:, : options["depth"]], inputs.judged, inputs.original)
@@ -30,7 +42,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     return {"captions": len(inputs.captions), "runs": runs}
 
 
-def _rows(result: Result) -> list[dict[str, Any]]:
+def _rows(result: RanksResult) -> list[Row]:
     return [
         {"run": name, "rank": rank, "original": original, "new": new}
         for name, counts in result["runs"].items()
@@ -40,7 +52,7 @@ def _rows(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: RanksResult) -> list[Table]:
     columns = [
         Column("run", "Run"),
         Column("rank", "Rank", "count"),
@@ -61,13 +73,13 @@ def _tables(result: Result) -> list[Table]:
     ]
 
 
-def _totals(name: str, counts: dict[str, list[int]]) -> dict[str, Any]:
+def _totals(name: str, counts: RankCounts) -> Row:
     original, new = sum(counts["original"]), sum(counts["new"])
     share = new / (original + new) if original + new else None
     return {"run": name, "original": original, "new": new, "share": share}
 
 
-def _charts(result: Result) -> list[Chart]:
+def _charts(result: RanksResult) -> list[Chart]:
     rows = [
         {"run": row["run"], "rank": row["rank"], "positives": row[key], "source": title}
         for row in _rows(result)

@@ -1,13 +1,48 @@
-"""Results as JSON objects."""
+"""Values of results as JSON, and the keys that the results of several analyses have.
+
+Each analysis declares its result as a `TypedDict`, beside its tables. A result is stored as JSON,
+so a `float` of a result can be an `int`, and every tuple is a list.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypedDict
 
 from evaluation.core.arrays import FloatArray
 from evaluation.core.people.alpha import Interval
 
-Result = dict[str, Any]
+Ends: TypeAlias = list[float]
+"""The lower and the upper end of an interval."""
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table or of a chart's data. The keys of columns and encodings select its values."""
+
+
+class Resampled(TypedDict):
+    """The resampling unit of a result, `captions` or `videos`, and the number of units."""
+
+    unit: str
+    units: int
+
+
+class WithIntervals(Resampled):
+    """A result with intervals. confidence: of all intervals, 0 to 1."""
+
+    confidence: float
+
+
+class Correlation(TypedDict):
+    """The rank correlations of two properties of captions; null if undefined."""
+
+    spearman: float | None
+    kendall: float | None
+
+
+class RunCorrelation(Correlation):
+    """The rank correlations of a property of captions with their scores in one run."""
+
+    run: str
 
 
 def mean_of(values: FloatArray) -> float | None:
@@ -15,7 +50,7 @@ def mean_of(values: FloatArray) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def ends(interval: Interval) -> list[float] | None:
+def ends(interval: Interval) -> Ends | None:
     """Return an interval as JSON; null if it is undefined."""
     if interval.low is None or interval.high is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.relevance.noisy_labels import NoisyLabels, best_ranks, rank_strata
 from evaluation.core.statistics.saturation import INTERVAL
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Row
 from evaluation.lab.selectors import noisy_labels
 from evaluation.release.selectors import label_set_labels
 
@@ -29,6 +30,18 @@ SATURATION_NOTE = (
 )
 
 Changes = Mapping[tuple[str, str], float]
+
+
+class SaturationFigures(TypedDict):
+    """The gap of a score to 1, and what it is compared with; null if undefined.
+
+    noise: the change of the score that wrong labels cause. saturated_by: `INTERVAL` or `NOISE` if
+    this is at least as large as the gap.
+    """
+
+    gap: float | None
+    noise: float | None
+    saturated_by: str | None
 
 
 def changes_by_noise(
@@ -65,7 +78,7 @@ def _relevance(inputs: Inputs, labels: NoisyLabels) -> FloatArray | None:
 
 
 def _no_judgments() -> JudgmentArrays:
-    """Return no single judgments, because a label set contains their counts."""
+    """Return empty arrays, because a label set contains counts and no single judgments."""
     no_numbers, no_flags = np.empty(0, np.int64), np.empty(0, np.bool_)
     return JudgmentArrays(
         codes=no_numbers,
@@ -90,7 +103,7 @@ def disagreement_of(inputs: Inputs) -> float | None:
     return None if agreed is None else 1 - agreed
 
 
-def saturation_warnings(rows: Iterable[Result]) -> list[str]:
+def saturation_warnings(rows: Iterable[Row]) -> list[str]:
     """Return a warning for each saturated row.
 
     rows: have `run`, `measure`, `gap`, `noise` and `saturated_by`.
@@ -103,7 +116,7 @@ def saturation_warnings(rows: Iterable[Result]) -> list[str]:
     ]
 
 
-def _within(row: Result) -> str:
+def _within(row: Row) -> str:
     if row["saturated_by"] == INTERVAL:
-        return "lie within the interval of the score"
-    return f"are no more than the {100 * row['noise']:.1f} points that wrong labels may cause"
+        return "are within the interval of the score"
+    return f"are at most the {100 * row['noise']:.1f} points that wrong labels may cause"

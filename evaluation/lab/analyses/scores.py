@@ -7,23 +7,13 @@ from typing import Any
 import numpy as np
 
 from config.shared.progress import Progress
+from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.resampling import difference_interval, mean_interval
 from evaluation.core.statistics.saturation import judge_saturation
 from evaluation.lab.analyses.analysis import Analysis
-from evaluation.lab.analyses.charts import (
-    DOTS,
-    PERCENT,
-    Chart,
-    low_high,
-    measures_in,
-    name_of,
-    quantity,
-    spans,
-)
 from evaluation.lab.analyses.equal_captions import (
     add_equal_captions,
     equal_captions_field,
-    uses_equal_captions,
 )
 from evaluation.lab.analyses.fields import (
     MeasuresField,
@@ -36,21 +26,17 @@ from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import (
     INTERVALS_NOTE,
-    few_units_warnings,
     method_of,
-    method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.results import Result, ends, mean_of
+from evaluation.lab.analyses.layouts import scores as layout
+from evaluation.lab.analyses.layouts.scores import ScoreFigures, ScoreRow, ScoresResult
+from evaluation.lab.analyses.results import ends, mean_of
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
     disagreement_of,
-    saturation_warnings,
 )
-from evaluation.lab.analyses.tables import Column, Table
-
-BY = {"labelled": "By the labels", "original": "Original positives"}
 
 
 class ScoresForm(AnalysisForm):
@@ -62,8 +48,8 @@ class ScoresForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
-    rows = []
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> ScoresResult:
+    rows: list[ScoreRow] = []
     by_original, by_labels = add_equal_captions(inputs, options["twins"])
     labelled = inputs.values_of(by_labels, options["measures"])
     original = inputs.values_of(by_original, options["measures"])
@@ -91,12 +77,12 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
 
 
 def _row(
-    labelled: Any,
-    original: Any,
+    labelled: FloatArray,
+    original: FloatArray,
     inputs: Inputs,
     options: dict[str, Any],
     noise: float | None,
-) -> Result:
+) -> ScoreFigures:
     """Return means with their intervals.
 
     The interval of the difference is paired, because both scores are of the same captions. With
@@ -121,86 +107,15 @@ def _row(
         "labelled_interval": ends(interval),
         "labelled_method": method_of(interval),
         "noise": noise,
-        "gap": saturation and saturation.gap,
-        "saturated_by": saturation and saturation.by,
+        "gap": None if saturation is None else saturation.gap,
+        "saturated_by": None if saturation is None else saturation.by,
         "original": mean_of(original),
         "original_interval": ends(by_original),
         "original_method": method_of(by_original),
         "difference": mean_of(labelled - original),
-        "difference_interval": change and ends(change),
-        "difference_method": change and method_of(change),
+        "difference_interval": None if change is None else ends(change),
+        "difference_method": None if change is None else method_of(change),
     }
-
-
-def _tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
-    return [
-        Table(
-            "scores",
-            "A (B + C), in %",
-            [
-                Column("run", "Run"),
-                Column("measure", "Measure"),
-                Column("labelled", "A: by the labels", "percent"),
-                Column("labelled_interval", percent, "percent"),
-                Column("original", "B: original positives", "percent"),
-                Column("original_interval", percent, "percent"),
-                Column("difference", "C: difference", "points"),
-                Column("difference_interval", percent, "points"),
-                Column("method", "Intervals of A and B"),
-            ],
-            [{**row, "method": method_title(row.get("labelled_method"))} for row in result["rows"]],
-        )
-    ]
-
-
-def _charts(result: Result) -> list[Chart]:
-    rows = [
-        {
-            "run": row["run"],
-            "measure": row["measure"],
-            "positives": title,
-            "score": row[by],
-            **low_high(row[f"{by}_interval"]),
-        }
-        for row in result["rows"]
-        for by, title in BY.items()
-    ]
-    score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
-    bounds = {"x": {**score, "field": "low"}, "x2": {"field": "high"}}
-    plot = {
-        "width": 300,
-        "height": {"step": 26},
-        "encoding": {
-            "y": name_of("run"),
-            "color": name_of("positives", order=list(BY.values())[::-1]),
-        },
-        "layer": [*spans(rows, bounds), {"mark": DOTS, "encoding": {"x": score}}],
-    }
-    return [
-        Chart(
-            "scores",
-            "Scores with their intervals",
-            "For each measure, a dot for each run by the labels and by the original positives, "
-            "on a line that is its interval.",
-            {
-                "data": {"values": rows},
-                "facet": name_of("measure", order=measures_in(rows)),
-                "columns": 3,
-                "resolve": {"scale": {"x": "independent"}},
-                "spec": plot,
-            },
-        )
-    ]
-
-
-def _warnings(result: Result) -> list[str]:
-    twins = (
-        ["A and B also count the positives of equal captions."]
-        if uses_equal_captions(result)
-        else []
-    )
-    return twins + few_units_warnings(result) + saturation_warnings(result["rows"])
 
 
 SCORES = Analysis(
@@ -210,9 +125,9 @@ SCORES = Analysis(
     source="Table 1",
     form=ScoresForm,
     compute=_compute,
-    tables=_tables,
-    charts=_charts,
-    warnings=_warnings,
+    tables=layout.tables,
+    charts=layout.charts,
+    warnings=layout.warnings,
     notes=(
         "A is the score by the labels, B the score by the original positives, and C their "
         "difference. AP divides by the number of all known positives of a caption. AP(found) "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from config.shared.progress import Progress
+from evaluation.core.arrays import FloatArray
 from evaluation.core.statistics.rank_stability import rank_stability
 from evaluation.core.statistics.saturation import check_saturation
 from evaluation.core.statistics.significance import Comparison, adjust_together, compare_systems
@@ -27,8 +28,13 @@ from evaluation.lab.analyses.intervals import (
     resampled_by,
 )
 from evaluation.lab.analyses.layouts import significance as layout
-from evaluation.lab.analyses.layouts.significance import RANK_RESAMPLES_MAX
-from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.layouts.significance import (
+    RANK_RESAMPLES_MAX,
+    DifferenceFigures,
+    ScoreFigures,
+    SignificanceResult,
+)
+from evaluation.lab.analyses.results import ends
 from evaluation.lab.analyses.saturation import (
     SATURATION_NOTE,
     changes_by_noise,
@@ -52,7 +58,7 @@ class SignificanceForm(AnalysisForm):
     seed = seed_field()
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SignificanceResult:
     names = list(inputs.ranked)
     measures = list(dict.fromkeys([options["measure"], *options["further"]]))
     by_measure = {
@@ -107,7 +113,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Res
     }
 
 
-def _comparison(one: Comparison, names: list[str]) -> Result:
+def _comparison(one: Comparison, names: list[str]) -> DifferenceFigures:
     found = one.difference
     return {
         "first": names[one.system],
@@ -126,8 +132,8 @@ def _comparison(one: Comparison, names: list[str]) -> Result:
 
 
 def _saturation(
-    values: Any, options: dict[str, Any], drawn: dict[str, Any], noise: float | None
-) -> Result:
+    values: FloatArray, options: dict[str, Any], drawn: dict[str, Any], noise: float | None
+) -> ScoreFigures:
     found = check_saturation(values, options["resamples"], noise=noise, **drawn)
     return {
         "mean": found.mean,

@@ -47,8 +47,11 @@ from evaluation.lab.analyses.layouts.slices import (
     SLICED,
     TAGS,
     TAGS_MAX,
+    SliceDifference,
+    SliceRow,
+    SlicesResult,
 )
-from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.results import RunCorrelation, ends
 from evaluation.release.selectors import label_set_labels
 from pooling.core.tag_file import NO_TAG
 from pooling.selectors import tagged_queries, tags_sha256
@@ -65,8 +68,8 @@ class SlicesForm(AnalysisForm):
         initial=6,
         min_value=2,
         max_value=30,
-        help_text="Number of slices by length or positives. Tags and agreement have as many as "
-        "there are.",
+        help_text="Only for length and positives. There is a slice for each tag, and for each kind "
+        "of agreement.",
     )
     unit = resampling_unit_field()
     confidence = confidence_field()
@@ -99,15 +102,16 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     return options | {"tags_sha256": tags_sha256(inputs.benchmark)}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> SlicesResult:
     slicing = _slicing(inputs, options)
     tagged, attribute = slicing.tagged, slicing.attribute
     clusters = inputs.clusters(options["unit"])
     rng = np.random.default_rng(options["seed"])
-    rows, correlations = [], []
+    rows: list[SliceRow] = []
+    correlations: list[RunCorrelation] = []
     values_by_run = inputs.values(inputs.judged, options["measure"])
-    for number, (name, values) in enumerate(values_by_run.items()):
-        progress(number, len(inputs.runs), "slicing")
+    for done, (name, values) in enumerate(values_by_run.items()):
+        progress(done, len(inputs.runs), "scoring slices")
         found = slice_means(
             values[tagged.queries],
             tagged.groups,
@@ -156,7 +160,7 @@ def _differences(
     clusters: IntArray | None,
     options: dict[str, Any],
     rng: np.random.Generator,
-) -> list[Result]:
+) -> list[SliceDifference]:
     """Return every two of the first runs in each slice, with p corrected over all of them."""
     names = list(values_by_run)[:COMPARED_MAX]
     values = np.stack([values_by_run[name] for name in names])
@@ -222,7 +226,7 @@ def _agreement(inputs: Inputs) -> IntArray:
 SLICES = Analysis(
     name="slices",
     title="Scores by slices of captions",
-    question="Do scores depend on the length of captions, their number of matches, their topic, "
+    question="Do scores depend on the length of captions, their number of positives, their tags, "
     "or the agreement of annotators?",
     form=SlicesForm,
     compute=_compute,
@@ -231,13 +235,13 @@ SLICES = Analysis(
     charts=layout.charts,
     warnings=layout.warnings,
     notes=(
-        "By length or positives, slices have about the same number of captions, as far as equal "
-        "values allow.",
+        "By length or positives, slices have about the same number of captions. Captions with "
+        "equal values are in the same slice.",
         "By tags, a caption counts in the slice of each of its tags. Captions without a tag are "
         "a slice of their own.",
-        "By agreement, a caption is in a slice by its pairs with several labels: whether all "
-        "labels of each pair are equal, relevant or not. The more such pairs a caption has, the "
-        "more likely one of them has different labels.",
+        "By agreement, the slice of a caption depends on its pairs with several labels: either "
+        "the labels of each pair agree on relevant or not, or those of some pair differ. A "
+        "caption with many such pairs is more likely to have one whose labels differ.",
         INTERVALS_NOTE,
     ),
 )

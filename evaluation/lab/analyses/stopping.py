@@ -15,7 +15,7 @@ from evaluation.core.statistics.sequential import (
     difference_sequence,
     first_stop,
 )
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.layouts.history import PathRow, StopRow
 
 # Enough points for a smooth band.
 PATH_POINTS = 60
@@ -67,10 +67,10 @@ class StoppingSequences:
         share = self._sizes.sum() / self._n_queries
         return found.moved(known / self._n_queries, share)
 
-    def rows(self, n_labels: int) -> list[Result]:
+    def rows(self, n_labels: int) -> list[StopRow]:
         if not self._scores:
             return []
-        found = []
+        found: list[StopRow] = []
         for run, sequence in self._scores.items():
             stop = first_stop(sequence.half_width <= self._width)
             found.append(self._row(run, None, sequence, stop, n_labels))
@@ -87,8 +87,8 @@ class StoppingSequences:
         sequence: ConfidenceSequence,
         stop: int | None,
         n_labels: int,
-    ) -> Result:
-        """Return one row; its interval is that at the stop, or the last one if there is no stop."""
+    ) -> StopRow:
+        """Return one row. Its interval is that at the stop, or the last one if there is no stop."""
         at = (stop or self._order.seen) - 1
         labels = int(self._order.labels[at]) if stop else None
         final = self._values[run] if other is None else self._values[run] - self._values[other]
@@ -102,7 +102,7 @@ class StoppingSequences:
             "final": float(final.mean()),
         }
 
-    def path(self) -> list[Result]:
+    def path(self) -> list[PathRow]:
         """Return `PATH_POINTS` points of each run's band, evenly spread over the units."""
         places = np.unique(np.linspace(0, self._order.seen - 1, PATH_POINTS).astype(np.int64))
         return [

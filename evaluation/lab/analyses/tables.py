@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from config.shared import tables
 from config.shared.tables import csv_text
+from evaluation.lab.analyses.results import Row
 
 # With more rows a page takes long to load.
 ROWS_MAX = 500
@@ -21,7 +22,7 @@ class Column(tables.Column):
     compared: returns the options of the comparison that a row's cell links to, or nothing.
     """
 
-    compared: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    compared: Callable[[Row], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Table:
     name: str
     title: str
     columns: Sequence[Column]
-    rows: Sequence[dict[str, Any]]
+    rows: Sequence[Row]
     note: str = ""
 
     @property
@@ -56,7 +57,7 @@ class Table:
         """Number of rows that a page does not show. Files have all rows."""
         return max(0, len(self.rows) - ROWS_MAX)
 
-    def csv(self, source: dict[str, Any]) -> str:
+    def csv(self, source: Mapping[str, Any]) -> str:
         """Return the table as CSV. An interval takes two columns, and each row ends with `source`.
 
         source: what the result was computed from, by column name.
@@ -86,7 +87,7 @@ class Table:
         return csv_text([*heads, *source], ([*row, *source.values()] for row in rows))
 
 
-def _cell(column: Column, row: dict[str, Any]) -> Cell:
+def _cell(column: Column, row: Row) -> Cell:
     value = row[column.key]
     query = urlencode(column.compared(row), doseq=True) if column.compared else ""
     sorted_by = value[0] if isinstance(value, list) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -25,15 +25,65 @@ from evaluation.lab.analyses.intervals import (
     count_units,
     few_in_groups_warnings,
     few_units_warnings,
+    interval_title,
     method_of,
     method_title,
     resampled_by,
 )
-from evaluation.lab.analyses.results import Result, ends
+from evaluation.lab.analyses.results import (
+    Correlation,
+    Ends,
+    Row,
+    RunCorrelation,
+    WithIntervals,
+    ends,
+    mean_of,
+)
 from evaluation.lab.analyses.tables import Column, Table
+
+if TYPE_CHECKING:  # Importing sparse matrices takes long, so analyses do it only when needed.
+    from evaluation.core.texts.similarity import TextOverlap
 
 EXAMPLES = 20
 LENGTH = "length in words"
+
+
+class BinRow(TypedDict):
+    """The mean score of a run in one bin of overlap. units: resampling units in the bin."""
+
+    run: str
+    overlap: str
+    captions: int
+    interval: Ends | None
+    units: int
+    method: str | None
+    mean: float | None
+
+
+class OverlapScores(WithIntervals):
+    """The scores of each run by bins of overlap. unknown: captions without an overlap."""
+
+    measure: str
+    bins: list[str]
+    rows: list[BinRow]
+    unknown: int
+    correlations: list[RunCorrelation]
+    length_correlations: list[RunCorrelation]
+    with_length: Correlation
+
+
+class ExampleRow(TypedDict):
+    """A caption with its overlap and the most similar text; null if no text is similar."""
+
+    overlap: float
+    caption_id: str
+    caption: str
+    closest: str | None
+    similarity: float
+
+
+class TextOverlapResult(OverlapScores):
+    examples: list[ExampleRow]
 
 
 class TextOverlapForm(AnalysisForm):
@@ -46,13 +96,14 @@ class TextOverlapForm(AnalysisForm):
 
 def scores_by_overlap(
     inputs: Inputs, options: dict[str, Any], overlap: FloatArray, cuts: Sequence[float]
-) -> Result:
+) -> OverlapScores:
     """Return the scores of each run by bins of overlap [n_queries], and the correlations."""
     bins = cut_at(overlap, cuts)
     rng = np.random.default_rng(options["seed"])
     clusters = inputs.clusters(options["unit"])
-    rows: list[Result] = []
-    with_scores: dict[str, list[Result]] = {"correlations": [], "length_correlations": []}
+    rows: list[BinRow] = []
+    of_overlap: list[RunCorrelation] = []
+    of_length: list[RunCorrelation] = []
     for run, values in inputs.values(inputs.judged, options["measure"]).items():
         for place, name in enumerate(bins.names):
             queries = np.flatnonzero(bins.groups == place)
@@ -64,11 +115,19 @@ def scores_by_overlap(
                 confidence=options["confidence"],
                 clusters=None if clusters is None else clusters[queries],
             )
-            row = {"run": run, "overlap": name, "captions": len(own), "interval": ends(interval)}
-            row |= {"units": count_units(clusters, queries), "method": method_of(interval)}
-            rows.append(row | {"mean": float(own.mean()) if len(own) else None})
-        for key, attribute in zip(with_scores, (overlap, inputs.caption_lengths), strict=True):
-            with_scores[key].append({"run": run, **_correlated(attribute, values)})
+            rows.append(
+                {
+                    "run": run,
+                    "overlap": name,
+                    "captions": len(own),
+                    "interval": ends(interval),
+                    "units": count_units(clusters, queries),
+                    "method": method_of(interval),
+                    "mean": mean_of(own),
+                }
+            )
+        of_overlap.append({"run": run, **_correlated(overlap, values)})
+        of_length.append({"run": run, **_correlated(inputs.caption_lengths, values)})
     return {
         "measure": options["measure"],
         "confidence": options["confidence"],
@@ -76,18 +135,18 @@ def scores_by_overlap(
         "bins": list(bins.names),
         "rows": rows,
         "unknown": int((bins.groups == NO_GROUP).sum()),
-        **with_scores,
+        "correlations": of_overlap,
+        "length_correlations": of_length,
         "with_length": _correlated(overlap, inputs.caption_lengths),
     }
 
 
-def examples(inputs: Inputs, overlap: Any, texts: Sequence[str]) -> list[Result]:
+def examples(inputs: Inputs, overlap: TextOverlap, texts: Sequence[str]) -> list[ExampleRow]:
     """Return captions at even steps from the lowest to the highest overlap.
 
-    Each has the most similar one of `texts`. overlap: a `TextOverlap`, whose module is imported
-    only when needed.
+    Each has the most similar one of `texts`.
     """
-    closest: IntArray = overlap.closest
+    closest = overlap.closest
     order = np.argsort(overlap.mean, kind="stable")
     steps = np.linspace(0, len(order) - 1, min(EXAMPLES, len(order))).round().astype(np.int64)
     return [
@@ -111,14 +170,14 @@ def with_phase(progress: Progress) -> Progress:
     return report
 
 
-def _correlated(first: Any, second: Any) -> Result:
+def _correlated(first: FloatArray | IntArray, second: FloatArray | IntArray) -> Correlation:
     return {
         "spearman": spearman(first, second).value,
         "kendall": kendall_tau_b(first, second).value,
     }
 
 
-def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
+def overlap_tables(result: TextOverlapResult, others: str, closest: str) -> list[Table]:
     """Return the tables.
 
     others: the texts that captions overlap with. closest: the head of the most similar text.
@@ -133,9 +192,7 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
                 Column("captions", "Captions", "count"),
                 *([Column("units", "Videos", "count")] if result.get("unit") == VIDEOS else []),
                 Column("mean", "Mean, %", "percent"),
-                Column(
-                    "interval", f"{100 * result.get('confidence', 0.95):g} % interval", "percent"
-                ),
+                Column("interval", interval_title(result["confidence"]), "percent"),
                 Column("method", "Interval by"),
             ],
             [{**row, "method": method_title(row.get("method"))} for row in result["rows"]],
@@ -145,7 +202,7 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
             "Correlations over captions",
             [
                 Column("of", "Property"),
-                Column("run", "With"),
+                Column("run", "Correlated with"),
                 Column("spearman", "Spearman’s rho", "number"),
                 Column("kendall", "Kendall’s tau-b", "number"),
             ],
@@ -163,29 +220,29 @@ def overlap_tables(result: Result, others: str, closest: str) -> list[Table]:
                 Column("caption_id", "Caption id"),
                 Column("caption", "Caption"),
                 Column("closest", closest),
-                Column("similarity", "Their similarity", "number"),
+                Column("similarity", "Similarity", "number"),
             ],
             result["examples"],
         ),
     ]
 
 
-def _with_scores(of: str, rows: list[Result], measure: str) -> list[Result]:
+def _with_scores(of: str, rows: Sequence[RunCorrelation], measure: str) -> list[Row]:
     return [{**row, "of": of, "run": f"{measure} of {row['run']}"} for row in rows]
 
 
-def overlap_warnings(result: Result) -> list[str]:
+def overlap_warnings(result: TextOverlapResult) -> list[str]:
     rows = [{"group": row["overlap"], **row} for row in result["rows"]]
     return few_units_warnings(result) or few_in_groups_warnings(result, rows, "bin")
 
 
-def overlap_charts(result: Result, others: str) -> list[Chart]:
+def overlap_charts(result: TextOverlapResult, others: str) -> list[Chart]:
     return [
         Chart(
             "bins",
             f"{result['measure']} by the overlap of the caption with {others}",
-            "Dots for each run over the overlap of the caption with the ten most similar "
-            f"{others}, each on a line that is its interval.",
+            "For each range of overlap, a dot for each run on a line that shows its interval. "
+            f"Overlap is the mean similarity to the ten most similar {others}.",
             dots(
                 result["rows"],
                 "x",

@@ -1,4 +1,4 @@
-"""Overlap with train captions: do systems remember them?"""
+"""Scores by the overlap of captions with train captions: do systems remember these?"""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from evaluation.lab.analyses.fields import SPLIT, split_field
 from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
-from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
+    TextOverlapResult,
     examples,
     overlap_charts,
     overlap_tables,
@@ -26,6 +26,11 @@ from pooling.selectors import get_train_split, train_texts
 
 CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 OTHERS = "train captions"
+
+
+class TrainOverlapResult(TextOverlapResult):
+    split: str
+    train_captions: int
 
 
 class TrainOverlapForm(TextOverlapForm):
@@ -43,7 +48,7 @@ def _fill_defaults(inputs: Inputs, options: dict[str, Any]) -> dict[str, Any]:
     return options | {"split_sha256": get_train_split(inputs.benchmark, options[SPLIT]).sha256}
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> TrainOverlapResult:
     # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_train
 

@@ -1,4 +1,4 @@
-"""Overlap of captions with each other: does repeated wording make them easy?"""
+"""Scores by the overlap of captions with each other: is repeated wording easy for systems?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from config.shared.progress import Progress
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import INTERVALS_NOTE
-from evaluation.lab.analyses.results import Result
 from evaluation.lab.analyses.text_overlap import (
     TextOverlapForm,
+    TextOverlapResult,
     examples,
     overlap_charts,
     overlap_tables,
@@ -25,7 +25,7 @@ CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 OTHERS = "captions of other videos"
 
 
-def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> Result:
+def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> TextOverlapResult:
     # As in `matching`, sparse matrices are imported only when needed.
     from evaluation.core.texts.similarity import overlap_with_others
 

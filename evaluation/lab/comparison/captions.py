@@ -12,9 +12,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from django.core.cache import cache
 
+from config.shared.caches import process_cache as cache
 from config.shared.errors import InvalidInput, NotFound
+from config.shared.pages import check_form
 from config.shared.version import code_version
 from evaluation.core.arrays import IntArray
 from evaluation.core.relevance.compare import (
@@ -30,7 +31,6 @@ from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.question import (
     COMMON_FIELDS,
     build_form,
-    check_form,
     get_label_source,
 )
 from evaluation.lab.comparison.form import BY_LABELS, RUNS_MAX, CompareForm

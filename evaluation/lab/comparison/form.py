@@ -28,6 +28,8 @@ class CompareForm(AnalysisForm):
     Runs A and B are always shown, before all others. By default they are the first two runs.
     """
 
+    elsewhere = ("caption", "at")
+
     first = forms.ChoiceField(label="Run A", required=False)
     second = forms.ChoiceField(label="Run B", required=False)
     show = forms.ChoiceField(

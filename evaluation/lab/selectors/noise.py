@@ -12,6 +12,7 @@ from annotation.enums import GoldUse, JudgmentState
 from annotation.models import Judgment
 from annotation.selectors.judgments import JudgmentArrays
 from config.shared.bulk import read_columns
+from evaluation.core.arrays import renumber
 from evaluation.core.files.label_file import Labels
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.noisy_labels import EachLabel, NoisyLabels
@@ -39,31 +40,31 @@ def noisy_labels(
     """
     positives, _ = known.positives()
     codes = union_codes([labels.codes, positives])
-    given, relevant = np.zeros((2, len(codes)), np.int64)
+    n_labels, relevant = np.zeros((2, len(codes)), np.int64)
     ruled = np.full(len(codes), -1, np.int8)
     place = np.searchsorted(codes, labels.codes)
-    given[place], relevant[place] = labels.judgments, labels.relevant
+    n_labels[place], relevant[place] = labels.judgments, labels.relevant
     ruled[place] = np.where(labels.adjudicated, labels.labels >= 1, -1)
-    in_all = given.copy()
+    in_all = n_labels.copy()
     everywhere = judgments if everywhere is None else everywhere
     kept, pair_of = _kept_labels(everywhere, codes, in_all, confirming)
     is_relevant = (everywhere.labels[kept] >= 1).astype(np.int64)
     kept_of_pair = np.bincount(pair_of, minlength=len(codes))
     counted = kept_of_pair > 0
-    given[counted] = kept_of_pair[counted]
+    n_labels[counted] = kept_of_pair[counted]
     relevant[counted] = np.bincount(pair_of, weights=is_relevant, minlength=len(codes))[counted]
     own, own_pair_of = _kept_labels(judgments, codes, in_all, confirming)
-    people = np.unique(judgments.annotators[own], return_inverse=True)[1].reshape(-1)
+    people = renumber(judgments.annotators[own])
     own_labels = (judgments.labels[own] >= 1).astype(np.int64)
     return NoisyLabels(
         codes=codes,
         space=known.space,
-        n_labels=given,
+        n_labels=n_labels,
         relevant=relevant,
         ruled=ruled,
         is_known=np.isin(codes, positives),
         n_all_labels=in_all,
-        each=EachLabel(own_pair_of, people.astype(np.int64), own_labels),
+        each=EachLabel(own_pair_of, people, own_labels),
         is_copy=np.isin(codes, everywhere.codes) & ~np.isin(codes, judgments.codes),
     )
 
@@ -71,18 +72,18 @@ def noisy_labels(
 def _kept_labels(
     judgments: JudgmentArrays,
     codes: npt.NDArray[np.int64],
-    given: npt.NDArray[np.int64],
+    n_labels: npt.NDArray[np.int64],
     confirming: Sequence[int],
 ) -> tuple[Flags, npt.NDArray[np.int64]]:
     """Return which judgments are used, [n_judgments], and the positions of their pairs in `codes`.
 
-    given: the number of labels of each pair in the label set.
+    n_labels: the number of labels of each pair in the label set.
     """
     if not len(codes):
         return np.zeros(len(judgments.labels), np.bool_), np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(codes, judgments.codes), len(codes) - 1)
     sizes = np.bincount(judgments.pair_of, minlength=len(judgments.codes))
-    same = (codes[place] == judgments.codes) & (given[place] == sizes)
+    same = (codes[place] == judgments.codes) & (n_labels[place] == sizes)
     kept = same[judgments.pair_of] & ~np.isin(judgments.campaigns, confirming)
     return kept, place[judgments.pair_of[kept]]
 

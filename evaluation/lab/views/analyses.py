@@ -6,18 +6,18 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from config.accounts.models import User
 from config.jobs.models import JobState
+from config.jobs.views import in_place_context, show_job
 from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from evaluation.lab.analyses import ANALYSES, SECTIONS, Analysis
 from evaluation.lab.analyses.charts import Chart
-from evaluation.lab.analyses.forms import AnalysisForm
 from evaluation.lab.analyses.question import (
     Question,
     build_form,
@@ -69,7 +69,7 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
     result = question.stored_result()
     if result is None:
         result = question.latest_outdated_result()
-        context |= {"pending": question, **_pending_context(question, form, result)}
+        context |= {"pending": question, **_pending_context(request, question, result)}
     if result is not None:
         context |= _result_context(analysis, result, request.GET.copy())
     return render(request, "evaluation/lab/analysis.html", context)
@@ -78,14 +78,12 @@ def analysis(request: HttpRequest, key: str, name: str) -> HttpResponse:
 @only_for(can_evaluate)
 @require_POST
 def analysis_compute(request: HttpRequest, key: str, name: str) -> HttpResponse:
-    """Begin the job. Return its progress to htmx, and redirect other browsers to its page."""
+    """Begin the job and show its progress."""
     benchmark, analysis = _get_analysis(request, key, name)
     data = submitted_data(analysis.form, request.POST)
     question = build_question(analysis, benchmark, data)
     job = begin_analysis(question=question, data=data, created_by=cast(User, request.user))
-    if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "jobs/_progress.html", {"job": job, "stage": ""})
-    return redirect("job", job.pk)
+    return show_job(request, job)
 
 
 @only_for(can_see_scores)
@@ -111,16 +109,17 @@ def analysis_chart(request: HttpRequest, key: str, name: str, part: str) -> Http
     """Download the Vega-Lite specification of a chart, with its data and their inputs."""
     stored = _get_result(request, key, name)
     chart = _part(ANALYSES[name].charts(stored.result), part)
+    usermeta = {"inputs": stored.inputs, "systems": run_numbers(stored.benchmark)}
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         **chart.spec,
         "description": chart.text,
-        "usermeta": {"inputs": stored.inputs, "systems": run_numbers(stored.benchmark)},
+        "usermeta": usermeta if chart.narrow is None else {**usermeta, "narrow": chart.narrow},
     }
     return download_json(spec, f"{_file_stem(stored)}-{part}.vl")
 
 
-def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis]:
+def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark, Analysis[Any]]:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     if name not in ANALYSES:
         raise Http404
@@ -128,26 +127,30 @@ def _get_analysis(request: HttpRequest, key: str, name: str) -> tuple[Benchmark,
 
 
 def _pending_context(
-    question: Question, form: AnalysisForm, outdated: AnalysisResult | None
+    request: HttpRequest, question: Question, outdated: AnalysisResult | None
 ) -> dict[str, Any]:
     is_new = outdated is not None and outdated.created_at > timezone.now() - SETTLED_FOR
+    data = submitted_data(question.analysis.form, request.GET)
+    job = question.unfinished_job()
     return {
-        "job": question.unfinished_job(),
+        **({} if job is None else in_place_context(request, job)),
         # While annotators judge, a label arrives every second or two. The analysis is not computed
         # again for each of them.
         "rests": is_new and question.analysis.reads_judgments,
         # A failed job is not begun again automatically, because it would fail again.
         "failed": question.job(JobState.FAILED, JobState.CANCELLED),
-        "hidden": [(name, text) for name in form.fields for text in _texts(form.data.get(name))],
+        "hidden": [(name, text) for name, value in data.items() for text in _texts(value)],
     }
 
 
 def _texts(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [str(one) for one in values if one not in (None, "", False)]
+    return [str(one) for one in values]
 
 
-def _result_context(analysis: Analysis, stored: AnalysisResult, query: QueryDict) -> dict[str, Any]:
+def _result_context(
+    analysis: Analysis[Any], stored: AnalysisResult, query: QueryDict
+) -> dict[str, Any]:
     # Charts and files must belong to this result, even if a newer one has replaced it meanwhile.
     query["result"] = stored.key
     return {

@@ -16,7 +16,6 @@ from config.shared.errors import InvalidInput
 from config.shared.pages import UNPROCESSABLE, only_for
 from config.shared.tables import csv_text, plain_text
 from evaluation.core.relevance.compare import LONG, SHORT
-from evaluation.lab.analyses.forms import AnalysisForm, has_changed_value
 from evaluation.lab.analyses.question import build_form, submitted_data
 from evaluation.lab.comparison.captions import (
     Comparison,
@@ -32,9 +31,6 @@ from pooling.policies import benchmarks_seen_by
 
 # Number of selected captions in the table below the lists.
 ROWS_MAX = 25
-# Fields that are always visible. The others are collapsed unless they have been changed.
-MAIN_FIELDS = ("labels", "first", "second", "show", "cutoff", "order")
-SETTINGS_FIELDS = ("by", "effect", "text", "least", "most", "depth", "only", "runs")
 
 
 @only_for(can_see_scores)
@@ -42,7 +38,7 @@ SETTINGS_FIELDS = ("by", "effect", "text", "least", "most", "depth", "only", "ru
 def compare(request: HttpRequest, key: str) -> HttpResponse:
     benchmark = get_object_or_404(benchmarks_seen_by(request.user), key=key)
     form = build_form(CompareForm, benchmark, submitted_data(CompareForm, request.GET))
-    context: dict[str, Any] = {"benchmark": benchmark, "form": form} | _fields(form)
+    context: dict[str, Any] = {"benchmark": benchmark, "form": form}
     if form.is_valid():
         comparison = comparison_from_form(benchmark, form)
         context |= _selected(comparison)
@@ -66,15 +62,6 @@ def compare_download(request: HttpRequest, key: str, format: str) -> HttpRespons
     response = HttpResponse(body(comparison), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{benchmark.key}-{suffix}"'
     return response
-
-
-def _fields(form: AnalysisForm) -> dict[str, Any]:
-    folded = [form[name] for name in SETTINGS_FIELDS]
-    return {
-        "in_front": [form[name] for name in MAIN_FIELDS],
-        "folded": folded,
-        "unfold": any(field.errors or has_changed_value(field) for field in folded),
-    }
 
 
 def _selected(comparison: Comparison) -> dict[str, Any]:

@@ -18,15 +18,21 @@ class Command(HearthCommand):
     help = "Request second labels for the sole positives on which C@k of a run depends."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--run", required=True, metavar="NAME", help="the run")
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("--run", required=True, metavar="NAME", help="name of the run")
         parser.add_argument(
             "--cutoff", type=int, default=10, metavar="K", help="the k of C@k; default: 10"
         )
         parser.add_argument(
-            "--labels", default=LATEST, help="label set: latest or a version number"
+            "--labels",
+            default=LATEST,
+            help="label set: latest or a version number; default: latest",
         )
-        parser.add_argument("--name", default="", help="name of the campaign")
+        parser.add_argument(
+            "--name",
+            default="",
+            help="name of the campaign, which annotators see; default: the key and a number",
+        )
         parser.add_argument(
             "--seed", type=int, default=0, help="seed of the task order; default: 0"
         )
@@ -41,9 +47,10 @@ class Command(HearthCommand):
         label_set = find_label_set(benchmark, options["labels"])
         if label_set is None:
             raise InvalidInput(
-                "Original positives need no confirmation. Choose a label set with --labels."
+                "Original positives are certain and need no second label. Choose a label set with "
+                "--labels."
             )
-        deciding, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
+        count, codes = unconfirmed_sole_positives(run, label_set, options["cutoff"])
         campaign = open_confirmation(
             benchmark=benchmark,
             by=OPERATOR,
@@ -54,12 +61,12 @@ class Command(HearthCommand):
         return {
             "campaign": campaign.pk,
             "name": campaign.name,
-            "deciding": deciding,
+            "deciding": count,
             "tasks": campaign.n_tasks,
         }
 
     def report(self, result: dict[str, Any]) -> None:
         self.stdout.write(
-            "campaign {campaign} ({name})\nsecond labels requested: {tasks:,}\ncaptions with a "
-            "sole positive: {deciding:,}".format(**result)
+            "campaign {campaign} ({name})\nsecond labels requested: {tasks:,}\n"
+            "sole positives: {deciding:,}".format(**result)
         )

@@ -31,7 +31,7 @@ from evaluation.demo.benchmark import DemoBenchmark, make_benchmark
 from evaluation.demo.files import write_benchmark, write_gold
 from evaluation.demo.gold import choose_gold
 from evaluation.demo.guideline import GUIDELINE, make_examples
-from evaluation.demo.noise import noise_lines, true_scores
+from evaluation.demo.noise import DemoNoise, DemoScore, noise_lines, true_scores
 from evaluation.demo.people import (
     ACCOUNTS,
     PASSWORD,
@@ -85,13 +85,18 @@ class Command(HearthCommand):
     help = "Build the demo benchmark end to end, then serve it on this machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="stop before serving")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument(
+            "--no-serve", action="store_true", help="only build the demo, without a web server"
+        )
+        parser.add_argument(
+            "--port", type=int, default=8000, help="port of the web server; default: 8000"
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         if not settings.ON_THIS_MACHINE_ONLY:
             raise InvalidInput(
-                "the demo has accounts with a known password; unset ALLOWED_HOSTS to run it"
+                "The accounts of the demo have a known password, so it runs only on this machine. "
+                "Unset ALLOWED_HOSTS."
             )
         if not options["no_serve"]:
             check_free(options["port"])
@@ -135,7 +140,7 @@ class Command(HearthCommand):
             try:
                 server.wait()
             except KeyboardInterrupt:
-                self.stdout.write("\nEnding …")
+                self.stdout.write("\nStopping …")
 
 
 def build(progress: Progress) -> None:
@@ -228,12 +233,15 @@ def wait_for_job(kind: str, title: str, progress: Progress, **params: Any) -> No
     deadline = time.monotonic() + JOB_SECONDS
     while not job.is_finished:
         if time.monotonic() > deadline:
-            raise Conflict(f"{title}: the worker has not finished it within {JOB_SECONDS} s")
+            raise Conflict(
+                f"{title}: the worker has not finished this job within {JOB_SECONDS} seconds. "
+                "Its log is logs/worker.log in HEARTH_HOME."
+            )
         progress(job.done, job.total, f"{title.lower()} (worker)")
         time.sleep(0.2)
         job.refresh_from_db()
     if job.state != JobState.DONE:
-        raise HearthError(f"{title}: {job.state}: {job.error}")
+        raise HearthError(f"{title}: the job is {job.state}. {job.error}".rstrip())
 
 
 def summary(benchmark: Benchmark) -> dict[str, Any]:
@@ -263,7 +271,7 @@ def summary(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
+def noise_of(benchmark: Benchmark, label_set: LabelSet) -> DemoNoise:
     """Return error rates, and raw, corrected and true scores of each run."""
     question = build_question(
         get_analysis("label-noise"), benchmark, {"labels": str(label_set.version)}
@@ -274,11 +282,13 @@ def noise_of(benchmark: Benchmark, label_set: LabelSet) -> dict[str, Any]:
     codes = union_codes([label_set_labels(label_set).codes, positives])
     ranked = {run.name: ranked_matrix(run) for run in question.inputs.runs}
     truth = true_scores(make_benchmark(), ranked, codes, COLUMNS)
-    runs: dict[str, dict[str, Any]] = {name: {} for name in ranked}
+    runs: dict[str, dict[str, DemoScore]] = {name: {} for name in ranked}
     for row in result["scores"]:
         if row["measure"] in COLUMNS:
             runs[row["run"]][row["measure"]] = {
-                **{key: row[key] for key in ("raw", "corrected", "interval")},
+                "raw": row["raw"],
+                "corrected": row["corrected"],
+                "interval": row["interval"],
                 "truth": truth[row["run"]][row["measure"]],
             }
     return {
@@ -326,7 +336,9 @@ def check_free(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:
-            raise InvalidInput(f"port {port} is taken; try PORT={port + 1}") from None
+            raise InvalidInput(
+                f"The port {port} is in use. Choose another one, such as PORT={port + 1}."
+            ) from None
 
 
 def wait_for_port(port: int) -> None:
@@ -335,4 +347,4 @@ def wait_for_port(port: int) -> None:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.1)
-    raise Conflict("the web server did not start")
+    raise Conflict("The web server did not start. Its messages are above.")

@@ -7,29 +7,32 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.errors import InvalidInput
-from evaluation.release.exports import FORMATS, write_export
+from config.shared.files import write_atomically
+from evaluation.release.exports import FORMATS
 from evaluation.release.selectors import LATEST, ORIGINAL, find_label_set
+from evaluation.release.services import export_label_set
 from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Export a published label set."
+    help = "Write a label set as a file for other programs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
             "--version",
             dest="label_set",
             default=LATEST,
-            help="label set: latest or a version number",
+            help="label set: latest or a version number; default: latest",
         )
         parser.add_argument(
-            "--format", required=True, choices=tuple(FORMATS), help="the format of the file"
+            "--format", required=True, choices=tuple(FORMATS), help="format of the file"
         )
         parser.add_argument(
-            "--output", type=Path, required=True, metavar="FILE", help="the file to write"
+            "--output", type=Path, required=True, metavar="FILE", help="file to write"
         )
         parser.add_argument(
             "--licence",
@@ -45,9 +48,11 @@ class Command(HearthCommand):
         label_set = find_label_set(get_benchmark(options["key"]), options["label_set"])
         if label_set is None:
             raise InvalidInput(f"{ORIGINAL} is not a label set. Choose a version number or latest.")
-        size = write_export(
-            label_set, options["format"], options["output"], licence=options["licence"]
+        pieces = export_label_set(
+            label_set=label_set, format=options["format"], licence=options["licence"], by=OPERATOR
         )
+        with write_atomically(options["output"]) as out:
+            size = sum(out.write(piece) for piece in pieces)
         return {
             "version": label_set.version,
             "sha256": label_set.sha256,

@@ -22,9 +22,14 @@ from evaluation.monitor.selectors.people import (
     people_of,
 )
 from evaluation.monitor.selectors.results import (
+    AgreementResult,
+    AgreementSummary,
+    AnnotatorShare,
+    BothAgreements,
     CampaignFigures,
     Counts,
     Forecast,
+    LabelAgreement,
     LabelCount,
     LabelRound,
     OwnFigures,
@@ -35,10 +40,15 @@ from evaluation.monitor.selectors.results import (
 
 __all__ = [
     "ANSWER_FILTERS",
+    "AgreementResult",
+    "AgreementSummary",
+    "AnnotatorShare",
+    "BothAgreements",
     "CampaignFigures",
     "CampaignPerson",
     "Counts",
     "Forecast",
+    "LabelAgreement",
     "LabelCount",
     "LabelRound",
     "OwnFigures",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Memb
 from annotation.selectors.labels import are_first_labels
 from annotation.selectors.progress import progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
+from config.shared.caches import process_cache as cache
 from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
 from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both
@@ -35,6 +35,7 @@ from evaluation.models import CampaignReport
 from evaluation.monitor.selectors.results import (
     Agreement,
     AnnotatorFigures,
+    BothAgreements,
     CampaignFigures,
     OwnFigures,
     TaskCounts,
@@ -246,7 +247,8 @@ def _agreement(campaign: Campaign, answers: Answers) -> Agreement:
         labels=np.maximum(answers.labels[counted] - lowest, 0),
         is_first=answers.is_planned[counted],
     )
-    both = figures_of_both(opinions, len(campaign.labels) - lowest, Resampling())
+    n_grades = len(campaign.labels) - lowest
+    both = cast(BothAgreements, figures_of_both(opinions, n_grades, Resampling()))
     every, first = opinions.counts, opinions.first.counts
     most = int(first.patterns.sum(axis=1).max(initial=0))
     return {

@@ -90,7 +90,7 @@ def people_of(campaign: Campaign, answered: set[int]) -> list[CampaignPerson]:
 def get_campaign_person(campaign: Campaign, pseudonym: str) -> CampaignPerson:
     """Return one annotator of a campaign.
 
-    Raises `NotFound` for annotators who are no members and have no answers in the campaign.
+    Raises `NotFound` if no member and no annotator with answers has this pseudonym.
     """
     found = Annotator.objects.filter(pseudonym=pseudonym).select_related("user").first()
     if found is None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Literal, NotRequired, TypedDict
+
+# The two ends of an interval, and None if the interval is undefined.
+Ends = list[float] | None
 
 
 class Outcomes(TypedDict):
@@ -71,11 +74,52 @@ class LabelCount(TypedDict):
     undefined: str | None
 
 
-class Agreement(TypedDict):
-    """`first_labels`, `all_labels`: see `evaluation.core.people.agreement_figures`."""
+class LabelAgreement(TypedDict):
+    """Agreement figures, as `evaluation.core.people.agreement_figures.figures_of` returns them.
 
-    first_labels: dict[str, Any]
-    all_labels: dict[str, Any]
+    `undefined`: the reasons for figures that are None, by their names. Only scales of more than two
+    steps have the figures that are not required.
+    """
+
+    labels: int
+    multiply_labelled: int
+    alpha_level: Literal["nominal", "ordinal"]
+    agreement: float | None
+    pairwise_agreement: float | None
+    alpha: float | None
+    alpha_interval: Ends
+    ac1: float | None
+    ac1_interval: Ends
+    alpha_nominal: NotRequired[float | None]
+    alpha_nominal_interval: NotRequired[Ends]
+    ac2: NotRequired[float | None]
+    ac2_interval: NotRequired[Ends]
+    relevance_agreement: NotRequired[float | None]
+    relevance_alpha: NotRequired[float | None]
+    undefined: dict[str, str]
+
+
+class FirstLabelAgreement(LabelAgreement):
+    """Agreement of first labels. `most`: largest number of first labels of a pair, in a campaign.
+
+    `sharing_annotators`: number of annotators who share a pair with another one.
+    """
+
+    sharing_annotators: int
+    alpha_annotator_interval: Ends
+    most: NotRequired[int]
+
+
+class BothAgreements(TypedDict):
+    """Agreement of the first labels of each pair, and of all labels."""
+
+    first_labels: FirstLabelAgreement
+    all_labels: LabelAgreement
+
+
+class Agreement(BothAgreements):
+    """Agreement in a campaign. `asked_later`: number of labels that are no first labels."""
+
     asked_later: int
     by_label_count: list[LabelCount]
 
@@ -134,6 +178,60 @@ class OwnFigures(TypedDict):
 
     span: Timeline | None
     stretches: list[Period]
+
+
+class LabelCountShare(TypedDict):
+    """Number of pairs with exactly `labels` labels, and the share whose labels are all equal."""
+
+    labels: int
+    pairs: int
+    agreement: float | None
+
+
+class AnnotatorShare(TypedDict):
+    """Agreement of one annotator with others on first labels, and on all labels.
+
+    `annotator`: primary key. `compared`: number of other annotators' labels on the same pairs.
+    """
+
+    annotator: int
+    labels: int
+    relevant: float | None
+    compared: int
+    agreement: float | None
+    compared_all_labels: int
+    agreement_all_labels: float | None
+
+
+class AgreementSummary(TypedDict):
+    """The main agreement figures of a benchmark, and the reasons for those that are None."""
+
+    multiply_labelled: int
+    agreement: float | None
+    pairwise_agreement: float | None
+    first_two_agreement: float | None
+    alpha: float | None
+    alpha_interval: Ends
+    ac1: float | None
+    ac1_interval: Ends
+    alpha_annotator_interval: Ends
+    alpha_level: Literal["nominal", "ordinal"]
+    undefined: dict[str, str]
+
+
+class AgreementResult(AgreementSummary, BothAgreements):
+    """A stored agreement report: `AgreementReport.result`."""
+
+    pairs: int
+    labels: int
+    resolved: int
+    adjudicated: int
+    pending: int
+    conflicted: int
+    relevant: int
+    resamples: int
+    by_label_count: list[LabelCountShare]
+    annotators: list[AnnotatorShare]
 
 
 class CampaignFigures(TaskCounts, OwnFigures):

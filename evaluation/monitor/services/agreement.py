@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from config.accounts.actors import Actor
@@ -15,19 +17,24 @@ from evaluation.core.people.agreement import (
 )
 from evaluation.core.people.agreement_figures import (
     RESAMPLES,
-    AgreementFigures,
-    Figures,
     Opinions,
     Resampling,
 )
 from evaluation.models import AgreementReport
+from evaluation.monitor.selectors import (
+    AgreementResult,
+    AgreementSummary,
+    AnnotatorShare,
+    BothAgreements,
+    LabelAgreement,
+)
 from evaluation.release.policies import check_can_evaluate
 from evaluation.release.selectors import agreement_figures, live_labels, opinions_of
 from pooling.models import Benchmark
 
-# The main figures, which are also at the top level of a report.
-HEADLINE = ("alpha", "alpha_interval", "ac1", "ac1_interval")
-OF_ALL = ("agreement", "pairwise_agreement")
+# The figures that are also at the top level of a report.
+OF_FIRST_LABELS = ("alpha", "alpha_interval", "ac1", "ac1_interval", "alpha_annotator_interval")
+OF_ALL_LABELS = ("agreement", "pairwise_agreement")
 
 
 def compute_agreement(
@@ -38,7 +45,9 @@ def compute_agreement(
     `alpha` and its intervals are of the first labels of each pair. `agreement` and
     `pairwise_agreement` are of all labels, and `first_two_agreement` is the pairwise agreement of
     the first labels. `first_labels` and `all_labels` contain all figures of either. Undefined
-    figures are null, and `undefined` contains their reasons. Raises `NotPermitted`.
+    figures are null, and `undefined` contains their reasons.
+
+    Raises `NotPermitted` if `by` may not compute agreement.
     """
     check_can_evaluate(by, benchmark)
     progress(0, 3, "reading judgments")
@@ -46,8 +55,8 @@ def compute_agreement(
     outcomes = labels.outcomes
     progress(1, 3, "agreement")
     opinions = opinions_of(judgments)
-    figures = agreement_figures(judgments, Resampling(resamples))
-    result = {
+    figures = cast(BothAgreements, agreement_figures(judgments, Resampling(resamples)))
+    result: AgreementResult = {
         # Counted as in label sets. A pair may have a ruling and no label.
         "pairs": len(labels.codes),
         "labels": len(judgments.labels),
@@ -71,27 +80,39 @@ def compute_agreement(
     )
 
 
-def _summary(figures: AgreementFigures) -> Figures:
+def _summary(figures: BothAgreements) -> AgreementSummary:
     """Return the figures at the top of a report, and the reasons for those that are null."""
     first, every = figures["first_labels"], figures["all_labels"]
-    taken = {
-        **{name: (every, name) for name in OF_ALL},
-        "first_two_agreement": (first, "pairwise_agreement"),
-        **{name: (first, name) for name in (*HEADLINE, "alpha_annotator_interval")},
-    }
     return {
         "multiply_labelled": every["multiply_labelled"],
-        **{name: source[key] for name, (source, key) in taken.items()},
+        "agreement": every["agreement"],
+        "pairwise_agreement": every["pairwise_agreement"],
+        "first_two_agreement": first["pairwise_agreement"],
+        "alpha": first["alpha"],
+        "alpha_interval": first["alpha_interval"],
+        "ac1": first["ac1"],
+        "ac1_interval": first["ac1_interval"],
+        "alpha_annotator_interval": first["alpha_annotator_interval"],
         "alpha_level": first["alpha_level"],
         "undefined": {
-            name: source["undefined"][key]
-            for name, (source, key) in taken.items()
-            if key in source["undefined"]
+            name: labels["undefined"][key]
+            for name, (labels, key) in _sources(figures).items()
+            if key in labels["undefined"]
         },
     }
 
 
-def _by_annotator(opinions: Opinions) -> list[Figures]:
+def _sources(figures: BothAgreements) -> dict[str, tuple[LabelAgreement, str]]:
+    """Return for each figure of the summary the labels and the name that it is taken from."""
+    first, every = figures["first_labels"], figures["all_labels"]
+    return {
+        **{name: (every, name) for name in OF_ALL_LABELS},
+        "first_two_agreement": (first, "pairwise_agreement"),
+        **{name: (first, name) for name in OF_FIRST_LABELS},
+    }
+
+
+def _by_annotator(opinions: Opinions) -> list[AnnotatorShare]:
     """Return one row for each annotator, with agreement on first labels and on all labels."""
     people, index = np.unique(opinions.annotators, return_inverse=True)
     index = index.reshape(-1)

@@ -16,7 +16,10 @@ from evaluation.release.policies import check_can_evaluate
 def compute_figures(
     *, campaign: Campaign, by: Actor, progress: Progress = no_progress
 ) -> CampaignReport:
-    """Compute the figures of a campaign and replace its stored figures. Raises `NotPermitted`."""
+    """Compute the figures of a campaign and replace its stored figures.
+
+    Raises `NotPermitted` if `by` may not compute figures.
+    """
     check_can_evaluate(by, campaign.benchmark)
     progress(0, 1, "reading answers")
     # Counted first, so that answers that arrive meanwhile make the figures outdated.

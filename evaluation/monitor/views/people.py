@@ -18,11 +18,12 @@ from config.shared.downloads import download_csv
 from config.shared.errors import InvalidInput
 from config.shared.pages import only_for
 from config.shared.tables import Order, page_of
-from evaluation.core.people.figures import GOLD_ANSWERS, MIN_ACCURACY, Flag
+from evaluation.core.people.figures import FAST_SHARE, GOLD_ANSWERS, MIN_ACCURACY, Flag
 from evaluation.core.people.pace import TOO_FAST_MS
 from evaluation.monitor.periods import answers_chart, gold_chart, relevant_chart, seconds_chart
 from evaluation.monitor.person_rows import (
     COLUMNS,
+    FLAG_NAMES,
     NUMBERS,
     PersonRow,
     combined,
@@ -42,15 +43,20 @@ from evaluation.monitor.selectors.people import membership_changes
 from pooling.selectors import playable_address
 
 ANSWERS_PER_PAGE = 25
+# The meaning of each flag, as sentences for pages.
 MEANING = {
-    Flag.TOO_FAST: f"5 % or more of the answers took less than {TOO_FAST_MS / 1000} s",
-    Flag.LOW_GOLD: f"of {GOLD_ANSWERS} or more control pairs, clearly fewer are correct than the "
-    f"campaign requires, or than {100 * MIN_ACCURACY:.0f} % if it requires none",
-    Flag.LOW_AGREEMENT: "annotators who labelled the same pairs agree clearly less with this "
-    "annotator than with each other, and the model of Dawid and Skene also estimates a lower "
-    "accuracy",
-    Flag.FEW_RELEVANT: "a clearly smaller share of relevant labels than all others combined",
-    Flag.MANY_RELEVANT: "a clearly larger share of relevant labels than all others combined",
+    Flag.TOO_FAST: f"At least {100 * FAST_SHARE:.0f} % of the answers took less than "
+    f"{TOO_FAST_MS / 1000} seconds.",
+    Flag.LOW_GOLD: f"The annotator has answered at least {GOLD_ANSWERS} control pairs, and clearly "
+    "fewer answers are correct than the campaign requires. If it has no accuracy requirement, "
+    f"{100 * MIN_ACCURACY:.0f} % are expected.",
+    Flag.LOW_AGREEMENT: "Other annotators who labelled the same pairs agree clearly less with this "
+    "annotator than with each other. The model of Dawid and Skene also estimates a lower accuracy "
+    "than the median.",
+    Flag.FEW_RELEVANT: "The share of relevant labels is clearly smaller than that of all other "
+    "annotators combined.",
+    Flag.MANY_RELEVANT: "The share of relevant labels is clearly larger than that of all other "
+    "annotators combined.",
 }
 STATES = {
     JudgmentState.LIVE: "counted",
@@ -84,7 +90,7 @@ def campaign_people(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": order.sort(rows, PersonRow.value),
         "heads": order.heads,
         "combined": combined(rows, figures).values(),
-        "meaning": [(str(flag), text) for flag, text in MEANING.items()],
+        "meaning": [(FLAG_NAMES[flag], text) for flag, text in MEANING.items()],
         "can_choose": campaign.joining == Joining.ADDED and campaign.state != CampaignState.CLOSED,
     }
     return render(request, "evaluation/monitor/campaign_people.html", context)
@@ -107,7 +113,7 @@ def campaign_person(request: HttpRequest, pk: int, pseudonym: str) -> HttpRespon
     show = request.GET.get("show", "")
     if show not in FILTER_TITLES:
         names = ", ".join(ANSWER_FILTERS)
-        raise InvalidInput(f"The parameter show must be one of {names}, not {show[:50]!r}.")
+        raise InvalidInput(f"The parameter “show” must be one of {names}, not {show[:50]!r}.")
     answers = answers_of(campaign, person.annotator)
     listed = answers.filter(ANSWER_FILTERS[show]) if show else answers
     page = page_of(listed, request.GET.get("page"), ANSWERS_PER_PAGE)
@@ -143,7 +149,7 @@ def _figures_of(campaign: Campaign, person: CampaignPerson) -> dict[str, Any]:
             (column.title, row.numbers[column.key], all_annotators[column.key])
             for column in NUMBERS
         ],
-        "flags": [(flag, MEANING[Flag(flag)]) for flag in row.flags],
+        "flags": [(FLAG_NAMES[Flag(flag)], MEANING[Flag(flag)]) for flag in row.flags],
         "charts": [chart for chart in charts if chart],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -34,13 +34,13 @@ from evaluation.portal.originals import find_originals
 from evaluation.portal.selectors import (
     captions_of,
     desk_counts,
-    judged_share,
     newest_label_sets,
     paused_memberships,
     people_of,
     video_states,
 )
 from evaluation.portal.steps import Progress, next_step, steps_of
+from evaluation.release.exports import FORMATS
 from evaluation.release.selectors import (
     BenchmarkOutcomes,
     draft_state,
@@ -48,8 +48,9 @@ from evaluation.release.selectors import (
     latest_draft,
     recent_outcomes,
 )
+from evaluation.scores.forms import JUDGED
 from evaluation.scores.selectors import stored_scores
-from evaluation.scores.tables import result_rows
+from evaluation.scores.tables import result_rows, value_of
 from pooling.models import Benchmark
 from pooling.policies import benchmarks_seen_by, can_see_benchmarks
 from pooling.selectors import find_runs, tags_of, train_splits_of
@@ -79,11 +80,27 @@ def overview(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "evaluation/portal/overview.html", context)
 
 
-def _key_figures(benchmark: Benchmark) -> dict[str, Any]:
+class KeyFigures(TypedDict):
+    """The numbers at the top of the overview.
+
+    most_unjudged: largest unjudged share of the top ten of a run, in %, or empty if everything is
+    judged. not_settled: number of pairs without a label.
+    """
+
+    runs: int
+    unscored: int
+    most_unjudged: str
+    pairs: int
+    outcomes: BenchmarkOutcomes
+    not_settled: int
+    label_set: LabelSet | None
+
+
+def _key_figures(benchmark: Benchmark) -> KeyFigures:
     newest = newest_label_sets([benchmark]).get(benchmark.pk)
     evaluations = stored_scores(benchmark, newest)
     runs = list(benchmark.runs.values_list("pk", flat=True))
-    shares = [judged_share(evaluations.get(pk)) for pk in runs]
+    shares = [value_of(evaluations.get(pk), JUDGED).number for pk in runs]
     judged = [share for share in shares if share is not None]
     outcomes = recent_outcomes([benchmark])[benchmark.pk]
     return {
@@ -97,8 +114,8 @@ def _key_figures(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _progress(benchmark: Benchmark, figures: dict[str, Any], n_campaigns: int) -> Progress:
-    """Return the counts that decide the next step of a lead. figures: as `_key_figures` returns."""
+def _progress(benchmark: Benchmark, figures: KeyFigures, n_campaigns: int) -> Progress:
+    """Return the counts that decide the next step of a lead."""
     outcomes, newest = figures["outcomes"], figures["label_set"]
     at_desk, desk_url = _desk_work(benchmark)
     return Progress(
@@ -226,6 +243,7 @@ def labels(request: HttpRequest, key: str) -> HttpResponse:
         "has_campaigns": judging.exists(),
         "label_sets": label_sets,
         "latest": label_sets[0] if label_sets else None,
+        "export_formats": FORMATS,
         "outcomes": outcomes,
         "has_labels": outcomes.has_labels,
         "drafted": draft_state(benchmark),

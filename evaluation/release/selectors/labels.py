@@ -25,7 +25,7 @@ from config.shared.bulk import snapshot
 from config.shared.errors import InvalidInput
 from evaluation.core.files.label_file import Labels, parse_labels
 from evaluation.core.relevance.judged import Judged
-from evaluation.core.texts.twins import share_positives
+from evaluation.core.texts.equal_captions import share_positives
 from evaluation.models import Draft, LabelSet, LabelSource
 from pooling.core.equal_texts import OFF, expand_text_pairs, first_equal
 from pooling.core.pair_space import PairSpace
@@ -51,8 +51,8 @@ _VERSION = re.compile(r"[0-9]{1,18}")
 def find_label_set(benchmark: Benchmark, which: str) -> LabelSet | None:
     """Return a label set, or None for the original positives.
 
-    which: `latest`, a version number, or `original`. Raises `InvalidInput` for any other text, and
-    if the label set does not exist.
+    which: `latest`, a version number, or `original`. Raises `InvalidInput` if it is another text,
+    or if the label set does not exist.
     """
     if which == ORIGINAL:
         return None

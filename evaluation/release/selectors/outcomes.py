@@ -7,18 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
+import numpy as np
+import numpy.typing as npt
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.core.consensus import OutcomeCounts
 from annotation.enums import CampaignKind, CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, excluded_groups, outcomes_of_groups
-from annotation.selectors.tasks import new_counts
+from annotation.selectors.tasks import new_counts, new_tasks, taken_pairs
+from config.shared.bulk import read_columns
+from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
+from pooling.core.equal_texts import expand_text_pairs
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark
-from pooling.selectors import pair_arrays
+from pooling.selectors import first_equal_captions, pair_arrays
 
 # Counting the pairs of MSVD takes a third of a second, so counts may be half a minute old.
 CACHE_SECONDS = 30
@@ -28,7 +32,11 @@ CACHE_KEY = "outcomes-{}"
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOutcomes:
-    """Numbers of labelled pairs by outcome. `pairs`: pairs in pools, and equal pairs."""
+    """Numbers of labelled pairs by outcome.
+
+    pairs: number of pairs that have a label or can get one. These are the pooled pairs, and the
+    pairs of equal captions that share their labels.
+    """
 
     counts: OutcomeCounts
     pairs: int
@@ -104,8 +112,17 @@ def _benchmarks_with_shared_pairs(benchmarks: Iterable[Benchmark]) -> set[int]:
 
 def _count_pairs(benchmark: Benchmark) -> BenchmarkOutcomes:
     _, labels = live_labels(benchmark)
-    pooled = pair_arrays(benchmark).codes
-    return BenchmarkOutcomes(labels.outcomes, len(union_codes([pooled, labels.codes])))
+    return BenchmarkOutcomes(labels.outcomes, len(_pairs_to_judge(benchmark)))
+
+
+def _pairs_to_judge(benchmark: Benchmark) -> npt.NDArray[np.int64]:
+    """Return the codes of the pooled pairs and of all pairs that share a task, ascending."""
+    shared = taken_pairs(benchmark).filter(unit__isnull=False)
+    (held,) = read_columns(shared, "unit")
+    text_pairs = union_codes([held, new_tasks(benchmark).units])
+    first_equal = first_equal_captions(benchmark)
+    _, codes = expand_text_pairs(text_pairs, first_equal, benchmark.pair_space)
+    return union_codes([pair_arrays(benchmark).codes, codes])
 
 
 def _count_tasks(benchmarks: Sequence[Benchmark]) -> dict[int, BenchmarkOutcomes]:

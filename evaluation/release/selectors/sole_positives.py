@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 
 from annotation.selectors.campaigns import confirmed_pairs
+from config.shared.caches import process_cache as cache
 from evaluation.core.relevance.deciding import sole_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource
@@ -29,51 +29,49 @@ CACHE_SECONDS = 24 * 3600
 class SolePositives:
     """Counts of the sole positives of a run in the top `cutoff`.
 
-    deciding: number of captions with a sole positive. to_confirm: number of tasks that would
-    confirm those sole positives that have one label and no original positive.
+    count: number of sole positives. with_one_label: number of these that have one label. tasks:
+    number of tasks that would request second labels for these, without those that an earlier
+    confirmation has requested.
     """
 
     cutoff: int
-    deciding: int
-    to_confirm: int
+    count: int
+    with_one_label: int
+    tasks: int
 
 
 def unconfirmed_sole_positives(
     run: Run, source: LabelSource, cutoff: int
 ) -> tuple[int, Int64Array]:
-    """Return the number of captions with a sole positive in the top `cutoff`, and pair codes.
+    """Return the number of sole positives in the top `cutoff`, and the codes of uncertain ones.
 
-    The codes, int64 [n], are of the sole positives with one label. Original positives are certain
-    and are not among them.
+    A sole positive is the only positive in the top `cutoff` of its caption. Original positives are
+    certain, so they are not counted. The codes, int64 [n], are of the sole positives with one
+    label. The analysis `label-noise` counts in the same way.
     """
     original = original_judged(run.benchmark, source)
     judged = with_positives(label_set_judged(source), original)
-    ranked = ranked_matrix(run, cutoff)
-    codes = sole_positives(ranked, judged, cutoff)
-    uncertain = sole_positives(ranked, judged, cutoff, certain=original)
+    codes = sole_positives(ranked_matrix(run, cutoff), judged, cutoff, certain=original)
     labels = label_set_labels(source)
-    place = np.minimum(np.searchsorted(labels.codes, uncertain), max(0, len(labels.codes) - 1))
-    is_single = (
-        labels.judgments[place] == 1 if len(labels.codes) else np.zeros(len(uncertain), bool)
-    )
-    return len(codes), uncertain[is_single]
+    # Only labels make other pairs positive, so each code is among those of the labels.
+    has_one_label = labels.judgments[np.searchsorted(labels.codes, codes)] == 1
+    return len(codes), codes[has_one_label]
 
 
 def sole_positive_counts(run: Run, source: LabelSource) -> list[SolePositives]:
-    """Return the counts for each cutoff up to the depth of the run.
-
-    `to_confirm` does not include pairs of earlier confirmations.
-    """
+    """Return the counts for each cutoff up to the depth of the run."""
     benchmark = run.benchmark
-    key = f"deciding-{run.sha256}-{run.pk}-{source.sha256}-{source.original_grade}"
+    key = f"sole-positives-{run.sha256}-{run.pk}-{source.sha256}-{source.original_grade}"
     cached = cache.get_or_set(key, lambda: _pairs_by_cutoff(run, source), CACHE_SECONDS) or {}
     text_pairs = partial(
         text_pair_codes, first_equal=first_equal_captions(benchmark), space=benchmark.pair_space
     )
     confirmed = text_pairs(confirmed_pairs(benchmark))
     return [
-        SolePositives(cutoff, deciding, len(np.setdiff1d(text_pairs(codes), confirmed)))
-        for cutoff, (deciding, codes) in cached.items()
+        SolePositives(
+            cutoff, count, len(codes), tasks=len(np.setdiff1d(text_pairs(codes), confirmed))
+        )
+        for cutoff, (count, codes) in cached.items()
     ]
 
 

@@ -14,11 +14,11 @@ from config.jobs.views import show_job, start_job
 from config.shared.downloads import attachment
 from config.shared.pages import only_for
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, file_stem, open_export
+from evaluation.release.exports import FORMATS, file_stem
 from evaluation.release.forms import PublishForm
 from evaluation.release.policies import can_evaluate, can_see_scores, check_can_publish_labels
 from evaluation.release.selectors import benchmark_outcomes
-from evaluation.release.services import begin_draft
+from evaluation.release.services import begin_draft, export_label_set
 from pooling.policies import benchmarks_seen_by
 
 
@@ -61,9 +61,15 @@ def label_set_export(request: HttpRequest, key: str, version: int, format: str) 
     if format not in FORMATS:
         raise Http404
     kind = FORMATS[format]
-    pieces = open_export(label_set, format, licence=request.GET.get("licence", ""))
-    is_head = request.method == "HEAD"
-    response: HttpResponseBase = HttpResponse() if is_head else StreamingHttpResponse(pieces)
+    response: HttpResponseBase = HttpResponse()
+    if request.method != "HEAD":
+        pieces = export_label_set(
+            label_set=label_set,
+            format=format,
+            licence=request.GET.get("licence", ""),
+            by=cast(User, request.user),
+        )
+        response = StreamingHttpResponse(pieces)
     response["Content-Type"] = kind.content_type
     response["Content-Disposition"] = attachment(f"{file_stem(label_set)}{kind.suffix}")
     return response

@@ -10,7 +10,7 @@ from annotation.policies import can_lead
 from config.jobs.views import start_job
 from config.shared.downloads import download_csv, download_json
 from config.shared.errors import InvalidInput
-from config.shared.pages import only_for
+from config.shared.pages import check_form, only_for
 from evaluation.models import LabelSet
 from evaluation.release.exports import FORMATS
 from evaluation.release.policies import can_evaluate, can_see_scores
@@ -76,9 +76,7 @@ def _requested_results(
     request: HttpRequest, benchmark: Benchmark
 ) -> tuple[ResultsForm, list[ResultRow]]:
     form = ResultsForm(request.GET, label_sets=list(LabelSet.objects.filter(benchmark=benchmark)))
-    if not form.is_valid():
-        name, problems = next(iter(form.errors.items()))
-        raise InvalidInput(f"{name}: {problems[0]}")
+    check_form(form)
     original = stored_scores(benchmark, None)
     labelled = (
         {}

@@ -13,17 +13,25 @@ document.addEventListener("submit", (event) => {
 
 async function start(form, button) {
   if (button) button.disabled = true;
+  const answer = await send(form, button);
+  if (answer && (showAnswer(form, answer.headers, answer.html) || showPage(answer.html))) return;
+  // The server may have received the form, so it is not sent again automatically.
+  if (button) button.disabled = false;
+  const problem = answer ? `The server answered ${answer.status}.` : "The connection was lost.";
+  showFailure(form, `${problem} Check the list of jobs, then try again.`);
+}
+
+// Sends the form and returns the answer, or null if the connection is lost.
+async function send(form, button) {
   try {
     const answer = await fetch(form.action, {
       method: "POST",
       body: new FormData(form, button),
       headers: headersFor(),
     });
-    if (!showAnswer(form, answer.headers, await answer.text())) sendAsUsual(form, button);
+    return { status: answer.status, headers: answer.headers, html: await answer.text() };
   } catch {
-    // The server may have received the form, so it is not sent again automatically.
-    if (button) button.disabled = false;
-    showFailure(form, "The connection was lost. Check the list of jobs, then try again.");
+    return null;
   }
 }
 
@@ -58,10 +66,15 @@ export function showAnswer(form, headers, html) {
   return true;
 }
 
-// The server answers with a page, such as the form with its errors. A refused form has stored
-// nothing, so it can be sent again.
-function sendAsUsual(form, button) {
-  form.removeAttribute("data-job");
-  if (button) button.disabled = false;
-  form.requestSubmit(button);
+// Shows a page of the server, such as the form with its errors, in place of this one. Returns false
+// if the text is no page of Hearth.
+function showPage(html) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const main = page.querySelector("main");
+  if (!main) return false;
+  document.title = page.title;
+  document.querySelector("main").replaceWith(main);
+  window.htmx.process(main);
+  (main.querySelector("[data-form-errors]") ?? main).focus();
+  return true;
 }

@@ -42,7 +42,7 @@ function send(form) {
   request.addEventListener("load", () => {
     const headers = { get: (name) => request.getResponseHeader(name) };
     if (request.status === 422) showErrors(form, request.responseText);
-    else if (request.status >= 300) fail(`The server answered ${request.status}. Nothing was stored.`);
+    else if (request.status >= 300) fail(reasonIn(request.responseText, request.status));
     else if (!showAnswer(form, headers, request.responseText)) location.assign(request.responseURL);
   });
   request.addEventListener("error", () => {
@@ -68,6 +68,14 @@ function showErrors(form, html) {
   form.replaceWith(next);
   watch(next);
   next.querySelector("[data-form-errors]")?.focus();
+}
+
+// Returns the reason on a page with an error.
+function reasonIn(html, status) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const texts = [page.querySelector("h1"), page.querySelector(".lonely-reason")];
+  if (!texts.every(Boolean)) return `The server answered ${status}. Nothing was stored.`;
+  return texts.map((element) => element.textContent.trim()).join(". ");
 }
 
 function megabytes(bytes) {

@@ -156,7 +156,7 @@ def test_an_invalid_campaign_is_refused(db: None, tmp_path: Path, options: dict[
 def test_a_campaign_needs_a_pool(db: None, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         open_campaign(benchmark=make_benchmark(tmp_path), by=OPERATOR)
-    assert str(refused.value) == "tiny has no pool yet; build one with build_pool"
+    assert str(refused.value) == "tiny has no pool yet. Build one with build_pool."
 
 
 def test_open_campaigns_use_the_newest_guideline(db: None, tmp_path: Path) -> None:

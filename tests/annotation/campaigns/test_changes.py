@@ -189,7 +189,7 @@ def test_the_page_shows_and_changes_the_current_policy(campaign: Campaign, desk:
     assert CampaignChange.objects.count() == 1
     page = " ".join(desk.get(f"/campaigns/{campaign.pk}/").content.decode().split())
     assert "maximum share per annotator: 100 % → 12.5 %" in page
-    assert "entry requirement, correct answers: 0 % → 66.67 %" in page
+    assert "entry requirement, share of correct answers: 0 % → 66.67 %" in page
     assert "<bdi>2 of the last 3 training answers correct</bdi>" in page
 
 

@@ -69,7 +69,7 @@ def test_encodings_and_line_ends_of_editors_are_accepted(tmp_path: Path, content
             "q 0,v0,1,",
             "the caption key 'q 0' has a blank, which separates columns in a TREC file",
         ),
-        ("q0,v0,1", "3 columns, but the header has 4"),
+        ("q0,v0,1", "the row has 3 columns, but the header has 4"),
         ("q0,v1,1,other words", "the pair is already in line 2"),
         ("q0,v0,1,  ", "the explanation is empty"),
         (
@@ -100,16 +100,17 @@ def test_bad_row_is_refused(tmp_path: Path, row: str, reason: str) -> None:
         (HEADER.encode("utf-16"), "g.csv, line 1: the text is UTF-16; save it as UTF-8"),
         (
             HEADER.encode() + b"q0,v0,1,caf\xe9\n",
-            "g.csv, line 2: not UTF-8 (byte 0xE9); if the text is Latin-1 or Windows-1252, save "
+            "g.csv, line 2: the text is not UTF-8 (byte 0xE9); if the text is Latin-1 or "
+            "Windows-1252, save "
             "it as UTF-8",
         ),
         (
             HEADER.encode() + b"q0,v0,1,why\rq1,v1,0,\n",
-            "g.csv, line 2: a carriage return without a newline",
+            "g.csv, line 2: the line has a carriage return without a newline",
         ),
         (
             HEADER.encode() + b'q0,v0,1,"why\n',
-            "g.csv, line 2: not a CSV record: unexpected end of data",
+            "g.csv, line 2: this is not a row of CSV: unexpected end of data",
         ),
         (gzip.compress(HEADER.encode(), mtime=0)[:-4], "g.csv, line 2: the gzip stream ends early"),
     ],

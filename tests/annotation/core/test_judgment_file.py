@@ -52,7 +52,7 @@ def test_judgments_keep_their_order_and_annotators_are_sorted(tmp_path: Path) ->
             "q0,v0,a\x1b[1m,1",
             "the annotator 'a\\x1b[1m' has a control character or line separator",
         ),
-        ("q0,v0,a", "3 columns, but the header has 4"),
+        ("q0,v0,a", "the row has 3 columns, but the header has 4"),
         ("q0,v1,a,0", "annotator 'a' already judged this pair in line 2"),
         *[
             (

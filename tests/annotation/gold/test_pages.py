@@ -60,7 +60,7 @@ def test_the_list_of_gold(
     words = read(lead, "/benchmarks/tiny/gold/?kind=control")
     assert "caption 0 not relevant <i>hidden</i> Control 0 –" in words
     assert len(lead.get("/benchmarks/tiny/gold/?q=hidden").context["rows"]) == 1
-    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=%00nothing")
+    assert "No gold items match." in read(lead, "/benchmarks/tiny/gold/?q=nothing")
     assert "There are no gold items of this kind." in read(
         lead, "/benchmarks/tiny/gold/?kind=retired"
     )

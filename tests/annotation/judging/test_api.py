@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.db.models import F
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, JudgmentState
@@ -21,6 +20,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
+from tests.accounts.world import token_of
 from tests.factories import (
     PASSWORD,
     at_once,
@@ -399,9 +399,9 @@ def test_forms_and_text_of_other_sites_are_refused(anna: Browser, campaign: Camp
 
 
 def test_a_token_signs_in_its_person(campaign: Campaign) -> None:
-    token = Token.objects.create(user=make_user("script", Role.ANNOTATOR))
+    token = token_of(make_user("script", Role.ANNOTATOR))
     script = APIClient(enforce_csrf_checks=True)
-    script.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    script.credentials(HTTP_AUTHORIZATION=f"Token {token}")
     assert len(script.post(claim_url(campaign), {"count": 2}).json()["items"]) == 2
     script.credentials(HTTP_AUTHORIZATION="Token wrong")
     assert script.post(claim_url(campaign), {"count": 2}).status_code == 401

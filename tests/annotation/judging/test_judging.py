@@ -468,6 +468,18 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
         release_assignments(campaign=campaign, annotator=anna)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_with_two_free_slots_neither_of_two_people_leaves_with_nothing(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
+    people = [make_annotator("anna"), make_annotator("ben")]
+    for _ in range(250):
+        assert at_once(*claims(campaign, people)) == [1, 1]
+        held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("slot")
+        assert list(held.values_list("task", "slot")) == [(only_task().pk, n) for n in (0, 1)]
+        for person in people:
+            release_assignments(campaign=campaign, annotator=person)
+
+
 def test_a_task_that_another_tab_has_just_claimed_is_skipped(db: None, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path, videos=1, double_share=1)
     anna = make_annotator("anna")

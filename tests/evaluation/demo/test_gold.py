@@ -64,7 +64,7 @@ ALL_OF_STAR = Phrase(Form.STAR, Colour.BLUE, Size.SMALL, Motion.STILL)
         ),
         (
             Meaning((Phrase(Form.STAR), Phrase(Form.CIRCLE), Phrase(Form.SQUARE, Colour.GREEN))),
-            "There is no green square besides.",
+            "The green square is missing.",
         ),
         # All differences, in the most favourable reading.
         (

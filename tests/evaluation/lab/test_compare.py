@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
@@ -21,6 +20,7 @@ from rest_framework.test import APIClient
 
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question
@@ -65,7 +65,7 @@ def rita(client: Client) -> Client:
     return client
 
 
-def chosen(client: Client, **query: Any) -> list[str]:
+def selected(client: Client, **query: Any) -> list[str]:
     """Return the ids of the selected captions."""
     found = client.get(f"{PAGE}json/", query).json()
     assert found["count"] == len(found["captions"])
@@ -112,7 +112,7 @@ def shown(client: Client, **query: Any) -> tuple[str, int, list[list[tuple[str, 
 def test_filters_select_captions(
     benchmark: Benchmark, rita: Client, query: dict[str, str], expected: list[str]
 ) -> None:
-    assert chosen(rita, **query) == expected
+    assert selected(rita, **query) == expected
 
 
 def test_page_files_api_and_command_select_the_same_captions(
@@ -139,10 +139,10 @@ def test_a_download_is_written_row_by_row(
     benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All rows of 27,763 captions and 24 runs would need a gigabyte of memory."""
-    told: list[int] = []
-    monkeypatch.setattr(Comparison, "row", lambda _, query: told.append(query) or {})
+    computed: list[int] = []
+    monkeypatch.setattr(Comparison, "row", lambda _, query: computed.append(query) or {})
     lines = compare_json(compare_lists(benchmark, {}))
-    assert [len(told) for _ in lines] == [0, 1, 2, 3, 3]
+    assert [len(computed) for _ in lines] == [0, 1, 2, 3, 3]
 
 
 def commanded(*words: str) -> dict[str, Any]:
@@ -227,8 +227,8 @@ def test_a_conflict_differs_from_an_unjudged_pair(
     publish_label_set(benchmark=benchmark, allow_pending=True, by=OPERATOR)
     (_, _, (_, b)) = shown(rita, at="2", depth="2")
     assert b == [("v1", "original"), ("v2", "conflict")]
-    told = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
-    assert [(one["kind"], one["label"], one["counts"]) for one in told[:2]] == [
+    videos = rita.get(f"{PAGE}caption/", {"caption": "c1"}).json()["runs"]["B"]["videos"]
+    assert [(one["kind"], one["label"], one["counts"]) for one in videos[:2]] == [
         ("original", None, True),
         ("conflict", None, False),
     ]
@@ -353,7 +353,7 @@ def test_queries_do_not_grow_with_the_content(
 
 
 @pytest.mark.parametrize(
-    ("analysis", "given", "keys"),
+    ("analysis", "options", "keys"),
     [
         ("length", {}, ["both", "only_first", "only_second", "neither"]),
         ("length", {"cutoff": "2"}, ["both", "only_first", "only_second", "neither"]),
@@ -362,17 +362,17 @@ def test_queries_do_not_grow_with_the_content(
     ],
 )
 def test_a_count_leads_to_the_captions_that_it_counts(
-    benchmark: Benchmark, rita: Client, analysis: str, given: dict[str, str], keys: list[str]
+    benchmark: Benchmark, rita: Client, analysis: str, options: dict[str, str], keys: list[str]
 ) -> None:
-    found = analyse(question=build_question(get_analysis(analysis), benchmark, given))
+    found = analyse(question=build_question(get_analysis(analysis), benchmark, options))
     table = get_analysis(analysis).tables(found.result)[0]
     linked = [column for column in table.columns if column.compared]
     assert [column.key for column in linked] == keys
     for column in linked:
         for row in table.rows:
             query = column.compared(row)  # type: ignore[misc]
-            assert len(chosen(rita, **query) if query else []) == row[column.key]
-    page = rita.get(f"/benchmarks/tiny/analyses/{analysis}/", given).content.decode()
+            assert len(selected(rita, **query) if query else []) == row[column.key]
+    page = rita.get(f"/benchmarks/tiny/analyses/{analysis}/", options).content.decode()
     assert page.count(f'href="{PAGE}?labels=1&amp;') == sum(
         bool(row[column.key]) for column in linked for row in table.rows
     )

@@ -24,7 +24,8 @@ GOLDEN: dict[str, Any] = json.loads(EXPECTED.read_text())
 # Analyses that other tests check by hand. No other implementation has orders of judging
 # (test_analyses) or corrects scores for wrong labels (test_label_noise, and core/test_label_noise
 # with simulated labels). The leaderboard (test_leaderboard) combines values that are checked here.
-# train-overlap is like wording, with other captions. The input has no equal captions (test_twins).
+# train-overlap is like wording, with other captions. The input has no equal captions, which
+# test_equal_captions checks.
 WITHOUT_PEER = {"replay", "leaderboard", "train-overlap", "twins", "label-noise"}
 
 
@@ -54,23 +55,23 @@ def test_every_table_is_as_expected(tmp_path: Path) -> None:
         assert not faults, f"{' '.join(one['command'])}: {faults[:10]}"
 
 
-def differences(said: Any, expected: Any, place: str = "") -> Iterator[str]:
+def differences(actual: Any, expected: Any, place: str = "") -> Iterator[str]:
     """Yield each difference. Keys that are not expected are ignored; lists have equal lengths."""
     if isinstance(expected, dict) and "about" not in expected:
         for key, value in expected.items():
-            yield from differences(said[key], value, f"{place}/{key}")
-    elif isinstance(expected, list) and isinstance(said, list) and len(said) == len(expected):
+            yield from differences(actual[key], value, f"{place}/{key}")
+    elif isinstance(expected, list) and isinstance(actual, list) and len(actual) == len(expected):
         for number, value in enumerate(expected):
-            yield from differences(said[number], value, f"{place}/{number}")
-    elif not equals(said, expected):
-        yield f"{place} is {said!r}, not {expected!r}"
+            yield from differences(actual[number], value, f"{place}/{number}")
+    elif not equals(actual, expected):
+        yield f"{place} is {actual!r}, not {expected!r}"
 
 
-def equals(said: Any, expected: Any) -> bool:
+def equals(actual: Any, expected: Any) -> bool:
     """Compare numbers within `EXACT` or {about, within}, and everything else exactly."""
     within = EXACT
     if isinstance(expected, dict):
         expected, within = expected["about"], expected["within"]
-    if isinstance(expected, float) and isinstance(said, float | int):
-        return bool(abs(said - expected) <= within)
-    return bool(said == expected)
+    if isinstance(expected, float) and isinstance(actual, float | int):
+        return bool(abs(actual - expected) <= within)
+    return bool(actual == expected)

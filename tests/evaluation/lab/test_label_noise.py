@@ -42,8 +42,8 @@ def benchmark(tmp_path: Path) -> Benchmark:
     return make_worked_benchmark(tmp_path)
 
 
-def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
-    found = analyse(question=build_question(KIND, benchmark, given))
+def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
+    found = analyse(question=build_question(KIND, benchmark, options))
     found.refresh_from_db()
     result: dict[str, Any] = found.result
     return result
@@ -57,7 +57,7 @@ def score(result: dict[str, Any], run: str, measure: str) -> dict[str, Any]:
 def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, measures="C@1 P@2 P@3", **TYPED)
     # A relevant label counts (1 - .1) / .7 = 9/7, another one -.1 / .7 = -1/7, an original 1.
-    # B finds v1 v3 | v1 v2 | v3 v1: 9/7 - 1/7, 1 + 9/7, 9/7 - 1/7, of two each.
+    # B lists v1 v3 | v1 v2 | v3 v1: 9/7 - 1/7, 1 + 9/7, 9/7 - 1/7, each divided by two.
     row = score(result, "B", "P@2")
     assert row["raw"] == pytest.approx(2 / 3)
     assert row["corrected"] == pytest.approx((8 / 7 + 16 / 7 + 8 / 7) / 6)
@@ -65,10 +65,10 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     # The third video of B is v0 | v0 | v2: an original, 9/7, an original.
     third = score(result, "B", "P@3")["corrected"]
     assert third == pytest.approx(min(1, (15 / 7 + 25 / 7 + 15 / 7) / 9))
-    # No share is above 1: A finds an original, 9/7 and 9/7 at rank 1.
+    # No share is above 1: A has an original, 9/7 and 9/7 at rank 1.
     assert score(result, "A", "C@1")["corrected"] == 1
     assert result["used"] == "typed"
-    # A raw C@1 of 1 rests on one label for c1 and c2.
+    # The raw C@1 of 1 depends on one label each for c1 and c2.
     deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
     assert "The error rates were entered." in KIND.warnings(result)[0]
@@ -88,31 +88,34 @@ def test_without_second_labels_and_gold_nothing_is_corrected(benchmark: Benchmar
     assert (result["used"], result["scores"], result["deciding"]) == (None, [], [])
     assert [row["undefined"] for row in result["rates"]] == [
         "no pair has two labels",
-        "fewer than 10 answers to relevant or to not relevant gold pairs",
+        "fewer than 10 answers to control pairs that are relevant, or to those that are not",
         "no pair has two labels",
     ]
     (warning,) = KIND.warnings(result)
-    assert warning.startswith("No score is corrected, because no error rates are known")
+    assert warning.startswith("No score is corrected, because the error rates are unknown")
     assert KIND.charts(result) == []
     assert [len(table.rows) for table in KIND.tables(result)] == [0, 3, 0, 0]
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("options", "reason"),
     [
         ({"measures": "MedR"}, "MedR is a rank, not a share."),
         ({"measures": "Judged@10"}, "Judged@10 cannot be corrected for label noise."),
-        ({"rates": "typed"}, "Enter both false alarms and misses for “Typed in”."),
-        ({"rates": "typed", "misses": "3"}, "Enter both false alarms and misses for “Typed in”."),
-        ({"misses": "3"}, "Choose “Typed in” to use the rates that you entered."),
+        ({"rates": "typed"}, "Enter both false alarms and misses for “Entered rates”."),
+        (
+            {"rates": "typed", "misses": "3"},
+            "Enter both false alarms and misses for “Entered rates”.",
+        ),
+        ({"misses": "3"}, "Choose “Entered rates” to use the rates that you entered."),
         ({"labels": "original"}, "This analysis needs labels."),
     ],
 )
 def test_invalid_options_are_refused(
-    benchmark: Benchmark, given: dict[str, str], reason: str
+    benchmark: Benchmark, options: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        build_question(KIND, benchmark, given)
+        build_question(KIND, benchmark, options)
     assert reason in str(caught.value)
 
 
@@ -153,14 +156,14 @@ def simulated(folder: Path) -> tuple[Benchmark, np.ndarray]:
 
 def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
     benchmark, _ = simulated(tmp_path)
-    given = {"measures": "C@1 P@5 AP", "resamples": "100"}
+    options = {"measures": "C@1 P@5 AP", "resamples": "100"}
     for only in ({}, {"only": "on"}):
         changes = {
             (row["run"], row["measure"]): abs(row["change"])
-            for row in result_of(benchmark, **given, **only)["scores"]
+            for row in result_of(benchmark, **options, **only)["scores"]
         }
         scores = analyse(
-            question=build_question(get_analysis("scores"), benchmark, given | only)
+            question=build_question(get_analysis("scores"), benchmark, options | only)
         ).result
         noise = {(row["run"], row["measure"]): row["noise"] for row in scores["rows"]}
         assert noise == pytest.approx(changes, abs=1e-12)
@@ -169,7 +172,7 @@ def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
         get_analysis("significance"), benchmark, {"measure": "P@5", "resamples": "100"}
     )
     (row,) = analyse(question=question).result["ranks"]
-    plain = analyse(question=build_question(get_analysis("scores"), benchmark, given)).result[
+    plain = analyse(question=build_question(get_analysis("scores"), benchmark, options)).result[
         "rows"
     ]
     assert [row["noise"]] == [one["noise"] for one in plain if one["measure"] == "P@5"]
@@ -177,10 +180,10 @@ def test_saturation_compares_with_the_same_change(tmp_path: Path) -> None:
 
 def test_rates_and_scores_are_close_to_the_true_ones(tmp_path: Path) -> None:
     benchmark, truth = simulated(tmp_path)
-    ask_for = {"measures": "C@10 P@10 AP", "resamples": "300"}
+    options = {"measures": "C@10 P@10 AP", "resamples": "300"}
     by_source = {}
     for source in ("auto", "dawid-skene"):
-        result = result_of(benchmark, rates=source, **ask_for)
+        result = result_of(benchmark, rates=source, **options)
         by_source[source] = result
         used = next(row for row in result["rates"] if row["used"])
         assert used["source"] == ("double" if source == "auto" else source)
@@ -253,8 +256,8 @@ def test_an_older_label_set_keeps_its_own_counts(benchmark: Benchmark, tmp_path:
 def test_gold_counts_answers_to_control_pairs_of_people_whose_labels_count(tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, gold_share=0.3)
     anna, ben = make_annotator("anna"), make_annotator("ben")
-    while handed := claim(campaign, anna):
-        for one in handed:
+    while assignments := claim(campaign, anna):
+        for one in assignments:
             submit(one, 1)
     answers = Judgment.objects.filter(state=JudgmentState.GOLD)
     n, wrong = answers.count(), answers.filter(is_right=False).count()

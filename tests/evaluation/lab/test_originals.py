@@ -39,9 +39,9 @@ def rita(client: Client) -> Client:
     return client
 
 
-def result_of(benchmark: Benchmark, **given: Any) -> dict[str, Any]:
+def result_of(benchmark: Benchmark, **options: Any) -> dict[str, Any]:
     result: dict[str, Any] = analyse(
-        question=build_question(get_analysis("originals"), benchmark, given)
+        question=build_question(get_analysis("originals"), benchmark, options)
     ).result
     return result
 
@@ -130,7 +130,7 @@ def test_the_page_shows_rejected_original_positives(benchmark: Benchmark, rita: 
     text = front(rita)
     assert (
         "By label set 1, 3 of the 3 original positives are judged and settled. "
-        "People call 1 of them not relevant: 33.3 % " in text
+        "1 of them is labelled not relevant: 33.3 % " in text
     )
     assert f"(95 % interval {low} to {high} %)" in text
     assert "C@1, % kept → dropped C@5, % kept → dropped" in text
@@ -164,7 +164,7 @@ def test_without_rejections_the_page_has_no_table(tmp_path: Path, rita: Client) 
     compute_overview_analysis(benchmark=benchmark)
     text = front(rita)
     assert "By label set 2, 2 of the 3 original positives are judged and settled." in text
-    assert "People call 0 of them not relevant: 0.0 % (95 % interval 0.0 to " in text
+    assert "0 of them are labelled not relevant: 0.0 % (95 % interval 0.0 to " in text
     assert "dropped" not in text
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import krippendorff
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -38,6 +37,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from config.shared.caches import process_cache as cache
 from config.shared.errors import Conflict
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns as campaign_selectors
@@ -270,7 +270,7 @@ def test_page_of_the_campaign(campaign: Campaign, desk: Client) -> None:
         "Figure First labels All labels Two labels of a pair equal 50.0 % 66.7 % "
         "All labels of a pair equal 50.0 % 50.0 % Krippendorff’s alpha 0.000 0.333",
         "The figures are of 2 pairs with two or more labels. After the first labels, 1 further "
-        "label was given.",
+        "label was added.",
         "Meaning of the figures",
         "Extra label 100 %, 4 tasks",
         "Scale not relevant, relevant",
@@ -366,13 +366,13 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         [
             f"anna {person('anna').pseudonym}",
             "–",
-            "judges",
+            "active",
             "3",
-            "82 2 min at work",
+            "82 2 min of work",
             "3.0 s",
             "66.7 % 2 of 3",
             "50.0 % 1 of 2; all labels: 33.3 %",
-            "no control pair answered",
+            "no control pair answered yet",
             rows[0][9],
             "0 0.0 %",
             "0",
@@ -383,11 +383,11 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
             "–",
             "paused =ask me",
             "2",
-            "less than a minute at work",
+            "less than a minute of work",
             "0.5 s",
             "50.0 % 1 of 2",
             "50.0 % 1 of 2; all labels: 66.7 %",
-            "no control pair answered",
+            "no control pair answered yet",
             rows[1][9],
             "1 100.0 %",
             "0",
@@ -396,13 +396,13 @@ def test_table_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
         [
             f"cara {person('cara').pseudonym}",
             "–",
-            "judges",
+            "active",
             "1",
-            "less than a minute at work",
+            "less than a minute of work",
             "6.0 s",
             "0.0 % 0 of 1",
-            "no first label by another annotator on the same pairs all labels: 50.0 %",
-            "no control pair answered",
+            "no other annotator’s first label on the same pairs all labels: 50.0 %",
+            "no control pair answered yet",
             rows[2][9],
             "0 0.0 %",
             "0",
@@ -457,7 +457,7 @@ def test_states_of_people(campaign: Campaign, desk: Client, lead: User) -> None:
     deactivate_person(person=person("cara").user, by=admin)
     states = {row[0].split()[0]: row[2] for row in people_page(desk, campaign)}
     assert states == {
-        "anna": "judges",
+        "anna": "active",
         "ben": "in training has not met the entry requirement",
         "cara": "deactivated",
     }
@@ -486,9 +486,9 @@ def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     judged = factories.add_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
-    assert "1 annotator is unusual in speed" in text_of(page)
+    assert "1 annotator is flagged as unusual in speed" in text_of(page)
     (row,) = people_page(desk, judged)
-    assert row[1:3] == ["too fast", "elsewhere judged in an imported file"]
+    assert row[1:3] == ["too fast", "imported judged in an imported file"]
     assert row[0].startswith("=kim ")
 
 
@@ -611,8 +611,8 @@ def test_leads_who_only_opened_the_room_are_not_listed(campaign: Campaign, desk:
 
 def test_an_entry_requirement_that_cannot_be_met_is_shown(campaign: Campaign, desk: Client) -> None:
     Campaign.objects.update(gate_share="0.5", gate_last=4)
-    said = "It requires 2 correct training answers, but only 0 training items exist."
-    assert said in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    notice = "It requires 2 correct training answers, but only 0 training items exist."
+    assert notice in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     Campaign.objects.update(gate_last=0)
     assert "cannot meet" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
 

@@ -49,9 +49,9 @@ def texts(figures: list[NamedFigure]) -> list[tuple[str, str, str]]:
 )
 def test_the_expected_end_is_a_range(latest: int, text: str) -> None:
     assert texts(named_figures(NOON, latest)) == [
-        ("All labels complete", text, "UTC, at the current speed, with a probability of 80 %"),
+        ("All labels complete", text, "UTC, with a probability of 80 % at the current speed"),
         ("Labels per hour", "1,234", "in the last 24 hours with answers"),
-        ("Time of an answer", "–", "no times are known"),
+        ("Time of an answer", "–", "no answer has a time"),
     ]
 
 
@@ -61,7 +61,7 @@ def test_the_expected_end_is_unknown() -> None:
         "All labels complete",
         Figure(
             "not before 21 Nov 2025",
-            note="at the current speed, which varies too much for a last day",
+            note="at the current speed, which varies too much for a latest date",
         ),
     )
     first, second = named_figures(None, None, "judging has only begun")

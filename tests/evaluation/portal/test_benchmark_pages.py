@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +16,7 @@ from annotation.models import Campaign, Membership
 from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
@@ -155,7 +155,7 @@ DONE = Progress(
     [
         ({}, None, ""),
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
-        ({"pairs": 0}, "Build a pool", "Pool the top of the runs"),
+        ({"pairs": 0}, "Build a pool", "When all runs that you have"),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         ({"new_pairs": 1}, "Open a campaign", "1 new pair is in no campaign."),
         ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are in no campaign."),
@@ -242,7 +242,7 @@ def test_researchers_see_what_they_can_do(
     assert "Next: score the runs 1 run has no scores by the newest labels yet." in text
     evaluate_runs(benchmark=benchmark, by=OPERATOR, labels="original")
     text = text_of(researcher, "/benchmarks/tiny/")
-    assert "Next: compare the systems Up to 100.0 % of the top 10 of a run is unjudged." in text
+    assert "Next: compare the systems Up to 100.0 % of the top 10 of a run is unjudged, so" in text
 
 
 # --- The other tabs -------------------------------------------------------------------------

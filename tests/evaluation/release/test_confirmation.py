@@ -22,6 +22,9 @@ from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.shared.errors import InvalidInput
 from config.shared.progress import no_progress
+from evaluation.lab.analyses import get_analysis
+from evaluation.lab.analyses.question import build_question
+from evaluation.lab.services import analyse
 from evaluation.models import LabelSet
 from evaluation.monitor.services import compute_agreement
 from evaluation.release.selectors import (
@@ -30,10 +33,11 @@ from evaluation.release.selectors import (
     sole_positive_counts,
     unconfirmed_sole_positives,
 )
+from evaluation.release.selectors.sole_positives import SolePositives
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import evaluate_runs
 from pooling.models import Run
-from tests.factories import claim, make_annotator, make_campaign, make_user, submit
+from tests.factories import add_judgments, claim, make_annotator, make_campaign, make_user, submit
 
 
 @pytest.fixture
@@ -67,15 +71,32 @@ def state_of(campaign: Campaign) -> list[Any]:
 
 def test_sole_positives(judged: Campaign) -> None:
     run, labels = Run.objects.get(), LabelSet.objects.get()
-    # At 1: c0 by its original positive, which is certain, and c1 by v0, code 1 * 4 + 0.
+    # At 1: c1 by v0, code 1 * 4 + 0. The sole positive of c0 is an original positive.
     count, codes = unconfirmed_sole_positives(run, labels, 1)
-    assert (count, codes.tolist()) == (2, [4])
+    assert (count, codes.tolist()) == (1, [4])
     # At 2: c1 has two positives.
     count, codes = unconfirmed_sole_positives(run, labels, 2)
-    assert (count, codes.tolist()) == (1, [])
-    assert [
-        (one.cutoff, one.deciding, one.to_confirm) for one in sole_positive_counts(run, labels)
-    ] == [(1, 2, 1)]
+    assert (count, codes.tolist()) == (0, [])
+    assert sole_positive_counts(run, labels) == [SolePositives(1, 1, 1, tasks=1)]
+
+
+def test_the_analysis_counts_the_same_sole_positives(judged: Campaign, tmp_path: Path) -> None:
+    options = {"rates": "typed", "false_alarms": "10", "misses": "20", "measures": "C@1"}
+    # The sole positive of c1 has one label, later two. Original positives are not counted.
+    for with_one_label in (1, 0):
+        question = build_question(get_analysis("label-noise"), judged.benchmark, options)
+        (row,) = analyse(question=question).result["deciding"]
+        (found,) = sole_positive_counts(Run.objects.get(), LabelSet.objects.latest("version"))
+        assert (found.count, found.with_one_label) == (1, with_one_label)
+        assert (row["deciding"], row["to_confirm"]) == (1, with_one_label)
+        add_judgments(tmp_path, judged.benchmark, [("c1", "v0", "ben", 1)])
+        publish_label_set(benchmark=judged.benchmark, by=OPERATOR)
+
+
+def test_requested_labels_are_not_requested_again(judged: Campaign) -> None:
+    confirm(judged, 1)
+    found = sole_positive_counts(Run.objects.get(), LabelSet.objects.get())
+    assert found == [SolePositives(1, 1, 1, tasks=0)]
 
 
 def test_a_second_label_that_agrees_settles_the_pair(judged: Campaign) -> None:
@@ -197,10 +218,10 @@ def test_the_run_page_has_a_button_for_leads(judged: Campaign, client: Client, l
     address = f"/benchmarks/tiny/runs/{run.pk}/"
     client.force_login(make_user("rita", Role.RESEARCHER))
     assert "Sole positives" in client.get(address).content.decode()
-    assert "Confirm 1 sole positive" not in client.get(address).content.decode()
+    assert "Request 1 second label" not in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 403
     client.force_login(lead)
-    assert "Confirm 1 sole positive<" in client.get(address).content.decode()
+    assert "Request 1 second label<" in client.get(address).content.decode()
     assert client.post(f"{address}confirm/", {"cutoff": "3"}).status_code == 400
     assert client.post(f"{address}confirm/", {"cutoff": "1"}).status_code == 302
     job = Job.objects.get()
@@ -216,5 +237,5 @@ def test_the_command_opens_a_confirmation(
 ) -> None:
     call_command("confirm_positives", "tiny", "--run", "A", "--cutoff", "1", "--name", "Again")
     assert capsys.readouterr().out.endswith(
-        "(Again)\nsecond labels requested: 1\ncaptions with a sole positive: 2\n"
+        "(Again)\nsecond labels requested: 1\nsole positives: 1\n"
     )

@@ -259,6 +259,20 @@ def test_pairs_of_an_import_and_a_campaign_are_counted_once(tmp_path: Path) -> N
     assert (found.counts, found.pairs) == (OutcomeCounts(resolved=3), 3)
 
 
+def test_unlabelled_equal_captions_count_however_campaigns_share_pairs(
+    equal: Benchmark, tmp_path: Path
+) -> None:
+    build_pool(benchmark=equal, depth=2)
+    # Three text pairs of c0, c2 and c3, and one pair of c1. Five of the ten pairs are pooled.
+    assert benchmark_outcomes(equal).pairs == 10
+    open_campaign(benchmark=equal, by=OPERATOR, policy=Policy(double_share=0))
+    assert benchmark_outcomes(equal).pairs == 10
+    # The next campaign may repeat pairs, so pairs are counted and not tasks.
+    add_judgments(tmp_path, equal, [("c1", "v1", "a", 0)])
+    found = benchmark_outcomes(equal)
+    assert (found.pairs, found.counts) == (10, OutcomeCounts(resolved=1))
+
+
 # --- Publishing -------------------------------------------------------------------------------
 
 

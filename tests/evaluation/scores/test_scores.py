@@ -17,7 +17,7 @@ from config.shared.errors import InvalidInput
 from config.shared.version import code_version
 from evaluation.core.relevance.scoring import MEDIAN_BEYOND_DEPTH
 from evaluation.models import Evaluation
-from evaluation.release.exports import write_export
+from evaluation.release.exports import open_export
 from evaluation.release.services import publish_label_set
 from evaluation.scores.services import EvaluatedRuns, RunEvaluation, evaluate_runs
 from pooling.models import Benchmark
@@ -202,7 +202,8 @@ def test_scores_equal_those_of_ir_measures_on_the_exported_files(tmp_path: Path)
     ours = only(evaluate_runs(benchmark=benchmark, measures=names, by=OPERATOR)).labelled
     assert ours is not None
 
-    write_export(label_set, "qrels", tmp_path / "labels.qrels")
+    qrels = b"".join(open_export(label_set, "qrels"))
+    (tmp_path / "labels.qrels").write_bytes(qrels)
     call_command("export_run", "tiny", "S", output=tmp_path / "exported.run", verbosity=0)
     qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "labels.qrels")))
     run = list(ir_measures.read_trec_run(str(tmp_path / "exported.run")))

@@ -37,13 +37,22 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("", "c.csv, line 1: there is a header but no caption"),
-        ("q,t\n", "c.csv, line 2: 2 columns, but the header has 3"),
-        ("q,t,v\nq,t,v\n", "c.csv, line 3: caption 'q' with video 'v' is already in line 2"),
-        ("q,t,v\nq,T,w\n", "c.csv, line 3: caption 'q' has a different text in line 2"),
+        ("", "c.csv, line 1: the file has a header but no caption"),
+        ("q,t\n", "c.csv, line 2: the row has 2 columns, but the header has 3"),
+        (
+            "q,t,v\nq,t,v\n",
+            "c.csv, line 3: caption 'q' with video 'v' is already in line 2; delete one of "
+            "the lines",
+        ),
+        (
+            "q,t,v\nq,T,w\n",
+            "c.csv, line 3: caption 'q' has a different text in line 2; give each text its own "
+            "caption_id",
+        ),
         (
             'q,"t\nt",v\nr,t,v\n\nq,t,w\n',  # a record of two lines counts as two lines
-            "c.csv, line 6: caption 'q' has a different text in line 2",
+            "c.csv, line 6: caption 'q' has a different text in line 2; give each text its own "
+            "caption_id",
         ),
         (",t,v\n", "c.csv, line 2: the caption key is empty"),
         ("q,t,\n", "c.csv, line 2: the video key is empty"),
@@ -69,9 +78,9 @@ def test_captions_and_positives_are_numbered_by_first_appearance(tmp_path: Path)
             f"q,{'t' * 10_001},v\n",
             "c.csv, line 2: the caption has 10,001 characters; the maximum is 10,000",
         ),
-        ("q,t\0,v\n", "c.csv, line 2: a NUL character"),
-        ('q,t,v\nr,"t,v\n', "c.csv, line 3: not a CSV record: unexpected end of data"),
-        ('q,"t"x,v\n', "c.csv, line 2: not a CSV record: ',' expected after '\"'"),
+        ("q,t\0,v\n", "c.csv, line 2: the line has a NUL character"),
+        ('q,t,v\nr,"t,v\n', "c.csv, line 3: this is not a row of CSV: unexpected end of data"),
+        ('q,"t"x,v\n', "c.csv, line 2: this is not a row of CSV: ',' expected after '\"'"),
     ],
 )
 def test_bad_captions_are_refused(tmp_path: Path, rows: str, message: str) -> None:
@@ -129,7 +138,7 @@ def test_videos_have_the_values_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("v0,,,", "video 'v0' is already in line 2"),
+        ("v0,,,", "video 'v0' is already in line 2; delete one of the lines"),
         (
             "v 1,,,",
             "the video key 'v 1' has a blank, which separates columns in a TREC file",
@@ -137,7 +146,7 @@ def test_videos_have_the_values_of_the_file(tmp_path: Path) -> None:
         *[
             (
                 f"v1,{name},,",
-                f"the file name {name!r} does not stay inside the media folder",
+                f"the file name {name!r} leads out of the media folder; use a relative path",
             )
             for name in ("/etc/passwd", "../x.mp4", "a/../../x.mp4", "..", "a\\b.mp4", "C:x.mp4")
         ],

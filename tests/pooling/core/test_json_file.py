@@ -84,9 +84,12 @@ def test_equal_texts_are_matched_in_order_without_positives(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"q1": ["vA",\n ]}', "a.run, line 2: not JSON: Expecting value (column 2)"),
-        ('{"q1": ["vA"]', "a.run, line 1: not JSON: Expecting ',' delimiter (column 14)"),
-        ('{"q1": ["vA"]} {}', "a.run, line 1: not JSON: Extra data (column 16)"),
+        ('{"q1": ["vA",\n ]}', "a.run, line 2: the file is not JSON: Expecting value (column 2)"),
+        (
+            '{"q1": ["vA"]',
+            "a.run, line 1: the file is not JSON: Expecting ',' delimiter (column 14)",
+        ),
+        ('{"q1": ["vA"]} {}', "a.run, line 1: the file is not JSON: Extra data (column 16)"),
         ('{"q1": ["vA"], "q1": ["vB"]}', "a.run: the key 'q1' occurs twice in one object"),
         ('{"q1": {"vA": 1, "vA": 2}}', "a.run: the key 'vA' occurs twice in one object"),
         ('{"q1": {"vA": NaN}}', "a.run: NaN is not a JSON number"),

@@ -62,17 +62,17 @@ def bomb(size: int) -> bytes:
         ("ab\n".encode("utf-32"), "f, line 1: the text is UTF-32; save it as UTF-8"),
         (
             "ok\ngroße\n".encode("latin-1"),
-            "f, line 2: not UTF-8 (byte 0xDF); if the text is Latin-1 or Windows-1252, "
+            "f, line 2: the text is not UTF-8 (byte 0xDF); if the text is Latin-1 or Windows-1252, "
             "save it as UTF-8",
         ),
         (
             b"ok\nok\n\xed\xa0\x80\n",  # a surrogate, which some programs write
-            "f, line 3: not UTF-8 (byte 0xED); if the text is Latin-1 or Windows-1252, "
+            "f, line 3: the text is not UTF-8 (byte 0xED); if the text is Latin-1 or Windows-1252, "
             "save it as UTF-8",
         ),
-        (b"ok\nno\0\n", "f, line 2: a NUL character"),
-        (b"ok\r\nno\rno\r\n", "f, line 2: a carriage return without a newline"),
-        (b"ok\r\nno\r", "f, line 2: a carriage return without a newline"),
+        (b"ok\nno\0\n", "f, line 2: the line has a NUL character"),
+        (b"ok\r\nno\rno\r\n", "f, line 2: the line has a carriage return without a newline"),
+        (b"ok\r\nno\r", "f, line 2: the line has a carriage return without a newline"),
         (b"ok\n" + b"x" * (1 << 20) + b"x\n", "f, line 2: the line is longer than 1,048,576 bytes"),
         (
             b"ok\n" * 700_000 + b"x" * (5 << 20),
@@ -83,9 +83,12 @@ def bomb(size: int) -> bytes:
         (TRUNCATED[:-6] + b"\0\0" + TRUNCATED[-4:], "f, line 1: the gzip stream is damaged"),
         (TRUNCATED + b"more", "f, line 5001: other bytes follow the gzip stream"),
         (b"\x1f\x8b", "f, line 1: the gzip stream ends early"),
-        (packed(TRUNCATED), "f, line 1: a gzip file inside a gzip file; unpack it once"),
-        (b"PK\x03\x04....", "f, line 1: a zip archive (or .npz); unpack it first"),
-        (b"\x80\x04\x95", "f, line 1: a Python pickle, which is never loaded"),
+        (packed(TRUNCATED), "f, line 1: this is a gzip file inside a gzip file; unpack it once"),
+        (b"PK\x03\x04....", "f, line 1: this is a zip archive (or .npz); unpack it first"),
+        (
+            b"\x80\x04\x95",
+            "f, line 1: this is a Python pickle, which is never loaded; use CSV, JSON or TREC",
+        ),
     ],
 )
 def test_bad_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

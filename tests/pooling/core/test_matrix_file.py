@@ -141,10 +141,10 @@ np.savez(ARCHIVE, np.zeros((3, 3)))
             header("", version=(2, 0))[:8] + b"\xff\xff\xff\xff",
             "the .npy header has 4,294,967,295 bytes; the maximum is 10,000",
         ),
-        (header("{}", version=(9, 0)), "not a .npy file of version 1, 2 or 3"),
-        (ARCHIVE.getvalue(), "not a .npy file"),
-        (pickle.dumps([1]), "not a .npy file"),
-        (b"", "not a .npy file"),
+        (header("{}", version=(9, 0)), "this is not a .npy file of version 1, 2 or 3"),
+        (ARCHIVE.getvalue(), "this is not a .npy file"),
+        (pickle.dumps([1]), "this is not a .npy file"),
+        (b"", "this is not a .npy file"),
     ],
 )
 def test_bad_matrix_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -185,8 +185,11 @@ def test_transposed_matrix_is_recognised(tmp_path: Path) -> None:
 
 def test_archives_and_pickles_are_not_read_as_text(tmp_path: Path) -> None:
     for content, reason in (
-        (ARCHIVE.getvalue(), "a zip archive (or .npz); unpack it first"),
-        (pickle.dumps([1]), "a Python pickle, which is never loaded"),
+        (ARCHIVE.getvalue(), "this is a zip archive (or .npz); unpack it first"),
+        (
+            pickle.dumps([1]),
+            "this is a Python pickle, which is never loaded; use CSV, JSON or TREC",
+        ),
     ):
         with pytest.raises(InvalidInput) as refused:
             read(write(tmp_path, content))

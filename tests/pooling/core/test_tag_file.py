@@ -55,8 +55,8 @@ LONG = "x" * (MAX_TAG + 1)
         ('q0,"foo\nd"', "the tag 'foo\\nd' has a control character or line separator"),
         ("q0,no tag", "the tag 'no tag' is reserved for captions without a tag"),
         ("q1,sports", "caption 'q1' already has the tag 'sports' in line 2"),
-        ("q0,fourth", "more than 3 different tags"),
-        ("q0", "1 columns, but the header has 2"),
+        ("q0,fourth", "the file has more than 3 different tags"),
+        ("q0", "the row has 1 columns, but the header has 2"),
     ],
 )
 def test_bad_row_is_refused(
@@ -72,15 +72,16 @@ def test_bad_row_is_refused(
     ("content", "message"),
     [
         ("", "t.csv: the file is empty"),
-        ("caption_id,tag\n", "t.csv, line 1: there is a header but no tag"),
+        ("caption_id,tag\n", "t.csv, line 1: the file has a header but no tag"),
         ("caption_id\nq0\n", "t.csv, line 1: the header has no column 'tag'"),
         (
             "caption,tag\nq0,a\n",
-            "t.csv, line 1: the header has none of the columns 'caption_id' and 'video_id'",
+            "t.csv, line 1: the header has none of the columns 'caption_id' and "
+            "'video_id'; use one",
         ),
         (
             "caption_id,video_id,tag\nq0,v0,a\n",
-            "t.csv, line 1: the header has both columns 'caption_id' and 'video_id'",
+            "t.csv, line 1: the header has both columns 'caption_id' and 'video_id'; use one",
         ),
         ("video_id,tag\nq1,a\n", "t.csv, line 2: unknown video 'q1'"),
     ],

@@ -30,16 +30,16 @@ def test_captions_keep_their_order_and_their_repetitions(tmp_path: Path) -> None
     [
         ("", "t.csv: the file is empty"),
         ("text\na dog\n", "t.csv, line 1: the header has no column 'caption'"),
-        ("caption\n\n", "t.csv, line 1: there is a header but no caption"),
+        ("caption\n\n", "t.csv, line 1: the file has a header but no caption"),
         ("caption\na dog\n \n", "t.csv, line 3: the caption is empty"),
         ("caption,id\na dog,1\n,2\n", "t.csv, line 3: the caption is empty"),
         (
             f"caption\n{'x' * 10_001}\n",
             "t.csv, line 2: the caption has 10,001 characters; the maximum is 10,000",
         ),
-        ("caption\na\na\na\na\n", "t.csv, line 5: more than 3 captions"),
-        ("caption\na,dog\n", "t.csv, line 2: 2 columns, but the header has 1"),
-        ("caption\na\0dog\n", "t.csv, line 2: a NUL character"),
+        ("caption\na\na\na\na\n", "t.csv, line 5: the file has more than 3 captions"),
+        ("caption\na,dog\n", "t.csv, line 2: the row has 2 columns, but the header has 1"),
+        ("caption\na\0dog\n", "t.csv, line 2: the line has a NUL character"),
     ],
 )
 def test_bad_captions_are_refused(

@@ -74,8 +74,8 @@ def test_warnings_count_captions(
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("q1 Q0 vA 1 0.9", "5 columns instead of 6"),
-        ("q1 Q0 vA 1 0.9 tag more", "7 columns instead of 6"),
+        ("q1 Q0 vA 1 0.9", "the line has 5 columns instead of 6"),
+        ("q1 Q0 vA 1 0.9 tag more", "the line has 7 columns instead of 6"),
         ("q9 Q0 vA 1 0.9 tag", "unknown caption 'q9'"),
         ("q1 Q0 vX 1 0.9 tag", "unknown video 'vX'"),
         ("q1 Q0 VA 1 0.9 tag", "unknown video 'VA'"),
@@ -83,7 +83,7 @@ def test_warnings_count_captions(
             (f"q1 Q0 vA 1 {score} tag", f"the score {score!r} is not a finite decimal number")
             for score in BAD_SCORES.split()
         ],
-        ("q1 Q0 vA 1  tag", "5 columns instead of 6"),  # an empty score
+        ("q1 Q0 vA 1  tag", "the line has 5 columns instead of 6"),  # an empty score
         ("q1 Q0 vA 1 1e999 tag", "the score '1e999' is beyond the range of 32-bit numbers"),
         ("q1 Q0 vA 1 -4e38 tag", "the score '-4e38' is beyond the range of 32-bit numbers"),
         *[
@@ -105,7 +105,7 @@ def test_warnings_count_captions(
             "q1\xa0Q0 Q0 vA 1 1 tag",
             "unknown caption 'q1\\xa0Q0'",
         ),  # only some programs treat this as a blank
-        ("q1\u3000Q0 vA 1 1 tag", "5 columns instead of 6"),
+        ("q1\u3000Q0 vA 1 1 tag", "the line has 5 columns instead of 6"),
         ("q1\x0cQ0 vA 1 1 tag", "the line has a control character"),
         ("q1 Q0 vA 1 1 \x1b[31m", "the line has a control character"),
         ("x" * 300 + " Q0 vA 1 1 tag", "the caption key has 300 characters; the maximum is 255"),
@@ -125,7 +125,7 @@ def test_truncated_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as packed:
         read(write(tmp_path, gzip.compress(GOOD.encode())[:-12]))
 
-    assert str(plain.value) == "a.run, line 3: 5 columns instead of 6"
+    assert str(plain.value) == "a.run, line 3: the line has 5 columns instead of 6"
     assert packed.value.reason == "the gzip stream ends early"
 
 
@@ -133,7 +133,7 @@ def test_truncated_run_is_refused(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("\n\n", "a.run: the run has no ranked list"),
-        ("\n \t\n", "a.run, line 2: 0 columns instead of 6"),
+        ("\n \t\n", "a.run, line 2: the line has 0 columns instead of 6"),
     ],
 )
 def test_run_without_lists_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -148,7 +148,7 @@ def test_lists_do_not_depend_on_the_block_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, grouped: bool
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(ordering, "RANGE_LINES", 2)
+    monkeypatch.setattr(ordering, "RANGES", 2)
     rows = [
         f"{q} Q0 {v} {n} {n % 2} tag\n"
         for q in ("q0", "q2", "q1")

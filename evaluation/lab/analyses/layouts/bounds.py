@@ -2,11 +2,74 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from evaluation.core.pools.bounds import divides_by_all
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.charts import DOTS, PERCENT, RULES, Chart, low_high, name_of, quantity
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.intervals import interval_title
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
+
+
+class BoundsRow(TypedDict):
+    """The score of one run in one measure, with its bounds and its estimate.
+
+    bounds, bounds_all: over the listed pairs, and over all unjudged pairs. judged: the judged share
+    of the first `judged_depth` ranks. condensed: the score without unjudged videos. expected: the
+    estimate; null if there is none.
+    """
+
+    run: str
+    measure: str
+    score: float | None
+    bounds: list[float | None]
+    bounds_all: list[float | None]
+    judged_depth: int
+    judged: float | None
+    condensed: float | None
+    expected: float | None
+    expected_interval: Ends | None
+
+
+class JudgedFigures(TypedDict):
+    """The judged share of a run's lists, and its scores in measures for missing judgments."""
+
+    judged: float | None
+    unjudged_listed: int
+    unjudged_unlisted: int
+    unlisted_per_caption: float | None
+    bpref: float
+    infap: float
+
+
+class JudgedRow(JudgedFigures):
+    """The figures of one run."""
+
+    run: str
+
+
+class CheckRow(TypedDict):
+    """The estimate of a score for a run that was left out of the pool.
+
+    truth: the score with all labels. known: without the labels of the pairs that only this run
+    contributed.
+    """
+
+    run: str
+    measure: str
+    truth: float | None
+    known: float | None
+    expected: float | None
+
+
+class BoundsResult(WithIntervals):
+    depth: int
+    highest_grade: int
+    rows: list[BoundsRow]
+    judged: list[JudgedRow]
+    checks: list[CheckRow]
+
 
 # If there are at least this many unjudged pairs per caption outside of the lists, the lower bound
 # over all unjudged pairs is close to 0.
@@ -20,8 +83,7 @@ FOR_MISSING = (
 )
 
 
-def tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+def tables(result: BoundsResult) -> list[Table]:
     checks = [
         {
             **row,
@@ -38,13 +100,13 @@ def tables(result: Result) -> list[Table]:
                 Column("run", "Run"),
                 Column("measure", "Measure"),
                 Column("score", "Unjudged counted as not relevant, %", "percent"),
-                Column("judged_depth", "Ranks read", "count"),
-                Column("judged", "Judged of these, %", "percent"),
+                Column("judged_depth", "Ranks used", "count"),
+                Column("judged", "Judged share of these, %", "percent"),
                 Column("bounds", "Bounds over the listed pairs, %", "percent"),
                 Column("bounds_all", "Bounds over all unjudged pairs, %", "percent"),
                 Column("expected", "Estimate, %", "percent"),
-                Column("expected_interval", percent, "percent"),
-                Column("condensed", "Unjudged left out, %", "percent"),
+                Column("expected_interval", interval_title(result["confidence"]), "percent"),
+                Column("condensed", "Without unjudged videos, %", "percent"),
             ],
             result["rows"],
             note=_describe_bounds(result),
@@ -66,29 +128,29 @@ def tables(result: Result) -> list[Table]:
         ),
         Table(
             "checks",
-            "Error of the estimate: systems as if they had not been pooled",
+            "Error of the estimate, for each run left out of the pool",
             [
                 Column("run", "Run left out"),
                 Column("measure", "Measure"),
                 Column("truth", "True score, %", "percent"),
-                Column("known", "Without its own pairs, %", "percent"),
+                Column("known", "Without its own labels, %", "percent"),
                 Column("without", "Error, points", "points"),
                 Column("expected", "Estimate, %", "percent"),
-                Column("error", "Its error, points", "points"),
+                Column("error", "Error of the estimate, points", "points"),
             ],
             checks,
         ),
     ]
 
 
-def _describe_bounds(result: Result) -> str:
+def _describe_bounds(result: BoundsResult) -> str:
     highest = result["highest_grade"]
     grades = "be relevant or not" if highest == 1 else f"get any grade from 0 to {highest}"
     text = (
         "The bounds over the listed pairs assume that the unjudged pairs in the top "
-        f"{result['depth']} of a run may {grades}. Pairs outside of it stay as they are. In the "
-        "bounds over all unjudged pairs, those outside of it may be relevant, too. This lowers "
-        "only R, AP and nDCG, which divide by the number of all relevant pairs."
+        f"{result['depth']} of a run may {grades}, and that all other pairs stay unjudged. In the "
+        "bounds over all unjudged pairs, the others may be relevant, too. This lowers only R, AP "
+        "and nDCG, which divide by the number of all relevant pairs."
     )
     unlisted = max((row["unlisted_per_caption"] or 0 for row in result["judged"]), default=0)
     divided = any(divides_by_all(parse_measure(row["measure"])) for row in result["rows"])
@@ -106,8 +168,8 @@ def _minus(value: float | None, other: float | None) -> float | None:
     return None if value is None or other is None else value - other
 
 
-def charts(result: Result) -> list[Chart]:
-    rows = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
+def charts(result: BoundsResult) -> list[Chart]:
+    rows: list[Row] = [{**row, **low_high(row["bounds"])} for row in result["rows"]]
     score = quantity("score", "Score", axis={"format": PERCENT}, scale={"zero": False})
     plot = {
         "width": 300,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from evaluation.lab.analyses.charts import (
     DOTS,
     RULES,
@@ -12,26 +14,67 @@ from evaluation.lab.analyses.charts import (
     quantity,
     spans,
 )
-from evaluation.lab.analyses.intervals import few_units_warnings
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 BY = {"original": "Original positives", "labelled": "By the labels"}
-
-
 # A text that adds at least this share of the positives may be a careless caption.
 SUSPICIOUS = 0.1
 
 
-def tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+class GainRow(TypedDict):
+    """A score without and with the positives of equal captions. by: a key of `BY`."""
+
+    by: str
+    run: str
+    measure: str
+    plain: float | None
+    twins: float | None
+    difference: float | None
+    interval: Ends | None
+
+
+class TextRow(TypedDict):
+    """A text with its first caption, and the numbers of its captions, videos, added positives."""
+
+    text: str
+    caption_id: str
+    captions: int
+    videos: int
+    added: int
+
+
+class AddedLabels(TypedDict):
+    """The labels of the added positives. share: of relevant ones; null if none has a label."""
+
+    pairs: int
+    relevant: int
+    irrelevant: int
+    share: float | None
+
+
+class EqualCaptionsResult(WithIntervals):
+    """with_twins: number of captions that gain positives. added: number of these positives."""
+
+    rule: str
+    captions: int
+    with_twins: int
+    positives: int
+    added: int
+    judged: AddedLabels
+    rows: list[GainRow]
+    texts: list[TextRow]
+
+
+def tables(result: EqualCaptionsResult) -> list[Table]:
     scores = [
         Column("run", "Run"),
         Column("measure", "Measure"),
         Column("plain", "Without equal captions", "percent"),
         Column("twins", "With equal captions", "percent"),
         Column("difference", "Difference", "points"),
-        Column("interval", percent, "points"),
+        Column("interval", interval_title(result["confidence"]), "points"),
     ]
     titles = {
         "original": "Scores by the original positives, %",
@@ -42,7 +85,7 @@ def tables(result: Result) -> list[Table]:
             "summary",
             "Captions with equal texts",
             _summary_columns(),
-            [result | _judged_cells(result)],
+            [{**result, **_judged_cells(result)}],
         ),
         *(
             Table(by, titles[by], scores, [row for row in result["rows"] if row["by"] == by])
@@ -69,7 +112,7 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: EqualCaptionsResult) -> list[str]:
     """Return warnings about few videos, and about a text that adds many of the positives.
 
     Such a text may be a careless caption.
@@ -98,11 +141,11 @@ def _summary_columns() -> list[Column]:
     ]
 
 
-def _judged_cells(result: Result) -> Result:
+def _judged_cells(result: EqualCaptionsResult) -> Row:
     return {f"judged_{name}": value for name, value in result["judged"].items()}
 
 
-def charts(result: Result) -> list[Chart]:
+def charts(result: EqualCaptionsResult) -> list[Chart]:
     rows = [
         {
             "run": row["run"],

@@ -1,19 +1,20 @@
-"""Tables, charts and warnings of the analysis of scores while labels arrived."""
+"""Tables, charts and warnings of the scores after each number of labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from evaluation.lab.analyses.charts import BAND, PERCENT, Chart, low_high, name_of, quantity, spans
-from evaluation.lab.analyses.intervals import few_units_warnings
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 IMPORTED, PRIORITISED, SHARED = "imported", "prioritised", "shared"
 
 
 ORDER_WARNINGS = {
-    IMPORTED: "Imported judgments have the order of their file, which may not be random.",
+    IMPORTED: "Imported judgments are in the order of their file, which may not be random.",
     PRIORITISED: "A campaign assigned the top results of a run first, so its order is not random.",
     SHARED: "Captions with equal texts were judged together, so they are not in random order.",
 }
@@ -35,21 +36,101 @@ BANDS_MAX = 8
 JUDGED, DRAWN = "judged", "drawn"
 
 
-def tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+class ScoreRow(TypedDict):
+    """The score of a run after a number of labels."""
+
+    labels: int
+    run: str
+    score: float | None
+    interval: Ends | None
+
+
+class AgreementRow(TypedDict):
+    """The agreement after a number of labels. several: number of pairs with several labels."""
+
+    labels: int
+    pairs: int
+    several: int
+    alpha: float | None
+    interval: Ends | None
+
+
+class SettledRow(TypedDict):
+    """The number of labels after which scores or their order no longer changed, and its share."""
+
+    what: str
+    labels: int
+    share: float
+
+
+class StopRow(TypedDict):
+    """The first time that a stopping rule is met: units, labels, and share of all labels.
+
+    other: the second run of a difference; null for the score of `run`. The three numbers are null
+    if the rule is never met. interval: at that time, or the last one. final: the last value.
+    """
+
+    run: str
+    other: str | None
+    units: int | None
+    labels: int | None
+    share: float | None
+    interval: Ends
+    final: float
+
+
+class PathRow(TypedDict):
+    """The estimate of a run's score after a number of labels, with its interval."""
+
+    labels: int
+    run: str
+    score: float
+    interval: Ends
+
+
+class Stopping(TypedDict):
+    """The stopping rule, for an order of the units (`JUDGED` or `DRAWN`).
+
+    doubts: reasons why the units may not have been judged in random order, keys of
+    `ORDER_WARNINGS`. width: the half-width of an interval at which judging can stop, in points.
+    units: number of units with pairs to judge. seen: number of these that are used. labels: number
+    of all answers.
+    """
+
+    unit: str
+    order: str
+    doubts: list[str]
+    width: float
+    units: int
+    seen: int
+    labels: int
+    rows: list[StopRow]
+    path: list[PathRow]
+
+
+class HistoryResult(WithIntervals):
+    stopping: Stopping
+    measure: str
+    scores: list[ScoreRow]
+    agreement: list[AgreementRow]
+    settled: list[SettledRow]
+
+
+def tables(result: HistoryResult) -> list[Table]:
+    percent = interval_title(result["confidence"])
     return [
         Table(
             "settled",
-            "Labels until scores stopped changing, by hindsight",
+            "Labels until scores stopped changing",
             [
                 Column("what", f"{result['measure']} of all runs"),
                 Column("labels", "Labels needed", "count"),
                 Column("share", "Share of all labels, %", "percent"),
             ],
             result["settled"],
-            note="From this number of labels to the end, all scores stayed this close to their "
-            "last values, and the runs kept their last order. The last values are unknown "
-            "during a campaign, so these numbers are not a stopping rule.",
+            note="From this number of labels on, all scores were this close to their last values, "
+            "or the runs had their last order. The last values are unknown during a campaign, so "
+            "these numbers are not a stopping rule.",
         ),
         *_stopping_tables(result),
         Table(
@@ -80,7 +161,7 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def _stopping_tables(result: Result) -> list[Table]:
+def _stopping_tables(result: HistoryResult) -> list[Table]:
     stopping, measure = result["stopping"], result["measure"]
     rows = [
         {**row, "what": row["run"] if row["other"] is None else f"{row['run']} − {row['other']}"}
@@ -96,7 +177,7 @@ def _stopping_tables(result: Result) -> list[Table]:
     tables = [
         Table(
             "stop-scores",
-            f"Without hindsight: labels until {measure} has an interval of ± "
+            f"Stopping rule: labels until the interval of {measure} is ± "
             f"{stopping['width']:g} points",
             [
                 Column("what", "Run"),
@@ -109,7 +190,7 @@ def _stopping_tables(result: Result) -> list[Table]:
         ),
         Table(
             "stop-differences",
-            f"Without hindsight: labels until the run with the higher {measure} is certain",
+            f"Stopping rule: labels until one run certainly has the higher {measure}",
             [
                 Column("what", "Difference"),
                 *columns,
@@ -117,25 +198,26 @@ def _stopping_tables(result: Result) -> list[Table]:
                 Column("final", "Final difference, points", "points"),
             ],
             differences,
-            note="If a row has a dash, the interval never excluded 0. The last interval is shown.",
+            note="A dash means that the interval always contained 0. The row then has the last "
+            "interval.",
         ),
     ]
     return [table for table in tables if table.rows]
 
 
-def _order_note(result: Result) -> str:
+def _order_note(result: HistoryResult) -> str:
     stopping = result["stopping"]
     rate, unit = 100 * (1 - result["confidence"]), stopping["unit"]
     order = "in the order judged" if stopping["order"] == JUDGED else "in a random order"
     return (
-        f"{stopping['seen']:,} of {stopping['units']:,} {unit} are used, {order}. Each one is "
-        f"judged completely before it counts. With an error rate of {rate:.3g} %, all intervals "
-        "of both tables are correct at every look. If a row has a dash, the interval was never "
-        "narrow enough. The last interval is shown."
+        f"The rule uses {stopping['seen']:,} of {stopping['units']:,} {unit}, {order}. Each one "
+        "counts once it is judged completely. The probability that any interval in the two tables "
+        f"is ever wrong is at most {rate:.3g} %, however often they are examined. A dash means "
+        "that the interval was never narrow enough. The row then has the last interval."
     )
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: HistoryResult) -> list[str]:
     stopping, few = result["stopping"], few_units_warnings(result)
     warnings = [ORDER_WARNINGS[reason] for reason in stopping["doubts"]]
     if warnings:
@@ -143,8 +225,8 @@ def warnings(result: Result) -> list[str]:
     return warnings + few
 
 
-def charts(result: Result) -> list[Chart]:
-    rows = result["scores"]
+def charts(result: HistoryResult) -> list[Chart]:
+    rows: Sequence[Row] = result["scores"]
     if len({row["run"] for row in rows}) > BANDS_MAX:
         rows = [{**row, "interval": None} for row in rows]
     scores = _band(rows, "score", result["measure"], PERCENT, name_of("run"))
@@ -152,8 +234,8 @@ def charts(result: Result) -> list[Chart]:
         Chart(
             "scores",
             f"{result['measure']} while labels arrived",
-            "A line for each run over the number of labels, within the band of its interval. If "
-            "a line is flat, further labels did not change the score.",
+            "A line for each run over the number of labels, within the band of its interval. If a "
+            "part of a line is flat, these labels did not change the score.",
             scores,
         ),
         *_stopping_charts(result),
@@ -173,23 +255,23 @@ def charts(result: Result) -> list[Chart]:
     ]
 
 
-def _stopping_charts(result: Result) -> list[Chart]:
+def _stopping_charts(result: HistoryResult) -> list[Chart]:
     rows, measure = result["stopping"]["path"], result["measure"]
     if not rows or len({row["run"] for row in rows}) > BANDS_MAX:
         return []
     return [
         Chart(
             "stopping",
-            f"Interval of {measure} without hindsight",
-            "A line for each run over the number of labels, within an interval that is valid at "
-            "every look. The intervals become narrower until all pairs are judged.",
+            f"Interval of {measure} by the stopping rule",
+            "A line for each run over the number of labels, within the band of its interval. The "
+            "intervals become narrower until all pairs are judged.",
             _band(rows, "score", measure, PERCENT, name_of("run")),
         )
     ]
 
 
 def _band(
-    rows: list[Result], key: str, title: str, form: str, colour: dict[str, Any] | None
+    rows: Sequence[Row], key: str, title: str, form: str, colour: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Return lines, each within the band of its interval."""
     values = [{**row, **low_high(row["interval"])} for row in rows]

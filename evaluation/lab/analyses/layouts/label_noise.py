@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypedDict
+
 from config.shared.words import counted
 from evaluation.lab.analyses.charts import DOTS, PERCENT, Chart, low_high, name_of, quantity, spans
-from evaluation.lab.analyses.intervals import few_units_warnings
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.intervals import few_units_warnings, interval_title
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 DOUBLE, GOLD, ANNOTATORS, TYPED = "double", "gold", "dawid-skene", "typed"
@@ -13,7 +16,7 @@ SOURCES = {
     DOUBLE: "Pairs with several labels",
     GOLD: "Control pairs",
     ANNOTATORS: "Dawid and Skene, by annotator",
-    TYPED: "Typed in",
+    TYPED: "Entered rates",
 }
 RAW, CORRECTED = "Raw", "Corrected"
 # With fewer pairs whose labels differ, the rates are very uncertain.
@@ -22,8 +25,83 @@ FEW_DISAGREEMENTS = 50
 MANY_FALSE_ALARMS = 0.1
 
 
-def noise_tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+class NoiseRow(TypedDict):
+    """A raw and a corrected score. change: raw minus corrected."""
+
+    run: str
+    measure: str
+    raw: float
+    raw_interval: Ends | None
+    corrected: float
+    interval: Ends | None
+    change: float
+    change_interval: Ends | None
+
+
+class RatesRow(TypedDict):
+    """The error rates of one source, a key of `SOURCES`. used: whether the correction uses them.
+
+    alone, beside: the false alarms of isolated pairs and of others; null if not distinguished.
+    undefined: the reason for no estimate.
+    """
+
+    source: str
+    used: bool
+    false_alarm: float | None
+    false_alarm_interval: Ends | None
+    alone: float | None
+    beside: float | None
+    miss: float | None
+    miss_interval: Ends | None
+    prevalence: float | None
+    pairs: int
+    disagreements: int
+    undefined: str | None
+
+
+class StratumRow(TypedDict):
+    """The pairs of one stratum: the share labelled relevant, and the share that is relevant.
+
+    if_relevant, if_not: the share that is relevant, by the label; null without such labels.
+    """
+
+    stratum: str
+    pairs: int
+    labelled: float
+    corrected: float
+    if_relevant: float | None
+    if_not: float | None
+
+
+class SolePositivesRow(TypedDict):
+    """The expected effect of second labels, as in `core.relevance.deciding.Confirmation`."""
+
+    run: str
+    measure: str
+    deciding: int
+    to_confirm: int
+    wrong: float
+    score: float
+    confirmed: float
+
+
+class NoiseResult(WithIntervals):
+    """used: the source of the error rates; null if no source has an estimate.
+
+    left_out: number of labels that the correction does not use.
+    """
+
+    used: str | None
+    annotators: int
+    left_out: int
+    rates: list[RatesRow]
+    scores: list[NoiseRow]
+    labels: list[StratumRow]
+    deciding: list[SolePositivesRow]
+
+
+def noise_tables(result: NoiseResult) -> list[Table]:
+    percent = interval_title(result["confidence"])
     rates = [
         {**row, "source": SOURCES[row["source"]] + (", used here" if row["used"] else "")}
         for row in result["rates"]
@@ -36,7 +114,7 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("run", "Run"),
                 Column("measure", "Measure"),
                 Column("raw", "Raw, %", "percent"),
-                Column("raw_interval", "Interval for sampling only", "percent"),
+                Column("raw_interval", f"{percent}, sampling only", "percent"),
                 Column("corrected", "Corrected, %", "percent"),
                 Column("interval", f"{percent}, labelling and sampling", "percent"),
                 Column("change", "Raw minus corrected", "points"),
@@ -51,8 +129,8 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("source", "Estimated from"),
                 Column("false_alarm", "False alarms, %", "percent"),
                 Column("false_alarm_interval", percent, "percent"),
-                Column("alone", "Only positive, %", "percent"),
-                Column("beside", "Other positives, %", "percent"),
+                Column("alone", "If isolated, %", "percent"),
+                Column("beside", "If not isolated, %", "percent"),
                 Column("miss", "Misses, %", "percent"),
                 Column("miss_interval", percent, "percent"),
                 Column("prevalence", "Truly relevant, %", "percent"),
@@ -62,8 +140,8 @@ def noise_tables(result: Result) -> list[Table]:
             ],
             [{**row, "undefined": row["undefined"] or ""} for row in rates],
             note="False alarms are “relevant” labels of pairs that are not relevant. Misses are "
-            "“not relevant” labels of relevant pairs. Only positive: no other pair of the "
-            "caption is labelled relevant. Other positives: another pair is.",
+            "“not relevant” labels of relevant pairs. A pair is isolated if no other pair of its "
+            "caption is labelled relevant.",
         ),
         Table(
             "labels",
@@ -87,7 +165,7 @@ def noise_tables(result: Result) -> list[Table]:
                 Column("measure", "Measure"),
                 Column("deciding", "Sole positives", "count"),
                 Column("to_confirm", "Sole positives with one label", "count"),
-                Column("wrong", "Wrong among these (estimate)", "count"),
+                Column("wrong", "Of these, wrong (estimate)", "count"),
                 Column("score", "Raw, %", "percent"),
                 Column("confirmed", "Expected after confirmation, %", "percent"),
             ],
@@ -99,7 +177,8 @@ def noise_tables(result: Result) -> list[Table]:
     ]
 
 
-def noise_charts(result: Result) -> list[Chart]:
+def noise_charts(result: NoiseResult) -> list[Chart]:
+    scores: Sequence[Row] = result["scores"]
     rows = [
         {
             "run": row["run"],
@@ -108,7 +187,7 @@ def noise_charts(result: Result) -> list[Chart]:
             "score": row[score],
             **low_high(row[interval]),
         }
-        for row in result["scores"]
+        for row in scores
         for title, score, interval in (
             (RAW, "raw", "raw_interval"),
             (CORRECTED, "corrected", "interval"),
@@ -146,7 +225,7 @@ def noise_charts(result: Result) -> list[Chart]:
     ]
 
 
-def noise_warnings(result: Result) -> list[str]:
+def noise_warnings(result: NoiseResult) -> list[str]:
     used = next((row for row in result["rates"] if row["used"]), None)
     if used is None:
         reasons = "; ".join(
@@ -155,7 +234,7 @@ def noise_warnings(result: Result) -> list[str]:
             if row["undefined"]
         )
         return [
-            "No score is corrected, because no error rates are known "
+            "No score is corrected, because the error rates are unknown "
             f"({reasons}). Enter them in the settings."
         ]
     found = []
@@ -177,10 +256,9 @@ def noise_warnings(result: Result) -> list[str]:
         found.append(
             "One annotator gave all labels. Systematic errors of this annotator are not detected."
         )
-    if used["false_alarm"] > MANY_FALSE_ALARMS:
+    if (alarms := used["false_alarm"] or 0) > MANY_FALSE_ALARMS:
         found.append(
-            f"With {100 * used['false_alarm']:.0f} % false alarms, corrected scores are very "
-            "uncertain."
+            f"With {100 * alarms:.0f} % false alarms, corrected scores are very uncertain."
         )
     if result["left_out"]:
         found.append(

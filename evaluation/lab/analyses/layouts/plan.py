@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 from evaluation.core.statistics.pilot import Design, Formula
 from evaluation.lab.analyses.charts import Chart, dashed_lines, name_of, quantity
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import few_measured_warnings
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Resampled, Row
 from evaluation.lab.analyses.tables import Column, Table
 
 SPECIFIED, MEASURED, ASSUMED = "chosen", "measured", "assumed"
+SOURCES = {SPECIFIED: "entered", MEASURED: "measured", ASSUMED: "assumed"}
 
 
-# More lines could not be distinguished.
+# With more lines, a reader cannot distinguish them.
 PAIRS_DRAWN = 15
 
 
 DESIGNS: dict[Design, str] = {
     "paired": "the same captions",
-    "independent": "captions of its own each",
+    "independent": "different captions",
 }
 
 
@@ -46,7 +48,88 @@ EFFORT = (
 )
 
 
-def tables(result: Result) -> list[Table]:
+class RunPair(TypedDict):
+    """Two runs, and whether both are scored on the same captions."""
+
+    first: str
+    second: str
+    design: Design
+
+
+class PilotFigures(TypedDict):
+    """The figures of `core.statistics.pilot` and of its clustering; null if undefined."""
+
+    formula: Formula
+    pilot_difference: float
+    discordant: float | None
+    mean_square: float | None
+    deviation: float
+    pilot_videos: int
+    captions_per_video: float
+    weighted_captions_per_video: float
+    design_effect: float
+    icc: float | None
+
+
+class PilotRow(RunPair, PilotFigures):
+    """The measured figures of two runs."""
+
+
+class EffortFigures(TypedDict):
+    """What it takes to detect a difference. videos: null if captions are independent."""
+
+    difference: float
+    videos: int | None
+    captions: int
+    pairs: int
+    judgments: int
+    hours: float
+    money: float
+
+
+class SingleRow(RunPair, EffortFigures):
+    """A plan with one caption of each video."""
+
+    deviation: float
+
+
+class PlanFigures(EffortFigures):
+    """single_captions: the captions of a plan with one of each video; null without videos."""
+
+    discordant: float | None
+    single_captions: int | None
+
+
+class PlanRow(RunPair, PlanFigures):
+    """A plan with all captions of each video."""
+
+    deviation: float
+
+
+class RateFigures(TypedDict):
+    """The rates of `core.statistics.planner.Rates`."""
+
+    pairs_per_caption: float
+    double_share: float
+    disagreement: float
+    seconds_per_judgment: float
+    money_per_hour: float
+
+
+class PlanResult(Resampled):
+    """pilot: number of measured captions. sources: the origin of each rate, a key of `SOURCES`."""
+
+    measure: str
+    difference: float
+    pilot: int
+    rates: RateFigures
+    sources: dict[str, str]
+    pilots: list[PilotRow]
+    rows: list[PlanRow]
+    single: list[SingleRow]
+
+
+def tables(result: PlanResult) -> list[Table]:
     by_video = result["unit"] == VIDEOS
     goal = f"To detect a difference of {_points(result['difference'])} in {result['measure']}"
     requested = [row for row in result["rows"] if row["difference"] == result["difference"]]
@@ -73,7 +156,7 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def _pilot_table(result: Result) -> Table:
+def _pilot_table(result: PlanResult) -> Table:
     by_video = [
         Column("captions_per_video", "Captions per video", "number"),
         Column("design_effect", "Design effect", "number"),
@@ -95,7 +178,7 @@ def _pilot_table(result: Result) -> Table:
     )
 
 
-def _differences(result: Result, captions: Column) -> Table:
+def _differences(result: PlanResult, captions: Column) -> Table:
     single_captions = Column("single_captions", "Captions, one per video", "count")
     raised = _is_raised(result)
     return Table(
@@ -117,7 +200,7 @@ def _differences(result: Result, captions: Column) -> Table:
     )
 
 
-def _is_raised(result: Result) -> bool:
+def _is_raised(result: PlanResult) -> bool:
     """Return whether a plan uses another discordant share than the measured one."""
     measured = {
         (row["first"], row["second"]): row["discordant"]
@@ -130,30 +213,30 @@ def _is_raised(result: Result) -> bool:
     )
 
 
-def _discordant(result: Result) -> list[Column]:
+def _discordant(result: PlanResult) -> list[Column]:
     """Return the column of the discordant share if a plan uses it."""
     used = any(row["discordant"] is not None for row in result["pilots"])
     return [Column("discordant", "Discordant, %", "percent")] if used else []
 
 
-def _mean_square(result: Result) -> list[Column]:
+def _mean_square(result: PlanResult) -> list[Column]:
     """Return the column of the mean square of the differences if a plan uses it."""
     used = any(row["formula"] == "paired-normal" for row in result["pilots"])
     return [Column("mean_square", "Mean square", "number")] if used else []
 
 
-def _rates_note(rates: dict[str, float], sources: dict[str, str]) -> str:
+def _rates_note(rates: RateFigures, sources: dict[str, str]) -> str:
     effect = (
         "Design effect: measured, see below."
         if sources["design_effect"] == MEASURED
         else "Design effect: 1 (assumed, since captions count as independent)."
     )
     return (
-        f"{rates['pairs_per_caption']:.1f} pairs per caption ({sources['pairs']}), "
+        f"{rates['pairs_per_caption']:.1f} pairs per caption ({SOURCES[sources['pairs']]}), "
         f"{100 * rates['double_share']:g} % of them labelled twice, "
         f"{100 * rates['disagreement']:.1f} % of these with a third label "
-        f"({sources['disagreement']}), "
-        f"{rates['seconds_per_judgment']:.1f} seconds per judgment ({sources['seconds']}), "
+        f"({SOURCES[sources['disagreement']]}), {rates['seconds_per_judgment']:.1f} seconds per "
+        f"judgment ({SOURCES[sources['seconds']]}), "
         f"{rates['money_per_hour']:g} per hour. {effect}"
     )
 
@@ -163,17 +246,17 @@ def _points(difference: float) -> str:
     return f"{points} point" if points == "1" else f"{points} points"
 
 
-def _no_plan_note(result: Result) -> str:
+def _no_plan_note(result: PlanResult) -> str:
     if result["rows"]:
         return ""
     return "No plan: the scores do not vary, or all captions belong to one video."
 
 
-def _named(rows: list[Result]) -> list[dict[str, Any]]:
+def _named(rows: Sequence[PilotRow | PlanRow | SingleRow]) -> list[Row]:
     return [{**row, "design": DESIGNS[row["design"]]} for row in rows]
 
 
-def charts(result: Result) -> list[Chart]:
+def charts(result: PlanResult) -> list[Chart]:
     pairs = list(dict.fromkeys((row["first"], row["second"]) for row in result["rows"]))
     if not pairs:
         return []
@@ -207,6 +290,6 @@ def charts(result: Result) -> list[Chart]:
     ]
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: PlanResult) -> list[str]:
     what = "design effect" if result["unit"] == VIDEOS else "variance"
     return few_measured_warnings(result, what) if result["pilots"] else []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
 
 from config.shared.words import counted
 from evaluation.core.relevance.compare import FIRST, SECOND
@@ -19,10 +20,12 @@ from evaluation.lab.analyses.charts import (
 )
 from evaluation.lab.analyses.intervals import (
     few_units_warnings,
+    interval_title,
     method_title,
 )
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.saturation import (
+    SaturationFigures,
     saturation_warnings,
 )
 from evaluation.lab.analyses.tables import Column, Table
@@ -34,8 +37,71 @@ SATURATED = {None: "no", INTERVAL: "yes, by the interval", NOISE: "yes, by label
 RANK_RESAMPLES_MAX = 1000
 
 
-def tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+class DifferenceFigures(TypedDict):
+    """The difference of two runs, as in `core.statistics.significance.Difference`."""
+
+    first: str
+    second: str
+    difference: float
+    interval: Ends | None
+    method: str | None
+    effect: float | None
+    wins: int
+    ties: int
+    losses: int
+    p_randomisation: float
+    p_bootstrap: float
+    p_holm: float
+
+
+class DifferenceRow(DifferenceFigures):
+    measure: str
+
+
+class ScoreFigures(SaturationFigures):
+    """The score of a run by the labels."""
+
+    mean: float
+    interval: Ends | None
+
+
+class RankRow(ScoreFigures):
+    """The ranks of a run by the original positives and by the labels."""
+
+    run: str
+    measure: str
+    original: int
+    original_interval: list[int]
+    labelled: int
+    labelled_interval: list[int]
+
+
+class Ranking(TypedDict):
+    """Kendall's tau of both rankings. same_order: share of the resamples with equal rankings."""
+
+    resamples: int
+    tau: float | None
+    interval: Ends | None
+    same_order: float
+
+
+class SignificanceResult(WithIntervals):
+    """holm: number of tests that Holm's correction covers.
+
+    disagreement: share of the pairs with several labels whose labels differ.
+    """
+
+    measure: str
+    measures: list[str]
+    comparisons: list[DifferenceRow]
+    holm: int
+    ranking: Ranking
+    ranks: list[RankRow]
+    disagreement: float | None
+
+
+def tables(result: SignificanceResult) -> list[Table]:
+    percent = interval_title(result["confidence"])
     ranking = result["ranking"]
     ranks = [
         {"noise": None, **row, "saturated_by": SATURATED.get(row["saturated_by"], "yes")}
@@ -79,7 +145,7 @@ def tables(result: Result) -> list[Table]:
                 Column("labelled", "By the labels", "count"),
                 Column("labelled_interval", percent, "count"),
                 Column("mean", "Score, %", "percent"),
-                Column("gap", "Left to gain, points", "points"),
+                Column("gap", "Gap to 100 %, points", "points"),
                 Column("noise", "Label noise, points", "points"),
                 Column("saturated_by", "Saturated"),
             ],
@@ -89,16 +155,17 @@ def tables(result: Result) -> list[Table]:
     ]
 
 
-def _captions(key: str, show: str, comparisons: list[Result]) -> Callable[[Result], Result] | None:
+def _captions(
+    key: str, show: str, comparisons: Sequence[Row]
+) -> Callable[[Row], Mapping[str, Any]] | None:
     """Return a function from a row to the options of the comparison with the captions of a cell.
 
-    Other measures than C@k have no link, because a win means that one system is correct and the
-    other is not.
+    Only C@k has links: a win in C@k means that one system is correct and the other is not.
     """
     if not any(row["measure"].startswith("C@") for row in comparisons):
         return None
 
-    def compared(row: Result) -> Result:
+    def compared(row: Row) -> Mapping[str, Any]:
         name, _, cutoff = row["measure"].partition("@")
         two = {place: row[place] for place in ("first", "second")}
         return {**two, "show": show, "cutoff": cutoff} if name == "C" and row[key] else {}
@@ -106,7 +173,7 @@ def _captions(key: str, show: str, comparisons: list[Result]) -> Callable[[Resul
     return compared
 
 
-def _covered(comparisons: list[Result]) -> str:
+def _covered(comparisons: Sequence[Row]) -> str:
     """Return the scope of Holm's correction."""
     if not comparisons:
         return ""
@@ -119,7 +186,7 @@ def _covered(comparisons: list[Result]) -> str:
     )
 
 
-def _ranking_note(ranking: Result) -> str:
+def _ranking_note(ranking: Ranking) -> str:
     if ranking["tau"] is None:
         return "There is no ranking: only one system is compared, or all scores are equal."
     between = ranking["interval"]
@@ -132,7 +199,7 @@ def _ranking_note(ranking: Result) -> str:
     )
 
 
-def charts(result: Result) -> list[Chart]:
+def charts(result: SignificanceResult) -> list[Chart]:
     if not result["comparisons"]:
         return []
     rows = [
@@ -146,9 +213,10 @@ def charts(result: Result) -> list[Chart]:
     ]
     points = quantity("difference", "Difference", axis={"format": "+.1%"})
     pair = name_of("pair")
+    ranks: Sequence[Row] = result["ranks"]
     places = [
         {"run": row["run"], "positives": title, "rank": row[by]}
-        for row in result["ranks"]
+        for row in ranks
         for by, title in (("original", "Original positives"), ("labelled", "By the labels"))
     ]
     downwards = {"scale": {"reverse": True, "zero": False}, "axis": {"tickMinStep": 1}}
@@ -193,5 +261,5 @@ def charts(result: Result) -> list[Chart]:
     ]
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: SignificanceResult) -> list[str]:
     return few_units_warnings(result) + saturation_warnings(result["ranks"])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from config.shared.words import counted
 from evaluation.lab.analyses.charts import PERCENT, Chart, dots, horizontal_labels, quantity, step
 from evaluation.lab.analyses.inputs import VIDEOS
 from evaluation.lab.analyses.intervals import (
     few_in_groups_warnings,
     few_units_warnings,
+    interval_title,
     method_title,
 )
-from evaluation.lab.analyses.results import Result
+from evaluation.lab.analyses.results import Ends, RunCorrelation, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
 LENGTH, POSITIVES, TAGS, AGREEMENT = "length", "positives", "tags", "agreement"
@@ -31,8 +34,44 @@ TAGS_MAX = 30
 COMPARED_MAX = 6
 
 
-def tables(result: Result) -> list[Table]:
-    percent = f"{100 * result['confidence']:g} % interval"
+class SliceRow(TypedDict):
+    """The mean score of a run in one slice. units: number of resampling units in the slice."""
+
+    run: str
+    slice: str
+    captions: int
+    units: int
+    mean: float | None
+    interval: Ends | None
+    method: str | None
+
+
+class SliceDifference(TypedDict):
+    """The difference of two runs in one slice."""
+
+    slice: str
+    first: str
+    second: str
+    difference: float
+    interval: Ends | None
+    p_holm: float
+    p_randomisation: float
+
+
+class SlicesResult(WithIntervals):
+    """by: a key of `SLICED`. slices: their names, in order. left_out: number of unused tags."""
+
+    measure: str
+    by: str
+    slices: list[str]
+    left_out: int
+    rows: list[SliceRow]
+    correlations: list[RunCorrelation]
+    differences: list[SliceDifference]
+
+
+def tables(result: SlicesResult) -> list[Table]:
+    percent = interval_title(result["confidence"])
     slices = Table(
         "slices",
         f"{result['measure']} by {SLICED[result['by']].lower()}",
@@ -65,7 +104,7 @@ def tables(result: Result) -> list[Table]:
     return [*tables, correlations] if result["correlations"] else tables
 
 
-def _differences_table(result: Result, percent: str) -> Table:
+def _differences_table(result: SlicesResult, percent: str) -> Table:
     rows = result["differences"]
     slices = len({row["slice"] for row in rows})
     left_out = len({row["run"] for row in result["rows"]}) - COMPARED_MAX
@@ -88,7 +127,7 @@ def _differences_table(result: Result, percent: str) -> Table:
     )
 
 
-def warnings(result: Result) -> list[str]:
+def warnings(result: SlicesResult) -> list[str]:
     rows = [{"group": row["slice"], **row} for row in result["rows"]]
     return few_units_warnings(result) or few_in_groups_warnings(result, rows, "slice")
 
@@ -96,10 +135,11 @@ def warnings(result: Result) -> list[str]:
 def _left_out(tags: int) -> str:
     if not tags:
         return ""
-    return f"Only the {TAGS_MAX} tags with the most captions are used; {tags:,} are left out."
+    others = f"{counted(tags, 'other tag')} {'is' if tags == 1 else 'are'} left out"
+    return f"Only the {TAGS_MAX} tags with the most captions are used. {others}."
 
 
-def charts(result: Result) -> list[Chart]:
+def charts(result: SlicesResult) -> list[Chart]:
     title = SLICED[result["by"]]
     if result["by"] in (TAGS, AGREEMENT):
         runs = {row["run"] for row in result["rows"]}
@@ -111,7 +151,7 @@ def charts(result: Result) -> list[Chart]:
         Chart(
             "slices",
             f"{result['measure']} by {title.lower()}",
-            "Dots for each run over the slices, each on a line that is its interval.",
+            "For each slice, a dot for each run on a line that shows its interval.",
             dots(result["rows"], place, at, score),
         )
     ]

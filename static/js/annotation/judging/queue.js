@@ -85,7 +85,7 @@ export class Queue {
       await this.take(body.items);
     } else if (REFUSED.has(status) && !isSignedOut) this.close(detail);
     else {
-      if (this.items.length === 0) await pause(RETRY_MS);
+      if (this.items.length === 0) await pause(Math.max(RETRY_MS, 1000 * outcome.retryAfter));
       return false;
     }
     return true;

@@ -93,6 +93,7 @@ async function readResponse(response) {
 
 // Read it at each request, because signing in in another tab changes it.
 function csrfToken() {
-  const cookie = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="));
+  const isToken = /^(__Host-)?csrftoken=/;
+  const cookie = document.cookie.split("; ").find((part) => isToken.test(part));
   return cookie ? decodeURIComponent(cookie.split("=")[1]) : "";
 }

@@ -103,8 +103,15 @@ function fitParts(spec, width) {
   }
 }
 
+// A chart that is too wide for a narrow page has another specification for it in `usermeta.narrow`.
+function specFor(figure, width) {
+  const { usermeta } = figure.spec;
+  const isOther = usermeta.narrow && width < NARROW;
+  return structuredClone(isOther ? { ...usermeta.narrow, usermeta } : figure.spec);
+}
+
 async function drawInto(place, figure) {
-  const spec = structuredClone(figure.spec);
+  const spec = specFor(figure, place.clientWidth);
   setColours(spec, coloursOf(place));
   if (spec.facet) fitFacet(spec, place.clientWidth);
   fitParts(spec, place.clientWidth);
@@ -129,6 +136,8 @@ async function draw(figure) {
   figure.spec ??= await (await fetch(figure.dataset.chart)).json();
   figure.view?.finalize();
   figure.view = await drawInto(figure.querySelector(".lab-plot"), figure);
+  const box = figure.querySelector(".lab-box");
+  figure.querySelector("[data-wide]").hidden = box.scrollWidth <= box.clientWidth;
   for (const button of figure.querySelectorAll("[data-save]")) button.hidden = false;
 }
 
@@ -160,7 +169,7 @@ let width = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === width) return;
   width = innerWidth;
-  for (const figure of figures) if (figure.spec && isComposed(figure.spec)) draw(figure);
+  for (const figure of figures) if (figure.spec && (isComposed(figure.spec) || figure.spec.usermeta.narrow)) draw(figure);
 });
 
 const drawAll = () => Promise.all(figures.map(draw));

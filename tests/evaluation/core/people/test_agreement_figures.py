@@ -74,9 +74,9 @@ def judged_with_thirds(rng: np.random.Generator, n: int) -> Opinions:
     labels = (rng.random((3, n)) < chance).astype(np.int64)
     differ = np.flatnonzero(labels[0] != labels[1])
     pairs = np.concatenate([np.tile(np.arange(n), 2), differ])
-    given = np.concatenate([labels[0], labels[1], labels[2][differ]])
+    values = np.concatenate([labels[0], labels[1], labels[2][differ]])
     is_first = np.arange(len(pairs)) < 2 * n
-    return Opinions(pairs, np.repeat(0, len(pairs)), given, is_first)
+    return Opinions(pairs, np.repeat(0, len(pairs)), values, is_first)
 
 
 def test_first_labels_cover_the_true_alpha_and_all_labels_do_not() -> None:

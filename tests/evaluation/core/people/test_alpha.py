@@ -41,9 +41,9 @@ def random_reliability(seed: int, values: list[int]) -> FloatArray:
     """Return labels of twelve annotators who mostly agree, about two per pair, some pairs none."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(values, 80)
-    given = np.where(rng.random((12, 80)) < 0.7, truth, rng.choice(values, (12, 80))).astype(float)
-    given[rng.random((12, 80)) < 0.85] = np.nan
-    return given
+    labels = np.where(rng.random((12, 80)) < 0.7, truth, rng.choice(values, (12, 80))).astype(float)
+    labels[rng.random((12, 80)) < 0.85] = np.nan
+    return labels
 
 
 @pytest.mark.parametrize("seed", range(3))

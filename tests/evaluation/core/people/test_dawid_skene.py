@@ -41,19 +41,21 @@ def slow_em(
     """Return priors, confusion matrices and posteriors, computed item by item, label by label."""
     classes = range(n_steps)
     n_items, n_annotators = (max(row[at] for row in rows) + 1 for at in (0, 1))
-    given = [[(a, label) for i, a, label in rows if i == item] for item in range(n_items)]
-    posterior = [[sum(value == k for _, value in own) / len(own) for k in classes] for own in given]
+    by_item = [[(a, label) for i, a, label in rows if i == item] for item in range(n_items)]
+    posterior = [
+        [sum(value == k for _, value in own) / len(own) for k in classes] for own in by_item
+    ]
     for _ in range(rounds):
         priors = [
             (math.fsum(row[k] for row in posterior) + smoothing) / (n_items + n_steps * smoothing)
             for k in classes
         ]
         confusion = [
-            [confusion_row(given, posterior, a, k, n_steps, smoothing) for k in classes]
+            [confusion_row(by_item, posterior, a, k, n_steps, smoothing) for k in classes]
             for a in range(n_annotators)
         ]
         posterior = []
-        for own in given:
+        for own in by_item:
             chances = [
                 priors[k] * math.prod(confusion[a][k][label] for a, label in own) for k in classes
             ]
@@ -62,7 +64,7 @@ def slow_em(
 
 
 def confusion_row(
-    given: list[list[tuple[int, int]]],
+    by_item: list[list[tuple[int, int]]],
     posterior: list[list[float]],
     annotator: int,
     true: int,
@@ -70,7 +72,7 @@ def confusion_row(
     smoothing: float,
 ) -> list[float]:
     counts = [smoothing] * n_steps
-    for item, own in enumerate(given):
+    for item, own in enumerate(by_item):
         for who, label in own:
             if who == annotator:
                 counts[label] += posterior[item][true]

@@ -25,13 +25,13 @@ def expected_table(
     patterns = [(2, 0), (2, 2), *([(3, 1), (3, 2)] if thirds else [(2, 1)])]
     rows = []
     for pi in prevalences:
-        for given, relevant in patterns:
-            ways = 2 if 0 < relevant < given else 1
-            true = (1 - miss) ** relevant * miss ** (given - relevant)
-            other = false_alarm**relevant * (1 - false_alarm) ** (given - relevant)
+        for n_labels, relevant in patterns:
+            ways = 2 if 0 < relevant < n_labels else 1
+            true = (1 - miss) ** relevant * miss ** (n_labels - relevant)
+            other = false_alarm**relevant * (1 - false_alarm) ** (n_labels - relevant)
             rows.append(100_000 * ways * (pi * true + (1 - pi) * other))
-    given, relevant = np.array(patterns).T
-    return LabelTable(given, relevant, np.array([rows]), len(prevalences))
+    n_labels, relevant = np.array(patterns).T
+    return LabelTable(n_labels, relevant, np.array([rows]), len(prevalences))
 
 
 @pytest.mark.parametrize(
@@ -55,27 +55,27 @@ def test_two_labels_and_one_prevalence_are_not_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "relevant", "reason"),
+    ("n_labels", "relevant", "reason"),
     [
         ([1, 1], [0, 1], module.NO_SECOND_LABELS),
         ([2, 2, 1], [0, 2, 1], module.FEW_DISAGREEMENTS),
         ([3] * 9, [1] * 9, module.FEW_DISAGREEMENTS),
     ],
 )
-def test_reasons(given: list[int], relevant: list[int], reason: str) -> None:
-    zeros = np.zeros(len(given), np.int64)
-    table = tabulate_labels(np.array(given), np.array(relevant), zeros, zeros, 1)
+def test_reasons(n_labels: list[int], relevant: list[int], reason: str) -> None:
+    zeros = np.zeros(len(n_labels), np.int64)
+    table = tabulate_labels(np.array(n_labels), np.array(relevant), zeros, zeros, 1)
     found = rates_from_labels(table, NO_DRAWS)
     assert (found.rates, found.undefined) == (None, reason)
     assert found.interval(0) is None
 
 
 def test_table_counts_pairs_by_cluster_stratum_and_pattern() -> None:
-    given = np.array([1, 2, 2, 3, 3, 2])
+    n_labels = np.array([1, 2, 2, 3, 3, 2])
     relevant = np.array([1, 0, 2, 1, 1, 0])
     strata = np.array([0, 0, 1, 1, 1, 0])
     clusters = np.array([0, 0, 1, 0, 1, 0])
-    table = tabulate_labels(given, relevant, strata, clusters, 3)
+    table = tabulate_labels(n_labels, relevant, strata, clusters, 3)
     assert list(zip(table.n_labels.tolist(), table.relevant.tolist(), strict=True)) == [
         (2, 0),
         (2, 2),
@@ -90,10 +90,10 @@ def test_intervals_cover_the_true_rates() -> None:
     for seed in range(100):
         rng = np.random.default_rng(seed)
         video, truth = draw_truth(rng, setting)
-        given, relevant = draw_labels(rng, truth, setting)
+        n_labels, relevant = draw_labels(rng, truth, setting)
         captions = np.repeat(np.arange(len(truth)), truth.shape[1])
         clusters, zeros = video[captions], np.zeros(len(captions), np.int64)
-        table = tabulate_labels(given, relevant, zeros, clusters, int(video.max()) + 1)
+        table = tabulate_labels(n_labels, relevant, zeros, clusters, int(video.max()) + 1)
         weights = rng.multinomial(
             len(table.counts), np.full(len(table.counts), 1 / len(table.counts)), 200
         )

@@ -54,8 +54,8 @@ def test_estimates_equal_the_simulation() -> None:
     setting = Setting(captions=40_000)
     rng = np.random.default_rng(8)
     _, truth = draw_truth(rng, setting)
-    said = rng.random((3, *truth.shape))
-    labels = np.where(truth, said >= MISS, said < FALSE_ALARM)
+    draws = rng.random((3, *truth.shape))
+    labels = np.where(truth, draws >= MISS, draws < FALSE_ALARM)
     first = labels[0]
     noisy = noisy_labels(np.ones(truth.size, np.int64), first.reshape(-1).astype(np.int64))
     ranked, judged = lists(setting.captions), judged_by(first)

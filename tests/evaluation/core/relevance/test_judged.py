@@ -45,7 +45,7 @@ def test_positives_of_all_and_of_some_queries() -> None:
 @pytest.mark.parametrize(
     ("queries", "videos", "gains", "reason"),
     [
-        ([0, 1, 0], [1, 1, 1], [0, 1, 0], "query 0 and video 1 are given twice"),
+        ([0, 1, 0], [1, 1, 1], [0, 1, 0], "query 0 and video 1 occur twice"),
         ([3], [0], [1], "queries: a number is outside of 0 to 2"),
         ([0], [4], [1], "videos: a number is outside of 0 to 3"),
         ([0], [-1], [1], "videos: a number is outside of 0 to 3"),

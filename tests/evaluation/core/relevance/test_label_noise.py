@@ -65,8 +65,8 @@ def test_products_of_posteriors_are_worse_than_no_correction() -> None:
     rng = np.random.default_rng(0)
     setting = Setting(captions=20_000)
     _, truth = draw_truth(rng, setting)
-    given, relevant = draw_labels(rng, truth, setting)
-    evidence = evidence_from_counts(given, relevant, FALSE_ALARM, MISS)
+    n_labels, relevant = draw_labels(rng, truth, setting)
+    evidence = evidence_from_counts(n_labels, relevant, FALSE_ALARM, MISS)
     ranks = np.tile(np.arange(truth.shape[1]), len(truth))
     posterior, _ = posterior_relevance(evidence, ranks)
     numbers = unbiased_relevance(evidence)
@@ -75,7 +75,7 @@ def test_products_of_posteriors_are_worse_than_no_correction() -> None:
         return float((1 - (1 - values.reshape(truth.shape)[:, :10]).prod(axis=1)).mean())
 
     true = c10(truth.astype(float))
-    assert c10((2 * relevant > given).astype(float)) - true == pytest.approx(0.031, abs=0.003)
+    assert c10((2 * relevant > n_labels).astype(float)) - true == pytest.approx(0.031, abs=0.003)
     assert c10(posterior) - true == pytest.approx(0.057, abs=0.004)
     assert c10(numbers) - true == pytest.approx(0, abs=0.003)
 
@@ -102,12 +102,12 @@ def test_labels_without_errors_change_nothing() -> None:
     rng = np.random.default_rng(1)
     labels = rng.random((50, 20)) < 0.2
     judged = Judged(np.arange(1000), labels.reshape(-1).astype(np.int8), 50, 20)
-    given, relevant = np.ones(1000, np.int64), labels.reshape(-1).astype(np.int64)
+    n_labels, relevant = np.ones(1000, np.int64), labels.reshape(-1).astype(np.int64)
     rows = correct_scores(
         {"run": np.tile(np.arange(10, dtype=np.int32), (50, 1))},
         judged,
         judged.codes,
-        lambda rates: unbiased_relevance(evidence_from_counts(given, relevant, *rates.values)),
+        lambda rates: unbiased_relevance(evidence_from_counts(n_labels, relevant, *rates.values)),
         MEASURES,
         typed_rates(0, 0, 300),
         Resamples(np.arange(50), 300, 0),

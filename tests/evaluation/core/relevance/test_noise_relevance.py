@@ -27,9 +27,11 @@ def test_a_single_label_by_hand() -> None:
 
 def test_posterior_by_hand() -> None:
     # 80 of 240 labels are relevant, and pi * .8 + (1 - pi) * .1 = 1/3 for pi = 1/3.
-    given, relevant = np.ones(240, np.int64), np.repeat([1, 0], [80, 160])
+    n_labels, relevant = np.ones(240, np.int64), np.repeat([1, 0], [80, 160])
     zeros = np.zeros(240, np.int64)
-    chance, prevalence = posterior_relevance(evidence_from_counts(given, relevant, *RATES), zeros)
+    chance, prevalence = posterior_relevance(
+        evidence_from_counts(n_labels, relevant, *RATES), zeros
+    )
     assert prevalence == pytest.approx([1 / 3], abs=1e-6)
     assert chance[0] == pytest.approx(0.8 / (0.8 + 2 * 0.1), abs=1e-6)
     assert chance[-1] == pytest.approx(0.2 / (0.2 + 2 * 0.9), abs=1e-6)
@@ -41,12 +43,12 @@ def test_numbers_are_unbiased_at_every_prevalence(doubled: float) -> None:
     setting = Setting(captions=40_000, doubled=doubled)
     rng = np.random.default_rng(4)
     _, truth = draw_truth(rng, setting)
-    given, relevant = draw_labels(rng, truth, setting)
+    n_labels, relevant = draw_labels(rng, truth, setting)
     rates = (setting.false_alarm, setting.miss)
-    number = unbiased_relevance(evidence_from_counts(given, relevant, *rates))
+    number = unbiased_relevance(evidence_from_counts(n_labels, relevant, *rates))
     is_broad = np.repeat(truth.sum(axis=1) > 5, truth.shape[1])
     true = truth.reshape(-1)
-    for group in (given == 1, given > 1):
+    for group in (n_labels == 1, n_labels > 1):
         for kind in (is_broad, ~is_broad):
             for value in (True, False):
                 members = number[group & kind & (true == value)]
@@ -73,13 +75,13 @@ def test_equal_rates_of_labels_are_one_rate() -> None:
     rng = np.random.default_rng(2)
     setting = Setting(captions=300, doubled=0.5)
     _, truth = draw_truth(rng, setting)
-    given, relevant = draw_labels(rng, truth, setting)
-    pair_of = np.repeat(np.arange(len(given)), given)
-    place = np.arange(len(pair_of)) - np.repeat(np.cumsum(given) - given, given)
-    labels = (place < np.repeat(relevant, given)).astype(np.int64)
-    one = unbiased_relevance(evidence_from_counts(given, relevant, *RATES))
+    n_labels, relevant = draw_labels(rng, truth, setting)
+    pair_of = np.repeat(np.arange(len(n_labels)), n_labels)
+    place = np.arange(len(pair_of)) - np.repeat(np.cumsum(n_labels) - n_labels, n_labels)
+    labels = (place < np.repeat(relevant, n_labels)).astype(np.int64)
+    one = unbiased_relevance(evidence_from_counts(n_labels, relevant, *RATES))
     rates = (np.full(len(labels), rate) for rate in RATES)
-    each = evidence_from_labels(pair_of, labels, *rates, len(given))
+    each = evidence_from_labels(pair_of, labels, *rates, len(n_labels))
     np.testing.assert_allclose(unbiased_relevance(each), one, atol=1e-9)
 
 

@@ -363,7 +363,7 @@ def test_score_matches_refuses_bad_input() -> None:
     judged = Judged.from_pairs([0], [1], [1], n_queries=1, n_videos=2)
     with pytest.raises(ValueError, match="the same length"):
         score_matches([0, 1], np.array([1.0]), judged)
-    with pytest.raises(ValueError, match="a pair is given twice"):
+    with pytest.raises(ValueError, match="a pair occurs twice"):
         score_matches([1, 1], np.array([1.0, 0.5]), judged)
     with pytest.raises(ValueError, match="codes: a number is outside of 0 to 1"):
         score_matches([2], np.array([1.0]), judged)

@@ -79,11 +79,11 @@ def counts(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "wording --resamples 100", statistic.wording(world, "C@5")
     yield "matching --threshold 0.1", statistic.matching(world, "C@1 C@5 C@10 AP", 0.1)
     rates = " ".join(f"--{name} {value}" for name, value in statistic.RATES.items())
-    wish = f"--difference 2 --power 0.9 {rates}"
-    yield f"plan --unit captions {wish}", statistic.plan(world, "C@5", 2, 0.9)
+    goal = f"--difference 2 --power 0.9 {rates}"
+    yield f"plan --unit captions {goal}", statistic.plan(world, "C@5", 2, 0.9)
     for measure in ("C@5", "AP"):
         by_videos = statistic.plan(world, measure, 2, 0.9, by_videos=True)
-        yield f"plan --unit videos --measure {measure} {wish}", by_videos
+        yield f"plan --unit videos --measure {measure} {goal}", by_videos
 
 
 def estimates(world: World) -> Iterator[tuple[str, dict[str, Any]]]:

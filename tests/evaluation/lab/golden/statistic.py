@@ -218,8 +218,8 @@ def plan(
             who = {"first": first, "second": second, "design": design}
             pilots.append({**who, "design_effect": effect, "icc": icc})
             for step in STEPS:
-                wish = difference * step / 100
-                alone = _needed(design, one, other, wish, power)
+                goal = difference * step / 100
+                alone = _needed(design, one, other, goal, power)
                 each = math.ceil(max(effect, 1.0) * alone)
                 sets = 1 if design == "paired" else 2
                 pairs = sets * each * RATES["pairs"]
@@ -229,7 +229,7 @@ def plan(
                     {
                         **who,
                         "deviation": math.sqrt(sum(sample.var(ddof=1) for sample in samples)),
-                        "difference": wish,
+                        "difference": goal,
                         "captions": sets * each,
                         "single_captions": sets * math.ceil(alone) if by_videos else None,
                         "pairs": pairs,

@@ -194,11 +194,11 @@ def _compared(judgments: Judgments, name: str) -> list[bool]:
     ]
 
 
-def history(world: World, moments: int, measure: str) -> dict[str, Any]:
+def history(world: World, checkpoints: int, measure: str) -> dict[str, Any]:
     total = len(world.judgments)
     scores, agreed = [], []
-    for number in range(moments + 1):
-        so_far = world.judgments[: round(number * total / moments)]
+    for number in range(checkpoints + 1):
+        so_far = world.judgments[: round(number * total / checkpoints)]
         labels_of = gathered(so_far)
         qrels = as_qrels(decided(labels_of) | dict.fromkeys(world.original, 1))
         several = _several(_first_two(list(labels_of.values())))

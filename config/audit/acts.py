@@ -1,0 +1,44 @@
+"""The acts of the audit log. Each app defines its own in an enum marked with `register_acts`.
+
+A value is stored in the log, so it never changes and is unique among all apps.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.db import models
+
+VALUE_LENGTH = 40
+
+Acts = TypeVar("Acts", bound=type[models.TextChoices])
+
+_registered: dict[str, str] = {}
+
+
+def register_acts(acts: Acts) -> Acts:
+    """Add the acts of an enum to the log's filter. Raises `ValueError` for a value in use."""
+    for value, label in acts.choices:
+        if value in _registered:
+            raise ValueError(f"the act {value!r} is registered twice")
+        if len(value) > VALUE_LENGTH:
+            raise ValueError(f"the act {value!r} has more than {VALUE_LENGTH} characters")
+        _registered[value] = label
+    return acts
+
+
+def registered_acts() -> dict[str, str]:
+    """Return the labels of all acts by value, in the order of their labels."""
+    return dict(sorted(_registered.items(), key=lambda one: one[1]))
+
+
+def label_of_act(value: str) -> str:
+    """Return an act in words. An act that no longer exists returns its value."""
+    return _registered.get(value, value)
+
+
+@register_acts
+class AuditAct(models.TextChoices):
+    """The acts on the log itself."""
+
+    LOG_DOWNLOADED = "log_downloaded", "Audit log downloaded"

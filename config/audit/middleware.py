@@ -1,0 +1,40 @@
+"""Set the origin of all acts of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_ipv46_address
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from config.audit.origins import Interface, Origin, acting_from
+from config.shared.http import API
+from config.shared.logs import current_request
+
+
+class OriginMiddleware:
+    """Take the address and the id from the request that the log describes, too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with acting_from(_origin_of(request)):
+            return self.get_response(request)
+
+
+def _origin_of(request: HttpRequest) -> Origin:
+    interface = Interface.API if request.path_info.startswith(API) else Interface.PAGE
+    about = current_request.get()
+    return Origin(interface, _address(about.address), about.id) if about else Origin(interface)
+
+
+def _address(text: str) -> str:
+    """Return an address that a database stores; empty if it is unknown, as on a Unix socket."""
+    try:
+        validate_ipv46_address(text)
+    except ValidationError:
+        return ""
+    return text

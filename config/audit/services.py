@@ -1,0 +1,79 @@
+"""Writes to the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import connection, models
+from django.db.models import Q, Value
+from django.db.models.functions import Now
+from django.db.transaction import TransactionManagementError, atomic
+
+from config.audit.acts import AuditAct
+from config.audit.models import AuditAddress, AuditEntry
+from config.audit.origins import current_origin
+from config.audit.policies import check_can_read_log
+
+if TYPE_CHECKING:
+    from config.accounts.actors import Actor
+
+Facts = Mapping[str, Any]
+
+
+def record(
+    act: models.TextChoices,
+    *,
+    by: Actor | None,
+    on: models.Model | None = None,
+    before: Facts | None = None,
+    after: Facts | None = None,
+) -> AuditEntry:
+    """Add an act to the audit log, in the transaction of the change.
+
+    by: None for a visitor. before, after: what has changed, as JSON, without texts about people;
+    None if the object itself records it or nothing is to be said.
+
+    Raises `TransactionManagementError` outside a transaction, because the change could then be
+    stored without its entry.
+    """
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("An act is recorded in the transaction of its change.")
+    origin = current_origin()
+    entry = AuditEntry.objects.create(
+        act=act.value,
+        by_id=by.pk if by is not None else None,
+        object_type=on._meta.label_lower if on is not None else "",
+        object_id=str(on.pk) if on is not None else "",
+        before=before,
+        after=after,
+        interface=origin.interface,
+        request_id=origin.request_id,
+    )
+    if origin.address:
+        AuditAddress.objects.create(entry=entry, address=origin.address)
+    return entry
+
+
+@atomic
+def record_download(*, by: Actor) -> None:
+    """Record that an admin downloads the log."""
+    check_can_read_log(by)
+    record(AuditAct.LOG_DOWNLOADED, by=by)
+
+
+def forget_addresses(*, person: models.Model) -> int:
+    """Delete the addresses of all acts by or on a person. Return their number.
+
+    The service that erases a person calls this in its transaction, after it has checked the policy.
+    """
+    on_them = Q(entry__object_type=person._meta.label_lower, entry__object_id=str(person.pk))
+    return AuditAddress.objects.filter(Q(entry__by=person.pk) | on_them).delete()[0]
+
+
+def forget_old_addresses() -> int:
+    """Delete the addresses that are older than the site keeps them. Return their number."""
+    kept = timedelta(days=settings.AUDIT_ADDRESS_DAYS)
+    return AuditAddress.objects.filter(entry__at__lt=Now() - Value(kept)).delete()[0]

@@ -1,0 +1,1 @@
+"""Backups: one archive with the database, the media, the label sets and the waiting uploads."""

@@ -1,0 +1,294 @@
+"""Making and restoring backups."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+import shutil
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import TypedDict
+
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+
+from config.accounts.actors import Actor
+from config.accounts.policies import check_can_administer
+from config.operations.backup.archive import (
+    MANIFEST,
+    ArchiveWriter,
+    Manifest,
+    read_archive,
+    verify_archive,
+    write_archive,
+)
+from config.operations.backup.contents import (
+    Query,
+    StoredFile,
+    applied_migrations,
+    count_rows,
+    named_files,
+)
+from config.operations.backup.databases import (
+    Dump,
+    dump_database,
+    has_rows,
+    member_of_engine,
+    restore_database,
+)
+from config.operations.models import Operation, OperationKind
+from config.operations.records import recorded
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.files import write_atomically
+from config.shared.progress import Progress, no_progress
+from config.shared.version import code_version
+
+OWN_NAME = re.compile(r"hearth-\d{8}T\d{6}Z\.tar(\.age)?")
+PIECE = 1 << 20
+
+
+class BackupFacts(TypedDict):
+    """The figures of a backup. `missing`: the number of files that rows name and that are lost."""
+
+    path: str
+    bytes: int
+    rows: int
+    files: int
+    missing: int
+    encrypted: bool
+    seconds: float
+
+
+def name_of_backup(at: datetime, *, encrypted: bool) -> str:
+    return f"hearth-{at:%Y%m%dT%H%M%SZ}.tar{'.age' if encrypted else ''}"
+
+
+def make_backup(
+    *,
+    path: Path,
+    by: Actor,
+    recipient: str = "",
+    keep: int | None = None,
+    progress: Progress = no_progress,
+) -> BackupFacts:
+    """Write the database, the media, the label sets and the waiting uploads to one archive.
+
+    path: a file, or a folder in which the archive gets the time as its name. recipient: the public
+    key to encrypt for. keep: delete older archives of such names in the folder, except for this
+    number of newest ones.
+
+    The archive is one state of the database, together with the files that it names. People can go
+    on judging. Files are read after the database; a file deleted in between is listed as missing.
+    """
+    check_can_administer(by)
+    began = timezone.now()
+    if path.is_dir():
+        path = path / name_of_backup(began, encrypted=bool(recipient))
+    with recorded(OperationKind.BACKUP) as operation:
+        with write_atomically(path) as out:
+            path.with_name(f".{path.name}.part").chmod(0o600)
+            with write_archive(out, recipient) as archive:
+                manifest = _fill(archive, path.parent, began, progress)
+        facts = BackupFacts(
+            path=str(path),
+            bytes=path.stat().st_size,
+            rows=sum(manifest.rows.values()),
+            files=len(manifest.files),
+            missing=len(manifest.missing),
+            encrypted=bool(recipient),
+            seconds=round((timezone.now() - began).total_seconds(), 1),
+        )
+        operation.facts = facts
+    if keep is not None:
+        delete_old_backups(path.parent, keep)
+    return facts
+
+
+def delete_old_backups(folder: Path, keep: int) -> int:
+    """Delete all archives in the folder but the newest. Files of other names stay."""
+    mine = sorted(path for path in folder.iterdir() if OWN_NAME.fullmatch(path.name))
+    old = mine[:-keep] if keep else mine
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
+
+
+def _fill(archive: ArchiveWriter, folder: Path, at: datetime, progress: Progress) -> Manifest:
+    # In the folder of the archive, because /tmp may be too small for a database.
+    with (
+        tempfile.TemporaryDirectory(prefix=".hearth-backup-", dir=folder) as work,
+        dump_database(Path(work)) as dump,
+    ):
+        progress(0, None, "counting rows")
+        content = _content_of(dump)
+        archive.add(dump.member, dump.path)
+    missing = _add_files(archive, content.files, progress)
+    manifest = Manifest(
+        version=code_version(),
+        created_at=at.isoformat(),
+        engine=connection.vendor,
+        server=dump.server,
+        migrations=content.migrations,
+        rows=content.rows,
+        files=archive.files,
+        missing=missing,
+    )
+    archive.finish(manifest)
+    return manifest
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Content:
+    rows: dict[str, int]
+    migrations: list[str]
+    files: list[StoredFile]
+
+
+def _content_of(dump: Dump) -> _Content:
+    return _Content(
+        count_rows(dump.query, dump.tables),
+        applied_migrations(dump.query),
+        named_files(dump.query),
+    )
+
+
+def _add_files(archive: ArchiveWriter, files: list[StoredFile], progress: Progress) -> list[str]:
+    """Add the files; return the members of those that no longer exist."""
+    missing = []
+    for number, file in enumerate(files):
+        progress(number, len(files), "copying files")
+        try:
+            archive.add(file.member, file.path)
+        except FileNotFoundError:
+            missing.append(file.member)
+    return missing
+
+
+# --- Restoring ----------------------------------------------------------------------------------
+
+
+class RestoreFacts(TypedDict):
+    """The figures of a restore."""
+
+    created_at: str
+    version: str
+    rows: int
+    files: int
+    missing: int
+    needs_migration: bool
+
+
+def check_backup(*, path: Path, key_file: str = "") -> Manifest:
+    """Read the whole archive and compare the hash of every file with its manifest."""
+    return verify_archive(path, key_file)
+
+
+def restore_backup(
+    *,
+    path: Path,
+    by: Actor,
+    key_file: str = "",
+    replace: bool = False,
+    progress: Progress = no_progress,
+) -> RestoreFacts:
+    """Restore the database and the files of an archive.
+
+    All hashes are checked before anything is written, and the numbers of rows afterwards. Raises
+    `Conflict` if the database has rows, or a file of the same name has other bytes, unless
+    `replace`. After an error, the database is as before.
+    """
+    check_can_administer(by)
+    if not replace and has_rows():
+        raise Conflict(
+            "The database is not empty. Restore into an empty one, or replace all its rows with "
+            "--replace."
+        )
+    progress(0, None, "checking the archive")
+    manifest = verify_archive(path, key_file)
+    _check_fits(manifest)
+    _check_no_other_files(manifest, replace)
+    with tempfile.TemporaryDirectory(prefix=".hearth-restore-", dir=settings.HEARTH_HOME) as work:
+        dump = Path(work) / "dump"
+        _place_files(path, key_file, dump, progress)
+        progress(0, None, "restoring the database")
+        restore_database(dump, lambda query: _check_rows(query, manifest))
+    facts = RestoreFacts(
+        created_at=manifest.created_at,
+        version=manifest.version,
+        rows=sum(manifest.rows.values()),
+        files=len(manifest.files),
+        missing=len(manifest.missing),
+        needs_migration=bool(_known_migrations() - set(manifest.migrations)),
+    )
+    # Before the migration, the table may have another form.
+    if not facts["needs_migration"]:
+        Operation.objects.create(
+            kind=OperationKind.RESTORE, finished_at=timezone.now(), facts=facts
+        )
+    return facts
+
+
+def _check_fits(manifest: Manifest) -> None:
+    """Raise `InvalidInput` if this code or this database cannot read the backup."""
+    if manifest.engine != connection.vendor:
+        raise InvalidInput(
+            f"The backup is of a database on {manifest.engine}, and DATABASE_URL is one on "
+            f"{connection.vendor}. Restore it on {manifest.engine}. Then `manage.py move_database` "
+            "moves it from SQLite to PostgreSQL."
+        )
+    unknown = sorted(set(manifest.migrations) - _known_migrations())
+    if unknown:
+        raise InvalidInput(
+            f"The backup was made by a newer version ({manifest.version}): this one does not have "
+            f"the migration {unknown[0]}. Install that version, and restore with it."
+        )
+    if member_of_engine() not in manifest.files:
+        raise InvalidInput("The archive contains no database.")
+
+
+def _known_migrations() -> set[str]:
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    return {f"{app}.{name}" for app, name in loader.disk_migrations}
+
+
+def _check_no_other_files(manifest: Manifest, replace: bool) -> None:
+    """Raise for a member outside the storages, and for other files of the same names."""
+    for member, entry in manifest.files.items():
+        if member == member_of_engine():
+            continue
+        target = StoredFile.of_member(member).path
+        if replace or not target.exists():
+            continue
+        with target.open("rb") as stored:
+            if hashlib.file_digest(stored, "sha256").hexdigest() != entry.sha256:
+                raise Conflict(
+                    f"{target} exists with other bytes than in the backup. Move it away, or "
+                    "overwrite such files with --replace."
+                )
+
+
+def _place_files(path: Path, key_file: str, dump: Path, progress: Progress) -> None:
+    with read_archive(path, key_file) as tar:
+        for number, info in enumerate(tar):
+            progress(number, None, "restoring files")
+            content = tar.extractfile(info)
+            if info.name == MANIFEST or content is None:
+                continue
+            is_database = info.name == member_of_engine()
+            target = dump if is_database else StoredFile.of_member(info.name).path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with write_atomically(target) as out:
+                shutil.copyfileobj(content, out, PIECE)
+
+
+def _check_rows(query: Query, manifest: Manifest) -> None:
+    found = count_rows(query, manifest.rows)
+    for table, expected in manifest.rows.items():
+        if found[table] != expected:
+            raise InvalidInput(
+                f"The table {table} has {found[table]:,} rows after the restore, not {expected:,}."
+            )

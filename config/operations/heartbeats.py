@@ -1,0 +1,24 @@
+"""Heartbeats of the processes that must always run, and tallies of what they do."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from config.operations.models import Heartbeat, Pulse, Tally
+
+LEASE_EXPIRIES = "lease_expiries"
+
+
+def beat(pulse: Pulse) -> None:
+    """Store that the process has just done its work, by the database's clock."""
+    if not Heartbeat.objects.filter(name=pulse).update(at=Now()):
+        Heartbeat.objects.update_or_create(name=pulse, defaults={"at": Now()})
+
+
+@transaction.atomic
+def add_to_tally(name: str, number: int) -> None:
+    if number and not Tally.objects.filter(name=name).update(value=F("value") + number):
+        Tally.objects.get_or_create(name=name)
+        Tally.objects.filter(name=name).update(value=F("value") + number)

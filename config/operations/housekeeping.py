@@ -1,0 +1,162 @@
+"""Housekeeping: rows and files that nothing needs any more, removed by timetable.
+
+An app registers a step for its own rows with `@housekeeping_step`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypedDict
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from config.accounts.actors import Actor
+from config.accounts.policies import check_can_administer
+from config.jobs.models import UNFINISHED, Job
+from config.operations.backup.contents import named_files
+from config.operations.backup.databases import run_query
+from config.operations.models import Operation, OperationKind
+from config.operations.records import recorded
+from config.shared.bulk import long_transaction
+
+ROWS_PER_TRANSACTION = 1000
+# A file may be written some time before the row that names it, and a restore may bring back rows
+# that are older than the files.
+UPLOAD_AGE = timedelta(days=1)
+FILE_AGE = timedelta(days=7)
+KEEP_OPERATIONS = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a step removed, or would remove."""
+
+    number: int
+    bytes: int = 0
+
+
+class StepFigures(TypedDict):
+    """The figures of one step, in the words of the page."""
+
+    step: str
+    title: str
+    removed: int
+    bytes: int
+
+
+# Takes whether to only count.
+StepFunction = Callable[[bool], Removed]
+_steps: dict[str, tuple[str, StepFunction]] = {}
+
+
+def housekeeping_step(name: str, title: str) -> Callable[[StepFunction], StepFunction]:
+    """Register the decorated function as a step. title: what it removes, in words."""
+
+    def register(function: StepFunction) -> StepFunction:
+        if name in _steps:
+            raise ValueError(f"the housekeeping step {name!r} is registered twice")
+        _steps[name] = (title, function)
+        return function
+
+    return register
+
+
+def keep_house(*, by: Actor, dry_run: bool = False) -> list[StepFigures]:
+    """Run all steps. Return what each removed, or with `dry_run` would remove."""
+    check_can_administer(by)
+    if dry_run:
+        return _run_steps(dry_run=True)
+    with recorded(OperationKind.HOUSEKEEPING) as operation:
+        figures = _run_steps(dry_run=False)
+        operation.facts = {"steps": figures}
+    return figures
+
+
+def _run_steps(*, dry_run: bool) -> list[StepFigures]:
+    figures = []
+    for name, (title, step) in _steps.items():
+        removed = step(dry_run)
+        figures.append(
+            StepFigures(step=name, title=title, removed=removed.number, bytes=removed.bytes)
+        )
+    return figures
+
+
+def remove_rows(rows: QuerySet[Any], dry_run: bool) -> Removed:
+    """Delete the rows in short transactions, so that no one waits for them."""
+    if dry_run:
+        return Removed(rows.count())
+    number = 0
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:ROWS_PER_TRANSACTION]):
+        rows.model._base_manager.filter(pk__in=keys).delete()
+        number += len(keys)
+    return Removed(number)
+
+
+def remove_files(paths: Iterator[Path], dry_run: bool) -> Removed:
+    number = size = 0
+    for path in paths:
+        number, size = number + 1, size + path.stat().st_size
+        if not dry_run:
+            path.unlink(missing_ok=True)
+    return Removed(number, size)
+
+
+# --- The steps of this app ----------------------------------------------------------------------
+
+
+@housekeeping_step("sessions", "Expired sessions")
+def remove_sessions(dry_run: bool) -> Removed:
+    return remove_rows(Session.objects.filter(expire_date__lt=Now()), dry_run)
+
+
+@housekeeping_step("jobs", "Jobs that finished long ago")
+def remove_jobs(dry_run: bool) -> Removed:
+    oldest = timezone.now() - timedelta(days=settings.KEEP_JOBS_DAYS)
+    done = Job.objects.exclude(state__in=UNFINISHED).filter(finished_at__lt=oldest)
+    return remove_rows(done, dry_run)
+
+
+@housekeeping_step("operations", "Records of old backups and housekeeping")
+def remove_operations(dry_run: bool) -> Removed:
+    oldest = timezone.now() - KEEP_OPERATIONS
+    return remove_rows(Operation.objects.filter(started_at__lt=oldest), dry_run)
+
+
+@housekeeping_step("uploads", "Uploads that no job will read")
+def remove_uploads(dry_run: bool) -> Removed:
+    return remove_files(_unnamed_files("uploads", settings.UPLOAD_ROOT, UPLOAD_AGE), dry_run)
+
+
+@housekeeping_step("media", "Media files that no video names")
+def remove_media(dry_run: bool) -> Removed:
+    return remove_files(_unnamed_files("default", settings.MEDIA_ROOT, FILE_AGE), dry_run)
+
+
+def _unnamed_files(storage: str, root: Any, age: timedelta) -> Iterator[Path]:
+    """Yield the files of a storage that are older than `age` and that no row names.
+
+    Files of label sets are never removed, because they are published.
+    """
+    root = Path(root)
+    old = [path for path in root.rglob("*") if _is_older(path, age)]
+    # Read after the folder, so that a row stored in between keeps its file.
+    with long_transaction():
+        named = {file.name for file in named_files(run_query) if file.storage == storage}
+    yield from (path for path in old if path.relative_to(root).as_posix() not in named)
+
+
+def _is_older(path: Path, age: timedelta) -> bool:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return False
+    return path.is_file() and status.st_mtime < time.time() - age.total_seconds()

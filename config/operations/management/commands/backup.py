@@ -1,0 +1,117 @@
+"""Back up the database, the media and the label sets."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from config.accounts.actors import OPERATOR
+from config.operations.backup.archive import make_key
+from config.operations.backup.services import make_backup
+from config.operations.models import OperationKind
+from config.operations.records import latest
+from config.shared.commands import HearthCommand
+from config.shared.errors import HearthError, InvalidInput
+from config.shared.processes import raise_on_signals
+from config.shared.words import counted
+
+LOOK_EVERY_SECONDS = 60.0
+
+
+class Command(HearthCommand):
+    help = (
+        "Writes the database, the media, the label sets and the waiting uploads to one archive. "
+        "People can go on judging meanwhile. `restore` reads the archive."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "file",
+            nargs="?",
+            type=Path,
+            help="file or folder to write to (default: BACKUP_DIR)",
+        )
+        parser.add_argument(
+            "--encrypt",
+            action="store_true",
+            help="encrypt for the public key in BACKUP_RECIPIENT (age1…)",
+        )
+        parser.add_argument(
+            "--keep",
+            type=int,
+            metavar="N",
+            help="delete all but the N newest backups in the folder",
+        )
+        parser.add_argument(
+            "--every",
+            type=float,
+            metavar="HOURS",
+            help="run until stopped, and back up whenever the last backup is this old",
+        )
+        parser.add_argument(
+            "--new-key",
+            type=Path,
+            metavar="FILE",
+            help="only write a new private key to FILE, and print its public key",
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        if options["new_key"] is not None:
+            return {"recipient": make_key(options["new_key"])}
+        if options["keep"] is not None and options["keep"] < 1:
+            raise InvalidInput("--keep must be at least 1.")
+        if options["encrypt"] and not settings.BACKUP_RECIPIENT:
+            raise InvalidInput(
+                "--encrypt needs a public key in BACKUP_RECIPIENT. "
+                "`manage.py backup --new-key FILE` makes a pair of keys."
+            )
+        if options["every"] is not None:
+            self._repeat(options)
+        return self._once(options)
+
+    def _once(self, options: dict[str, Any]) -> dict[str, Any]:
+        path = options["file"]
+        if path is None:
+            path = Path(settings.BACKUP_DIR)
+            path.mkdir(parents=True, exist_ok=True)
+        return dict(
+            make_backup(
+                path=path,
+                by=OPERATOR,
+                recipient=settings.BACKUP_RECIPIENT if options["encrypt"] else "",
+                keep=options["keep"],
+                progress=self.progress,
+            )
+        )
+
+    def _repeat(self, options: dict[str, Any]) -> None:
+        """Back up for ever, until a signal. A failure is printed, and tried again later."""
+        raise_on_signals()
+        age = timedelta(hours=options["every"])
+        while True:
+            last = latest(OperationKind.BACKUP)
+            if last is None or last.started_at < timezone.now() - age:
+                try:
+                    self.report(self._once(options))
+                except (HearthError, OSError) as error:
+                    self.stderr.write(f"The backup failed: {error}")
+            time.sleep(LOOK_EVERY_SECONDS)
+
+    def report(self, result: dict[str, Any]) -> None:
+        if "recipient" in result:
+            self.stdout.write(f"BACKUP_RECIPIENT={result['recipient']}")
+            return
+        self.stdout.write(
+            f"{result['path']}: {counted(result['rows'], 'row')} and "
+            f"{counted(result['files'], 'file')}, {result['bytes']:,} bytes, "
+            f"{result['seconds']} s{', encrypted' if result['encrypted'] else ''}"
+        )
+        if result["missing"]:
+            lost = counted(result["missing"], "file")
+            self.stderr.write(f"{lost} that the database names did not exist.")

@@ -1,0 +1,73 @@
+"""Create an admin who chooses the password by a link that works once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.urls import reverse
+
+from config.accounts.actors import OPERATOR
+from config.accounts.models import User
+from config.accounts.roles import Role, is_admin
+from config.accounts.services import create_user
+from config.shared.commands import HearthCommand
+from config.shared.errors import Conflict, NotFound
+
+DAY = 24 * 3600
+
+
+class Command(HearthCommand):
+    help = (
+        "Creates an admin and prints a link at which this person chooses a password. The link "
+        "works once. It is printed only here, so send it on a safe way."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--email", default="")
+        parser.add_argument(
+            "--new-link",
+            action="store_true",
+            help="print a new link for an admin who exists, for example after a lost password",
+        )
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        username = options["username"]
+        person = User.objects.filter(username__iexact=username).first()
+        if options["new_link"]:
+            if person is None or not is_admin(person):
+                raise NotFound(f"There is no active admin {username}.")
+        elif person is not None:
+            raise Conflict(f"{username} exists. Use --new-link for a link to a new password.")
+        else:
+            person = create_user(
+                username=username,
+                password=None,
+                roles=[Role.ADMIN],
+                email=options["email"],
+                by=OPERATOR,
+            )
+        return {
+            "username": person.username,
+            "link": link_for(person),
+            "days": settings.PASSWORD_RESET_TIMEOUT // DAY,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(
+            f"{result['username']} chooses a password at this link, within {result['days']} days:\n"
+            f"{result['link']}"
+        )
+
+
+def link_for(person: User) -> str:
+    """Return the address for a new password. It ends with the first use, by the old password."""
+    key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
+    uid, _, token = key.partition("-")
+    path = reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token})
+    host = next((one.lstrip(".") for one in settings.ALLOWED_HOSTS if one != "*"), "localhost")
+    return f"{'https' if settings.HTTPS else 'http'}://{host}{path}"

@@ -1,0 +1,33 @@
+"""Remove what nothing needs any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.accounts.actors import OPERATOR
+from config.operations.health import size_in_words
+from config.operations.housekeeping import keep_house
+from config.shared.commands import HearthCommand
+
+
+class Command(HearthCommand):
+    help = (
+        "Removes expired sessions, old jobs, forgotten uploads and media files, and old drafts. "
+        "The scheduler does this every night."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="only count")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        steps = keep_house(by=OPERATOR, dry_run=options["dry_run"])
+        return {"dry_run": options["dry_run"], "steps": list(steps)}
+
+    def report(self, result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            size = f", {size_in_words(step['bytes'])}" if step["bytes"] else ""
+            self.stdout.write(f"{step['title']}: {step['removed']:,}{size}")
+        if result["dry_run"]:
+            self.stdout.write("Nothing was removed, because of --dry-run.")

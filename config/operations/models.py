@@ -1,0 +1,59 @@
+"""What the operator of the site must be able to see: heartbeats, runs of operations, tallies."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+
+class Pulse(models.TextChoices):
+    """A process that must always run."""
+
+    SCHEDULER = "scheduler", "Scheduler"
+    SWEEPER = "sweeper", "Sweeper of jobs"
+
+
+class OperationKind(models.TextChoices):
+    BACKUP = "backup", "Backup"
+    RESTORE = "restore", "Restore"
+    HOUSEKEEPING = "housekeeping", "Housekeeping"
+
+
+class Heartbeat(models.Model):
+    """The last time at which a process did its work."""
+
+    name = models.CharField(max_length=20, choices=Pulse, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class Tally(models.Model):
+    """A count that only grows, of events in processes that have no address for metrics."""
+
+    name = models.CharField(max_length=50, primary_key=True)
+    value = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+
+class Operation(models.Model):
+    """One backup, restore or housekeeping, with its figures or its error.
+
+    facts: see `backup.services.BackupFacts` and `housekeeping.Figures`.
+    """
+
+    kind = models.CharField(max_length=20, choices=OperationKind)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["kind", "-id"], name="operation_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.started_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,248 @@
+"""Moving a whole database from SQLite to PostgreSQL.
+
+`dumpdata` and `loaddata` build an object for each row. Here SQLite's rows become the text of COPY.
+Indexes and foreign keys are dropped first and created at the end, which checks every row.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypedDict
+
+import environ
+import psycopg2
+from django.conf import settings
+from django.db import connection
+
+from config.accounts.actors import Actor
+from config.accounts.policies import check_can_administer
+from config.operations.backup.contents import FILLED_BY_ITSELF, applied_migrations, count_rows
+from config.shared.errors import Conflict, InvalidInput
+from config.shared.progress import Progress, no_progress
+
+ROWS_PER_PIECE = 5_000
+# Escapes of the text format of COPY.
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+MIGRATIONS = "django_migrations"
+
+
+class Moved(TypedDict):
+    """The figures of a move."""
+
+    tables: int
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table on PostgreSQL. has_sequence: whether a sequence fills it."""
+
+    name: str
+    kind: str
+    has_sequence: bool
+
+
+def move_database(*, target: str, by: Actor, progress: Progress = no_progress) -> Moved:
+    """Copy all rows of the SQLite database into the PostgreSQL database of the URL `target`.
+
+    The target is migrated first. All rows arrive in one transaction, or none. Ids stay, and their
+    sequences continue after them. Files are not touched. Raises `InvalidInput` if one of the
+    databases is not what it must be, and `Conflict` if the target has rows.
+    """
+    check_can_administer(by)
+    if connection.vendor != "sqlite":
+        raise InvalidInput("DATABASE_URL is not SQLite, so there is nothing to move.")
+    options = _connection_options(target)
+    began = time.monotonic()
+    progress(0, None, "creating the tables")
+    _migrate(target)
+    with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source:
+        source.isolation_level = None
+        source.execute("BEGIN")  # all tables as of one time
+        with closing(psycopg2.connect(**options)) as link, link, link.cursor() as cursor:
+            rows = _move(source, cursor, progress)
+    return Moved(
+        tables=len(rows),
+        rows=sum(rows.values()),
+        seconds=round(time.monotonic() - began, 1),
+    )
+
+
+def _connection_options(url: str) -> dict[str, Any]:
+    values = environ.Env.db_url_config(url)
+    if "postgresql" not in values["ENGINE"]:
+        raise InvalidInput("The target must be a PostgreSQL database: postgres://user:…@host/name")
+    named = {
+        "host": values["HOST"],
+        "port": values["PORT"],
+        "user": values["USER"],
+        "password": values["PASSWORD"],
+        "dbname": values["NAME"],
+    }
+    return {name: value for name, value in named.items() if value} | values.get("OPTIONS", {})
+
+
+def _migrate(target: str) -> None:
+    """Create the tables in a process of its own, as the target is not the database of this one."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--no-input", "--verbosity=0"],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DATABASE_URL": target},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise InvalidInput(f"The target could not be migrated: {done.stderr.strip()[-500:]}")
+
+
+def _move(source: sqlite3.Connection, cursor: Any, progress: Progress) -> dict[str, int]:
+    """Move all rows inside the transaction of the cursor. Return their numbers by table."""
+
+    def read(sql: str) -> Any:
+        return source.execute(sql).fetchall()
+
+    def query(sql: str) -> Any:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+    cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+    cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
+    if applied_migrations(read) != applied_migrations(query):
+        raise InvalidInput("The SQLite database is not migrated. Run `manage.py migrate` first.")
+    tables = [name for (name,) in query(TABLES) if name != MIGRATIONS]
+    filled = [name for name, n in count_rows(query, set(tables) - FILLED_BY_ITSELF).items() if n]
+    if filled:
+        raise Conflict(f"The target is not empty: the table {filled[0]} has rows.")
+    dropped = _drop_keys(query, cursor)
+    # Only what `migrate` has filled. The audit log would refuse it, and is empty.
+    for table in FILLED_BY_ITSELF.intersection(tables):
+        cursor.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608
+    wanted = count_rows(read, tables)
+    for number, table in enumerate(tables):
+        progress(number, len(tables), "copying rows")
+        _copy_table(source, query, cursor, table)
+    for number, statement in enumerate(dropped):
+        progress(number, len(dropped), "creating indexes and checking keys")
+        try:
+            cursor.execute(statement)
+        except psycopg2.IntegrityError as error:
+            raise InvalidInput(f"A row of the SQLite database is not valid: {error}") from error
+    moved = count_rows(query, tables)
+    if moved != wanted:
+        raise InvalidInput("The numbers of rows differ after the move. Nothing was stored.")
+    cursor.execute("ANALYZE")
+    return moved
+
+
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
+FOREIGN_KEYS = """
+    SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+           format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname,
+                  pg_get_constraintdef(oid))
+    FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace
+    ORDER BY 1"""
+# Indexes of primary keys and unique constraints stay.
+INDEXES = """
+    SELECT format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE relnamespace = 'public'::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+    ORDER BY 1"""
+COLUMNS = """
+    SELECT attname, format_type(atttypid, NULL),
+           pg_get_serial_sequence({table}, attname) IS NOT NULL
+    FROM pg_attribute WHERE attrelid = {table}::regclass AND attnum > 0 AND NOT attisdropped
+    ORDER BY attnum"""
+
+
+def _drop_keys(query: Callable[[str], Any], cursor: Any) -> list[str]:
+    """Drop foreign keys and indexes. Return the statements that create them again."""
+    keys, indexes = query(FOREIGN_KEYS), query(INDEXES)
+    for drop, _ in [*keys, *indexes]:
+        cursor.execute(drop)
+    return [create for _, create in [*indexes, *keys]]
+
+
+def _copy_table(
+    source: sqlite3.Connection, query: Callable[[str], Any], cursor: Any, table: str
+) -> None:
+    literal = "'" + _quoted(table).replace("'", "''") + "'"
+    columns = [Column(*row) for row in query(COLUMNS.format(table=literal))]
+    names = ", ".join(_quoted(column.name) for column in columns)
+    rows = source.execute(f"SELECT {names} FROM {_quoted(table)}")  # noqa: S608
+    try:
+        cursor.copy_expert(
+            f"COPY {_quoted(table)} ({names}) FROM STDIN", _Rows(rows, columns), size=1 << 20
+        )
+    except psycopg2.DataError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InvalidInput(f"PostgreSQL refuses a row of {table}: {reason}") from error
+    for column in columns:
+        if column.has_sequence:
+            _continue_sequence(source, cursor, table, column.name)
+
+
+def _continue_sequence(source: sqlite3.Connection, cursor: Any, table: str, column: str) -> None:
+    """Let the next id be one that no row has ever had."""
+    used = source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
+    cursor.execute(
+        f"SELECT setval(pg_get_serial_sequence(%s, %s), greatest(max({_quoted(column)}), %s, 1), "  # noqa: S608
+        f"max({_quoted(column)}) IS NOT NULL OR %s > 0) FROM {_quoted(table)}",
+        [_quoted(table), column, used[0] if used else 0, used[0] if used else 0],
+    )
+
+
+class _Rows(io.RawIOBase):
+    """The rows of SQLite as the text of a COPY, which psycopg2 reads piece by piece."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]], columns: list[Column]) -> None:
+        self._rows, self._texts = rows, [_text_of(column.kind) for column in columns]
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._rest) < size:
+            piece = "".join(self._line(row) for row in islice(self._rows, ROWS_PER_PIECE))
+            if not piece:
+                break
+            self._rest += piece.encode()
+        cut = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:cut], self._rest[cut:]
+        return out
+
+    def _line(self, row: tuple[Any, ...]) -> str:
+        cells = zip(self._texts, row, strict=True)
+        return "\t".join(["\\N" if cell is None else text(cell) for text, cell in cells]) + "\n"
+
+
+def _text_of(kind: str) -> Callable[[Any], str]:
+    """Return the function that writes SQLite's value for a column of this type of PostgreSQL."""
+    match kind:
+        case "smallint" | "integer" | "bigint" | "uuid":
+            return str
+        case "boolean":
+            return lambda value: "t" if value else "f"
+        case "double precision":
+            return repr
+        case "bytea":
+            return lambda value: "\\\\x" + bytes(value).hex()
+        case "timestamp with time zone":
+            return lambda value: f"{value}+00"  # Django stores UTC
+    return lambda value: str(value).translate(ESCAPES)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,13 @@
+"""The scheduled task of this app."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from config.accounts.actors import OPERATOR
+from config.operations.housekeeping import keep_house
+
+
+@shared_task
+def housekeeping_task() -> None:
+    keep_house(by=OPERATOR)

@@ -1,0 +1,174 @@
+"""Files in requests: which addresses receive them, from whom, and how large they may be.
+
+A view takes files only if it is marked with `receives_files`. Files are stored below
+`FILE_UPLOAD_TEMP_DIR` while they arrive. They are deleted at the end of the request, unless the
+view has moved them. After a killed process, `sweep_incoming_files` deletes them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.core.files.uploadhandler import (
+    FileUploadHandler,
+    MemoryFileUploadHandler,
+    TemporaryFileUploadHandler,
+)
+from django.http import HttpRequest, QueryDict
+from django.utils.datastructures import MultiValueDict
+
+from config.shared.errors import InvalidInput
+
+AnyView = TypeVar("AnyView", bound=Callable[..., Any])
+# A predicate of a person and the key of the benchmark in the address.
+May = Callable[[Any, str], bool]
+
+# No request lasts as long as this. The server ends it earlier.
+ABANDONED_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    """Who may send files to a view, and the size of the whole request if it has its own limit."""
+
+    may: May
+    own_bytes_max: int | None
+
+    @property
+    def bytes_max(self) -> int:
+        return self.own_bytes_max or settings.UPLOAD_BYTES_MAX
+
+
+def receives_files(may: May, *, bytes_max: int | None = None) -> Callable[[AnyView], AnyView]:
+    """Mark a view function or API class that receives files.
+
+    Files of other people are not read, and the view answers as to an empty form.
+    """
+
+    def mark(view: AnyView) -> AnyView:
+        view.file_rule = FileRule(may, bytes_max)  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def file_rule_of(view: Any) -> FileRule | None:
+    """Return the rule of a view; None if it receives no files."""
+    return getattr(getattr(view, "cls", view), "file_rule", None)
+
+
+class NoFiles(FileUploadHandler):
+    """The handler of all views that receive no files."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        raise InvalidInput("This address receives no files. Send the form without a file.")
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+class OnlyFromPermitted(FileUploadHandler):
+    """The first handler of a view that receives files. It runs before the body is read.
+
+    The API sets `request.user` to the owner of a token before it reads the body.
+    """
+
+    def __init__(self, request: HttpRequest, rule: FileRule, key: str) -> None:
+        super().__init__(request)
+        self._rule, self._key = rule, key
+
+    def handle_raw_input(
+        self,
+        input_data: Any,
+        META: dict[str, str],  # noqa: N803  # the name in Django
+        content_length: int,
+        boundary: str,
+        encoding: str | None = None,
+    ) -> tuple[QueryDict, MultiValueDict[str, Any]] | None:
+        user = getattr(self.request, "user", None)
+        if user is None or not user.is_authenticated or not self._rule.may(user, self._key):
+            return QueryDict(), MultiValueDict()
+        check_free_space(content_length)
+        return None
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+class IncomingFiles(TemporaryFileUploadHandler):
+    """Files on disk, which are deleted after the request unless they were moved."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request)
+        self._received: list[TemporaryUploadedFile] = []
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self._received.append(self.file)
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
+        check_free_space(len(raw_data))
+        return super().receive_data_chunk(raw_data, start)
+
+    def discard(self) -> None:
+        for file in self._received:
+            # After a failed write, closing fails too, because it writes the rest of the buffer.
+            with suppress(OSError):
+                file.close()
+            Path(file.temporary_file_path()).unlink(missing_ok=True)
+
+
+def set_file_handlers(request: HttpRequest, view: Any, key: str) -> None:
+    """Let the request store files, if the view receives them from this person."""
+    rule = file_rule_of(view)
+    if rule is None:
+        return
+    incoming = IncomingFiles(request)
+    request.incoming_files = incoming  # type: ignore[attr-defined]
+    request.upload_handlers = [
+        OnlyFromPermitted(request, rule, key),
+        MemoryFileUploadHandler(request),
+        incoming,
+    ]
+
+
+def discard_files(request: HttpRequest) -> None:
+    """Delete what is left of the request's files."""
+    incoming: IncomingFiles | None = getattr(request, "incoming_files", None)
+    if incoming is not None:
+        incoming.discard()
+
+
+def check_free_space(needed: int) -> None:
+    """Raise `OSError` if less than `DISK_RESERVE_BYTES` would stay free on the disk of uploads."""
+    free = shutil.disk_usage(settings.FILE_UPLOAD_TEMP_DIR).free
+    if free - needed < settings.DISK_RESERVE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def sweep_incoming_files() -> int:
+    """Delete files of requests whose process was killed; return their number."""
+    swept = 0
+    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
+        # Another process may sweep at the same time.
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+                path.unlink()
+                swept += 1
+    return swept

@@ -1,0 +1,1 @@
+"""Checks of this installation against requirements of OWASP ASVS 5 (`manage.py check_security`)."""

@@ -1,0 +1,33 @@
+"""Checks of limits on requests and files."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from config.security.registry import Probe, requirement
+
+BODY_BYTES_MAX = 5 << 20
+
+
+@requirement("2.4.1", "One account cannot send any number of requests.")
+def throttled(probe: Probe) -> str:
+    on = settings.REST_FRAMEWORK.get("DEFAULT_THROTTLE_CLASSES")
+    return "" if on else "The API has no rates per person."
+
+
+@requirement("5.2.1", "A request without files has a maximum size.")
+def body_size(probe: Probe) -> str:
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return "" if most and most <= BODY_BYTES_MAX else "DATA_UPLOAD_MAX_MEMORY_SIZE is too large."
+
+
+@requirement("5.3.1", "Uploaded files are outside the folders that the server sends.")
+def upload_folder(probe: Probe) -> str:
+    folders = (settings.STATIC_ROOT, settings.MEDIA_ROOT)
+    inside = [one for one in folders if settings.UPLOAD_ROOT.is_relative_to(one)]
+    return f"UPLOAD_ROOT is inside {inside[0]}." if inside else ""
+
+
+@requirement("15.2.2", "Long queries and long work end by themselves.")
+def time_limits(probe: Probe) -> str:
+    return "" if settings.CELERY_TASK_TIME_LIMIT else "Jobs have no time limit."

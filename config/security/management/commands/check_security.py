@@ -1,0 +1,41 @@
+"""Check this installation against requirements of OWASP ASVS 5."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from config.security import accounts, code, limits, web  # noqa: F401  # they register checks
+from config.security.registry import run_checks
+from config.shared.commands import HearthCommand
+
+FAILED = 1
+
+
+class Command(HearthCommand):
+    help = (
+        "Check this installation against requirements of OWASP ASVS 5, by number. Requirements "
+        "that a program cannot check are not listed. The exit code is 1 if one is not met."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        super().handle(*args, **options)
+        if self.failed:
+            sys.exit(FAILED)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        verdicts = run_checks()
+        self.failed = sum(not one["passed"] for one in verdicts)
+        return {
+            "passed": len(verdicts) - self.failed,
+            "failed": self.failed,
+            "requirements": verdicts,
+        }
+
+    def report(self, result: dict[str, Any]) -> None:
+        for one in result["requirements"]:
+            mark = "pass" if one["passed"] else "FAIL"
+            self.stdout.write(
+                f"{mark}  {one['number']:7} {one['requirement']} {one['problem']}".rstrip()
+            )
+        self.stdout.write("{passed} requirements are met, {failed} are not.".format(**result))

@@ -1,0 +1,115 @@
+"""Requirements of OWASP ASVS 5, each with a check of this installation.
+
+A check asks the site itself if that is possible. Otherwise it reads a setting or the code. What a
+program cannot check is not listed: processes, documents, and the machines around Hearth.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypedDict
+
+from django.conf import settings
+from django.http.response import HttpResponseBase
+from django.test import Client
+
+# Takes the probe, and returns the problem in one sentence, or an empty text.
+Check = Callable[["Probe"], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement: its number in ASVS 5, what it requires, and the check."""
+
+    number: str
+    text: str
+    check: Check
+
+
+class Verdict(TypedDict):
+    number: str
+    requirement: str
+    passed: bool
+    problem: str
+
+
+_requirements: dict[str, Requirement] = {}
+
+
+def requirement(number: str, text: str) -> Callable[[Check], Check]:
+    """Register the decorated function as the check of a requirement."""
+
+    def register(check: Check) -> Check:
+        if number in _requirements:
+            raise ValueError(f"requirement {number} is registered twice")
+        _requirements[number] = Requirement(number, text, check)
+        return check
+
+    return register
+
+
+def numbers() -> list[str]:
+    """Return the numbers of all requirements in order."""
+    return sorted(_requirements, key=lambda number: tuple(map(int, number.split("."))))
+
+
+def run_checks(*chosen: str) -> list[Verdict]:
+    """Check the requirements with these numbers, or all. The requests for it are not logged."""
+    probe = Probe()
+    logging.disable(logging.CRITICAL)
+    try:
+        return [_verdict(_requirements[number], probe) for number in chosen or numbers()]
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _verdict(one: Requirement, probe: Probe) -> Verdict:
+    problem = one.check(probe)
+    return Verdict(number=one.number, requirement=one.text, passed=not problem, problem=problem)
+
+
+class Probe:
+    """The answers of this site to some requests, without a network and without an account."""
+
+    ADDRESSES = (
+        ("GET", "/"),
+        ("GET", "/accounts/login/"),
+        ("GET", "/no/such/page/"),
+        ("GET", "/healthz"),
+        ("GET", "/api/v1/benchmarks/"),
+        ("GET", "/api/v1/nothing/"),
+        ("POST", "/accounts/login/"),
+        ("POST", "/api/v1/judgments/"),
+    )
+
+    def __init__(self) -> None:
+        self.host = next((one for one in settings.ALLOWED_HOSTS if one != "*"), "localhost")
+        self.client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+
+    @cached_property
+    def answers(self) -> dict[str, HttpResponseBase]:
+        """The answers by method and address. They include errors."""
+        return {f"{how} {path}": self.ask(how, path) for how, path in self.ADDRESSES}
+
+    def ask(
+        self, method: str, path: str, *, secure: bool = True, **headers: str
+    ) -> HttpResponseBase:
+        host = self.host.removeprefix(".")
+        answer: HttpResponseBase = self.client.generic(
+            method, path, secure=secure, headers={"Host": host, **headers}
+        )
+        return answer
+
+    def without(self, header: str, *words: str) -> str:
+        """Return a sentence about the answers whose header lacks a word; empty if there is none."""
+        missing = [
+            name
+            for name, answer in self.answers.items()
+            if any(word not in answer.headers.get(header, "") for word in words or ("",))
+            or header not in answer.headers
+        ]
+        wanted = f" with {' and '.join(words)}" if words else ""
+        return f"No {header}{wanted}: {', '.join(missing)}." if missing else ""

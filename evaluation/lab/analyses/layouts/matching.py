@@ -1,0 +1,183 @@
+"""Tables, chart and warning of the labels from matching captions."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from evaluation.lab.analyses.charts import (
+    LINES,
+    PERCENT,
+    Chart,
+    name_of,
+    quantity,
+    spec,
+)
+from evaluation.lab.analyses.results import Row
+from evaluation.lab.analyses.tables import Column, Table
+
+CURVES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+BY = {"original": "Original positives", "matched": "Matched captions", "labelled": "Annotators"}
+
+
+TOO_FEW = (
+    "The halves of the videos have too few judged pairs to choose a similarity on one half and "
+    "report figures from the other. Therefore only equal captions match. To compare similar "
+    "captions, enter a similarity."
+)
+
+
+class QualityFigures(TypedDict):
+    """Precision, recall and F1 of the labels from matching captions; the keys of `CURVES`."""
+
+    precision: float | None
+    recall: float
+    f1: float
+
+
+class CurveRow(QualityFigures):
+    """The quality at one threshold. labelled: pairs labelled relevant. correct: of these."""
+
+    threshold: float
+    labelled: int
+    correct: int
+
+
+class HalfRow(QualityFigures):
+    """The contents of a half of the videos, and the quality at the chosen threshold there."""
+
+    videos: int
+    captions: int
+    pairs: int
+    relevant: int
+
+
+class MatchingScore(TypedDict):
+    """The score of a run by the original positives, matching captions and annotators."""
+
+    run: str
+    measure: str
+    original: float | None
+    matched: float | None
+    labelled: float | None
+
+
+class CurveFigures(TypedDict):
+    """pairs, relevant: number of compared pairs, and of those that annotators judged relevant."""
+
+    pairs: int
+    relevant: int
+    threshold: float
+    curve: list[CurveRow]
+
+
+class MatchingResult(CurveFigures):
+    """choosing, reporting: the two halves; null if the threshold was not chosen on a half."""
+
+    choosing: HalfRow | None
+    reporting: HalfRow | None
+    too_few: bool
+    scores: list[MatchingScore]
+
+
+PARTS = {
+    "choosing": "Choosing the similarity",
+    "reporting": "All other figures",
+}
+
+
+def _halves_table(result: MatchingResult) -> list[Table]:
+    choosing, reporting = result["choosing"], result["reporting"]
+    if choosing is None or reporting is None:
+        return []
+    return [
+        Table(
+            "halves",
+            f"The two halves of the videos, at similarity {result['threshold']:g}",
+            [
+                Column("used", "Used for"),
+                Column("videos", "Videos", "count"),
+                Column("captions", "Captions", "count"),
+                Column("pairs", "Judged pairs", "count"),
+                Column("relevant", "Relevant", "count"),
+                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+            ],
+            [{"used": PARTS["choosing"], **choosing}, {"used": PARTS["reporting"], **reporting}],
+            note="Each video is in one half with all its captions. A pair is left out here if "
+            "its caption and its video are in different halves. The figures of the first row "
+            "are too high, because the similarity was chosen for a high F1 on these pairs.",
+        )
+    ]
+
+
+def _caption_note(result: MatchingResult) -> str:
+    reporting = result["reporting"]
+    if reporting is None:
+        return "Over all captions. The similarity was not chosen on these labels."
+    return (
+        f"Over the {reporting['captions']:,} captions of the {reporting['videos']:,} videos that "
+        "were not used to choose the similarity. The ranked lists contain the videos of both "
+        "halves."
+    )
+
+
+def tables(result: MatchingResult) -> list[Table]:
+    return [
+        *_halves_table(result),
+        Table(
+            "scores",
+            f"Scores by matching captions, minimum similarity {result['threshold']:g}",
+            [
+                Column("run", "Run"),
+                Column("measure", "Measure"),
+                *(Column(key, f"{title}, %", "percent") for key, title in BY.items()),
+            ],
+            result["scores"],
+            note=_caption_note(result),
+        ),
+        Table(
+            "curve",
+            "Labels from captions compared with human labels",
+            [
+                Column("threshold", "Minimum similarity", "number"),
+                Column("labelled", "Matching pairs", "count"),
+                Column("correct", "Of these, relevant", "count"),
+                *(Column(key, f"{title}, %", "percent") for key, title in CURVES.items()),
+            ],
+            _curve(result),
+            note=f"{result['pairs']:,} judged pairs{_of_half(result)}, without the original "
+            f"positives. Annotators judged {result['relevant']:,} of them relevant.",
+        ),
+    ]
+
+
+def _of_half(result: MatchingResult) -> str:
+    return "" if result["reporting"] is None else " of the half that was not used for choosing"
+
+
+def _curve(result: MatchingResult) -> list[CurveRow]:
+    """Return the curve, with null as the precision of thresholds at which no pair matches."""
+    return [row if row["labelled"] else {**row, "precision": None} for row in result["curve"]]
+
+
+def charts(result: MatchingResult) -> list[Chart]:
+    curve: list[Row] = [*_curve(result)]
+    rows = [
+        {"threshold": row["threshold"], "share": row[key], "what": title}
+        for row in curve
+        for key, title in CURVES.items()
+    ]
+    return [
+        Chart(
+            "curve",
+            "Matching captions compared with human labels",
+            "Three lines over the minimum similarity: precision rises with it, recall falls, and "
+            "F1 is highest in between.",
+            spec(
+                rows,
+                LINES,
+                x=quantity("threshold", "Minimum similarity"),
+                y=quantity("share", "Share", axis={"format": PERCENT}),
+                color=name_of("what", order=list(CURVES.values())),
+            ),
+        )
+    ]

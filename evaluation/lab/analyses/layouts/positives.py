@@ -1,0 +1,178 @@
+"""Tables and charts of the positives per caption."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from evaluation.lab.analyses.charts import (
+    BARS,
+    CELLS,
+    Chart,
+    count,
+    name_of,
+    offset,
+    quantity,
+    spec,
+    step,
+)
+from evaluation.lab.analyses.results import Correlation
+from evaluation.lab.analyses.tables import Column, Table
+
+POSITIVES_MAX = 50
+SOURCES = {"original": "Original positives", "labelled": "With the labels"}
+
+
+class SourceRow(TypedDict):
+    """The positives of all captions by one source. without: captions without positives."""
+
+    positives: int
+    mean: float | None
+    median: float | None
+    most: int | None
+    without: int
+
+
+class CaptionRow(TypedDict):
+    """An example: a caption with its number of positives before and after the labels."""
+
+    end: str
+    caption_id: str
+    caption: str
+    words: int
+    original: int
+    labelled: int
+
+
+class PositivesResult(TypedDict):
+    """The positives by source, a key of `SOURCES`.
+
+    per_caption: the number of captions with 0, 1, 2 … positives. by_length: rows of words,
+    positives and captions.
+    """
+
+    captions: int
+    sources: dict[str, SourceRow]
+    per_caption: dict[str, list[int]]
+    by_length: dict[str, list[list[int]]]
+    correlations: dict[str, Correlation]
+    examples: list[CaptionRow]
+
+
+def tables(result: PositivesResult) -> list[Table]:
+    sources = [
+        {"source": SOURCES[name], **row, **result["correlations"][name]}
+        for name, row in result["sources"].items()
+    ]
+    return [
+        Table(
+            "sources",
+            "Positives",
+            [
+                Column("source", "Source"),
+                Column("positives", "Positives", "count"),
+                Column("mean", "Mean per caption", "number"),
+                Column("median", "Median", "number"),
+                Column("most", "Maximum", "count"),
+                Column("without", "Captions without positives", "count"),
+                Column("spearman", "Spearman’s rho with length", "number"),
+                Column("kendall", "Kendall’s tau-b", "number"),
+            ],
+            sources,
+        ),
+        Table(
+            "per-caption",
+            "Captions by their number of positives",
+            [
+                Column("positives", "Positives", "count"),
+                *(Column(name, title, "count") for name, title in SOURCES.items()),
+            ],
+            _per_caption(result["per_caption"]),
+        ),
+        Table(
+            "examples",
+            "Short, middle and long captions",
+            [
+                Column("end", "Group"),
+                Column("caption_id", "Key", compared=lambda row: {"caption": row["caption_id"]}),
+                Column("caption", "Caption"),
+                Column("words", "Words", "count"),
+                *(Column(name, title, "count") for name, title in SOURCES.items()),
+            ],
+            result["examples"],
+        ),
+    ]
+
+
+def _per_caption(counts: dict[str, list[int]]) -> list[dict[str, int]]:
+    most = max(map(len, counts.values()))
+    rows = (
+        {
+            "positives": number,
+            **{name: found[number] if number < len(found) else 0 for name, found in counts.items()},
+        }
+        for number in range(most)
+    )
+    return [row for row in rows if any(row[name] for name in counts)]
+
+
+def charts(result: PositivesResult) -> list[Chart]:
+    rows = [
+        {"positives": min(number, POSITIVES_MAX), "captions": captions, "source": SOURCES[name]}
+        for name, counts in result["per_caption"].items()
+        for number, captions in enumerate(counts)
+        if captions
+    ]
+    source = name_of("source", order=list(SOURCES.values()))
+    captions = count("captions", "Captions (log)", aggregate="sum")
+    return [
+        Chart(
+            "per-caption",
+            "Captions by their number of positives",
+            "For each number of positives, two bars: the captions that have this number by the "
+            f"original positives, and with the labels. The last bars are for {POSITIVES_MAX} or "
+            "more positives.",
+            spec(
+                rows,
+                BARS,
+                x=step("positives", f"Positives (last: {POSITIVES_MAX} or more)"),
+                y=captions,
+                xOffset=offset(source),
+                color=source,
+            ),
+        ),
+        Chart(
+            "by-length",
+            "Positives by the length of the caption, with the labels",
+            "A heat map of captions by their number of words and of positives, with the sums of "
+            "rows and columns at its edges.",
+            _heat_map(result["by_length"]["labelled"]),
+        ),
+    ]
+
+
+def _heat_map(cells: list[list[int]]) -> dict[str, Any]:
+    """Return captions by words and positives on a logarithmic colour scale, with their sums."""
+    keys = ("words", "positives", "captions")
+    words = quantity("words", "Words", bin={"step": 1})
+    positives = quantity("positives", "Positives", bin={"maxbins": 40})
+    margin = quantity("captions", "Captions", aggregate="sum", scale={"type": "symlog"})
+    colours = quantity(
+        "captions", "Captions (log)", aggregate="sum", scale={"type": "log", "scheme": "viridis"}
+    )
+    width, height, edge = {"width": 460}, {"height": 260}, 50
+    in_map = {"x": words, "y": positives, "color": colours}
+    above = {"x": {**words, "axis": None}, "y": margin}
+    beside = {"y": {**positives, "axis": None}, "x": margin}
+    map_and_edge = [
+        {"mark": CELLS, **width, **height, "encoding": in_map},
+        {"mark": BARS, "width": edge, **height, "encoding": beside},
+    ]
+    close = {"spacing": 6, "bounds": "flush"}
+    return {
+        "data": {"values": [dict(zip(keys, cell, strict=True)) for cell in cells]},
+        **close,
+        "vconcat": [
+            {"mark": BARS, **width, "height": edge, "encoding": above},
+            {**close, "hconcat": map_and_edge},
+        ],
+    }

@@ -1,0 +1,156 @@
+"""Tables and charts of the cheaper pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from evaluation.lab.analyses.charts import (
+    BAND,
+    LINES,
+    PERCENT,
+    Chart,
+    low_high,
+    name_of,
+    quantity,
+    spans,
+)
+from evaluation.lab.analyses.results import Ends, Row
+from evaluation.lab.analyses.tables import Column, Table
+
+STRATEGY = {
+    "depth": "by depth",
+    "uniform": "at random",
+    "move-to-front": "move to front",
+    "max-mean": "bandit, highest mean",
+    "thompson": "bandit, Thompson",
+}
+
+
+class SpreadFigures(TypedDict):
+    """Medians over the replays of one order, and the band of the middle 90 % of the replays.
+
+    share: of the pool that is judged. tau: Kendall's tau with the ranking by all labels; null if
+    undefined in all replays.
+    """
+
+    share: float | None
+    share_band: Ends | None
+    pairs: float | None
+    pairs_band: Ends | None
+    positives: float | None
+    positives_band: Ends | None
+    tau: float | None
+    tau_band: Ends | None
+
+
+class EnoughRow(SpreadFigures):
+    """The smallest budget that is sufficient. strategy: a key of `STRATEGY`."""
+
+    strategy: str
+
+
+class BudgetRow(EnoughRow):
+    """One budget. error: the largest error of a system's score."""
+
+    error: float | None
+    error_band: Ends | None
+
+
+class ReplayResult(TypedDict):
+    measure: str
+    error: float
+    seeds: int
+    rows: list[BudgetRow]
+    enough: list[EnoughRow]
+
+
+def _named(rows: Sequence[EnoughRow]) -> list[Row]:
+    return [{**row, "strategy": STRATEGY[row["strategy"]]} for row in rows]
+
+
+def _replays(result: ReplayResult) -> str:
+    if result["seeds"] == 1:
+        return "One replay of each order."
+    return (
+        f"Medians of {result['seeds']} replays of each order. A band contains the middle 90 % of "
+        "them."
+    )
+
+
+def tables(result: ReplayResult) -> list[Table]:
+    order = Column("strategy", "Order of the pairs")
+    tau = Column("tau", "Kendall’s tau of the ranking", "number")
+    tau_band = Column("tau_band", "Band of tau", "number")
+    return [
+        Table(
+            "enough",
+            f"Smallest budget with errors of {result['measure']} up to {result['error']:g} points",
+            [
+                order,
+                Column("share", "Share of the pool, %", "percent"),
+                Column("share_band", "Band, %", "percent"),
+                Column("pairs", "Pairs judged", "count"),
+                Column("positives", "Relevant pairs", "count"),
+                Column("positives_band", "Band", "count"),
+                tau,
+                tau_band,
+            ],
+            _named(result["enough"]),
+            note=f"{_replays(result)} From this budget on, no system has a larger error. Only the "
+            "budgets below were tried, so a smaller one between two of them may be enough.",
+        ),
+        Table(
+            "budgets",
+            "All budgets",
+            [
+                order,
+                Column("share", "Share of the pool, %", "percent"),
+                Column("pairs", "Pairs judged", "count"),
+                Column("positives", "Relevant pairs", "count"),
+                Column("positives_band", "Band", "count"),
+                Column("error", "Largest error, points", "percent"),
+                Column("error_band", "Band of the error, points", "percent"),
+                tau,
+                tau_band,
+            ],
+            _named(result["rows"]),
+            note=_replays(result),
+        ),
+    ]
+
+
+def charts(result: ReplayResult) -> list[Chart]:
+    error = quantity("error", "Largest error", axis={"format": ".1%"})
+    return [
+        Chart(
+            "error",
+            f"Error of {result['measure']} by the judged share",
+            "A line for each order: the median of its replays, within the band of the middle 90 "
+            "% of them. The error is the largest difference of a system’s score to its score by "
+            "all labels. It is zero when all pairs are judged.",
+            _lines(result["rows"], error),
+        ),
+        Chart(
+            "positives",
+            "Relevant pairs found",
+            "A rising line for each order, within its band: the number of relevant pairs that are "
+            "judged.",
+            _lines(result["rows"], quantity("positives", "Relevant")),
+        ),
+    ]
+
+
+def _lines(rows: Sequence[BudgetRow], height: dict[str, Any]) -> dict[str, Any]:
+    """Return medians, each within the band of its seeds."""
+    name = height["field"]
+    values = [{**row, **low_high(row[f"{name}_band"])} for row in _named(rows)]
+    ends = {"y": {**height, "field": "low"}, "y2": {"field": "high"}}
+    return {
+        "data": {"values": values},
+        "encoding": {
+            "x": quantity("share", "Share of the pool judged", axis={"format": PERCENT}),
+            "color": name_of("strategy", "Order", order=list(STRATEGY.values())),
+        },
+        "layer": [*spans(values, ends, BAND), {"mark": LINES, "encoding": {"y": height}}],
+    }

@@ -1,0 +1,406 @@
+"""The audit log: what is recorded, from where, and that no one can change it."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import importlib
+import inspect
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from django.db.transaction import TransactionManagementError
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign
+from annotation.services import change_policy
+from config.accounts.actors import OPERATOR
+from config.accounts.acts import AccountAct
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import erase_person, grant_role, withdraw_role
+from config.audit.models import AuditAddress, AuditEntry
+from config.audit.services import forget_old_addresses, record
+from config.jobs.models import Job
+from config.jobs.services import run_job
+from evaluation.release.services import publish_label_set
+from pooling.models import Run
+from tests import factories
+from tests.accounts.world import admin, invited, make_member
+
+pytestmark = pytest.mark.django_db
+
+LOG = "/people/audit/"
+LOGIN = "/accounts/login/"
+
+
+def facts(*names: str, **of: Any) -> list[tuple[Any, ...]]:
+    return list(AuditEntry.objects.filter(**of).order_by("pk").values_list(*names))
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return factories.make_campaign(tmp_path)
+
+
+# --- Append-only ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_auditentry SET act = 'signed_out'",
+        "DELETE FROM audit_auditentry",
+        "UPDATE audit_auditaddress SET address = '127.0.0.2'",
+    ],
+)
+def test_the_database_refuses_to_change_an_entry(statement: str) -> None:
+    anna = factories.make_user("anna")
+    Client().post(LOGIN, {"login": "anna", "password": factories.PASSWORD})
+    before = facts("act", "by", "address__address")
+    assert before[-1] == ("signed_in", anna.pk, "127.0.0.1")
+    with (
+        pytest.raises(IntegrityError, match=r"The audit log is append-only\."),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+    assert facts("act", "by", "address__address") == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_postgresql_refuses_to_empty_the_log() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no TRUNCATE")
+    factories.make_user("anna")
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("TRUNCATE audit_auditentry CASCADE")
+    assert AuditEntry.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_act_is_stored_with_its_change_or_not_at_all() -> None:
+    anna = factories.make_user("anna")
+    before = AuditEntry.objects.count()
+    with pytest.raises(TransactionManagementError):
+        record(AccountAct.ROLE_GRANTED, by=OPERATOR, on=anna)
+    with transaction.atomic():
+        grant_role(person=anna, role=Role.LEAD, by=OPERATOR)
+        transaction.set_rollback(True)
+    assert (anna.groups.count(), AuditEntry.objects.count()) == (0, before)
+
+
+# --- Every service ----------------------------------------------------------------------------
+
+SERVICES = (
+    "config.accounts.services",
+    "config.jobs.services",
+    "pooling.services",
+    "annotation.services",
+    "evaluation.release.services",
+    "evaluation.scores.services",
+    "evaluation.monitor.services",
+)
+# Services with an actor that record nothing themselves, and why.
+NOT_RECORDED = {
+    "import_gold": "add_gold records it",
+    "withdraw_judgments": "request_withdrawal and carry_out_withdrawal record it",
+    "admit_annotator": "add_members and admit_member record it",
+    "pause_member": "_pause_by_lead records it",
+    "pause_withdrawn_member": "_pause_by_lead records it",
+    "grant_role": "set_role records it",
+    "accept_invitation": "_use records it",
+    "lock_people": "it changes nothing",
+    "make_draft": "a draft is computed from labels and replaced",
+    "update_requested_draft": "as make_draft",
+    "begin_draft": "enqueue_job records it",
+    "begin_scoring": "enqueue_job records it",
+    "evaluate_runs": "scores are computed from labels",
+    "compute_agreement": "figures are computed from labels",
+    "compute_figures": "figures are computed from labels",
+}
+
+
+def functions_of(package: ModuleType) -> Iterator[Callable[..., Any]]:
+    """Yield the public functions of a package that take an actor."""
+    for module in {inspect.getmodule(one) for one in vars(package).values() if callable(one)}:
+        if module is None or not module.__name__.startswith(package.__name__):
+            continue
+        for name, one in vars(module).items():
+            is_own = inspect.isfunction(one) and one.__module__ == module.__name__
+            if is_own and not name.startswith("_") and "by" in inspect.signature(one).parameters:
+                yield one
+
+
+def calls_of(function: Callable[..., Any]) -> set[str]:
+    tree = ast.parse(inspect.getsource(inspect.unwrap(function)))
+    return {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+
+def test_every_service_with_an_actor_records_its_act() -> None:
+    """A new service must call `record`, or be listed in NOT_RECORDED with the reason."""
+    found = {one for name in SERVICES for one in functions_of(importlib.import_module(name))}
+    silent = {one.__name__ for one in found if "record" not in calls_of(one)}
+    assert silent == set(NOT_RECORDED)
+    assert len(found) - len(silent) >= 35
+
+
+# --- From where -------------------------------------------------------------------------------
+
+
+def test_an_act_has_its_origin(campaign: Campaign) -> None:
+    boss = admin()
+    anna = factories.make_user("anna")
+    client = Client(headers={"X-Request-ID": "request-1"}, REMOTE_ADDR="192.0.2.7")
+    client.force_login(boss)
+    client.post(f"/people/{anna.pk}/roles/grant/", {"role": "lead", "scope": "*"})
+    names = ("by", "object_type", "object_id", "after", "interface", "request_id")
+    assert facts(*names, "address__address", act="role_granted")[-1] == (
+        boss.pk,
+        "accounts.user",
+        str(anna.pk),
+        {"role": "lead", "scope": ""},
+        "page",
+        "request-1",
+        "192.0.2.7",
+    )
+    token = Token.objects.create(user=boss).key
+    api = APIClient(REMOTE_ADDR="2001:db8::1", HTTP_AUTHORIZATION=f"Token {token}")
+    (held,) = factories.claim(campaign, factories.make_annotator("otto"), 1)
+    factories.submit(held, 1)
+    publish_label_set(benchmark=campaign.benchmark, by=OPERATOR, allow_pending=True)
+    assert api.get("/api/v1/benchmarks/tiny/label-sets/1/csv/").status_code == 200
+    assert facts("by", "interface", "address__address", "after", act="labels_exported") == [
+        (boss.pk, "api", "2001:db8::1", {"format": "csv", "version": 1})
+    ]
+    call_command("erase_person", "anna")
+    assert facts("by", "interface", "address__address", act="person_erased") == [
+        (None, "command", None)
+    ]
+
+
+def test_a_job_links_its_act_to_the_request_that_started_it(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    lead = make_member("lea", Role.LEAD, of="tiny")
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    client.force_login(lead)
+    with io.BytesIO(b"c0 Q0 v0 1 1.0 t\n") as file:
+        file.name = "b.run"
+        form = {"file": file, "system": "B", "format": "auto"}
+        client.post("/benchmarks/tiny/runs/new/", form)
+    job = Job.objects.get(kind="import_run")
+    assert facts("by", "object_id", "address__address", act="job_started") == [
+        (lead.pk, str(job.pk), "192.0.2.7")
+    ]
+    run_job(job.pk)
+    run = Run.objects.get(name="B")
+    assert facts(
+        "by", "object_type", "object_id", "interface", "request_id", after__sha256=run.sha256
+    ) == [(lead.pk, "pooling.run", str(run.pk), "job", str(job.pk))]
+
+
+# --- Acts of Django and allauth ---------------------------------------------------------------
+
+
+def test_sign_ins_and_passwords_are_recorded() -> None:
+    anna = factories.make_user("anna")
+    client = Client()
+    for login, password in (("anna", "a wrong password"), ("nobody", "typed by mistake")):
+        client.post(LOGIN, {"login": login, "password": password})
+    client.post(LOGIN, {"login": "anna", "password": factories.PASSWORD})
+    new = "another long password"
+    client.post(
+        "/accounts/password/change/",
+        {"oldpassword": factories.PASSWORD, "password1": new, "password2": new},
+    )
+    client.post("/accounts/logout/")
+    assert facts("act", "by", "object_id", "before", "after")[1:] == [
+        ("sign_in_failed", None, str(anna.pk), None, None),
+        # The text that was typed is not stored. It may be a password.
+        ("sign_in_failed", None, "", None, None),
+        ("signed_in", anna.pk, str(anna.pk), None, None),
+        ("password_changed", anna.pk, str(anna.pk), None, None),
+        ("signed_out", anna.pk, str(anna.pk), None, None),
+    ]
+
+
+def test_changes_in_the_django_admin_are_recorded_without_values(campaign: Campaign) -> None:
+    boss = admin()
+    client = Client()
+    client.force_login(boss)
+    benchmark = campaign.benchmark
+    page = f"/admin/pooling/benchmark/{benchmark.pk}/change/"
+    content = {"name": "for Anna", "licence": "", "description": "", "equal_texts": "folded"}
+    assert client.post(page, content).status_code == 302
+    assert facts("by", "object_type", "object_id", "after", act="admin_changed") == [
+        (
+            boss.pk,
+            "pooling.benchmark",
+            str(benchmark.pk),
+            {"action": "Change", "fields": ["Name"]},
+        )
+    ]
+
+
+def test_a_password_set_by_a_command_is_recorded() -> None:
+    anna = factories.make_user("anna")
+    anna.set_password("another long password")
+    anna.save()
+    assert facts("act", "by", "object_id", act="password_changed") == [
+        ("password_changed", None, str(anna.pk))
+    ]
+
+
+def test_before_and_after(campaign: Campaign) -> None:
+    lead = make_member("lea", Role.LEAD, of="tiny")
+    change_policy(campaign=campaign, changes={"ceiling": "0.5"}, by=lead)
+    assert facts("by", "object_id", "before", "after", act="campaign_changed") == [
+        (lead.pk, str(campaign.pk), {"ceiling": 1.0}, {"ceiling": 0.5})
+    ]
+    for _ in range(2):
+        withdraw_role(person=lead, role=Role.LEAD, scope="tiny", by=admin())
+        grant_role(person=lead, role=Role.LEAD, scope="tiny", by=admin())
+        grant_role(person=lead, role=Role.LEAD, scope="tiny", by=admin())
+    held = {"role": "lead", "scope": "tiny"}
+    acts = facts("act", "before", "after", object_id=str(lead.pk), object_type="accounts.user")
+    assert [one for one in acts if held in one] == [
+        ("role_granted", None, held),
+        *[("role_withdrawn", held, None), ("role_granted", None, held)] * 2,
+    ]
+
+
+# --- Erasing ----------------------------------------------------------------------------------
+
+
+def test_erasing_a_person_leaves_only_the_key_of_the_account() -> None:
+    boss, anna = admin(), factories.make_user("canaria", Role.ANNOTATOR)
+    User.objects.filter(pk=anna.pk).update(email="canaria@example.org", first_name="Canaria")
+    invited(note="for canaria")
+    client = Client(REMOTE_ADDR="192.0.2.99")
+    client.post(LOGIN, {"login": "canaria", "password": "canaria"})
+    client.post(LOGIN, {"login": "canaria", "password": factories.PASSWORD})
+    other = Client(REMOTE_ADDR="192.0.2.1")
+    other.post(LOGIN, {"login": "ada", "password": factories.PASSWORD})
+    before = facts("pk", "act", "by", "object_id", "before", "after")
+    assert AuditAddress.objects.count() == 3
+    erase_person(person=anna, by=boss)
+    assert list(AuditAddress.objects.values_list("address", flat=True)) == ["192.0.2.1"]
+    # No entry has changed, and none contains a name.
+    after = facts("pk", "act", "by", "object_id", "before", "after")
+    assert after[:-1] == before
+    assert "canaria" not in str(list(AuditEntry.objects.values())).lower()
+
+
+def test_addresses_are_deleted_after_their_time(settings: Any) -> None:
+    Client().post(LOGIN, {"login": "x", "password": "y"})
+    assert forget_old_addresses() == 0
+    settings.AUDIT_ADDRESS_DAYS = -1
+    assert forget_old_addresses() == 1
+    assert facts("act", "address__address") == [("sign_in_failed", None)]
+
+
+# --- The page, the CSV and the API ------------------------------------------------------------
+
+
+@pytest.fixture
+def reader() -> Client:
+    client = Client()
+    client.force_login(admin())
+    return client
+
+
+def shown(client: Client, query: str) -> list[tuple[str, str, str]]:
+    rows = client.get(f"{LOG}?{query}").context["rows"]
+    return [(row.actor, row.entry.act, row.object) for row in rows]
+
+
+def test_the_page_filters_by_person_act_object_and_day(campaign: Campaign, reader: Client) -> None:
+    lea = make_member("lea", Role.LEAD, of="tiny")
+    change_policy(campaign=campaign, changes={"name": "=Second"}, by=lea)
+    change = ("lea", "campaign_changed", f"campaign {campaign.pk}")
+    opened = ("operator", "campaign_opened", f"campaign {campaign.pk}")
+    created, granted = [
+        ("operator", act, f"user {lea.pk}") for act in ("person_created", "role_granted")
+    ]
+    assert shown(reader, "person=LEA") == [change, granted, created]
+    assert shown(reader, "person=lea&sort=time") == [created, granted, change]
+    assert shown(reader, "person=nobody") == []
+    assert shown(reader, "act=campaign_changed") == [change]
+    assert shown(reader, f"object=campaign+{campaign.pk}") == [change, opened]
+    assert shown(reader, f"object=annotation.campaign+{campaign.pk}&act=campaign_opened") == [
+        opened
+    ]
+    assert shown(reader, "object=campaign&until=2020-01-01") == []
+    assert shown(reader, "object=campaign&since=2020-01-01") == [change, opened]
+    page = reader.get(f"{LOG}?object=campaign").content.decode()
+    assert "name: =Second" in page
+    for query in ("act=x", "since=x", "until=9999-99-99", "object=1", "person=" + "x" * 151):
+        assert (query, reader.get(f"{LOG}?{query}").status_code) == (query, 422)
+    assert reader.get(f"{LOG}?until=9999-12-31&since=0001-01-01").status_code == 200
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rows(
+    campaign: Campaign, reader: Client
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert reader.get(f"{LOG}?object=user").status_code == 200
+        return len(found)
+
+    first = count()
+    for number in range(20):
+        make_member(f"m{number}", Role.LEAD, of="tiny")
+    assert count() == first
+
+
+def test_the_csv_has_every_column_and_is_recorded(campaign: Campaign, reader: Client) -> None:
+    lea = make_member("lea", Role.LEAD, of="tiny")
+    change_policy(campaign=campaign, changes={"name": "=Second"}, by=lea)
+    answer = reader.get(f"{LOG}csv/?act=campaign_changed")
+    assert answer["Content-Disposition"] == 'attachment; filename="audit-log.csv"'
+    (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert row.pop("time").endswith("+00:00")
+    assert json.loads(row.pop("after")) == {"name": "=Second"}
+    assert json.loads(row.pop("before")) == {"name": "tiny 1"}
+    assert row == {
+        "account": str(lea.pk),
+        "person": "lea",
+        "act": "campaign_changed",
+        "object_type": "annotation.campaign",
+        "object_id": str(campaign.pk),
+        "interface": "command",
+        "address": "",
+        "request_id": "",
+    }
+    assert facts("by", act="log_downloaded") == [(admin().pk,)]
+
+
+def test_the_api_lists_entries(campaign: Campaign) -> None:
+    admin()
+    api = APIClient()
+    api.login(username="ada", password=factories.PASSWORD)
+    answer = api.get("/api/v1/audit/?object=campaign").json()
+    (entry,) = answer["results"]
+    assert (answer["count"], entry["act"], entry["person"], entry["after"]) == (
+        1,
+        "campaign_opened",
+        "operator",
+        {"tasks": 3},
+    )
+    refused = api.get("/api/v1/audit/?act=nothing")
+    assert (refused.status_code, refused.json()["reason"][:4]) == (400, "act:")

@@ -1,0 +1,91 @@
+"""gunicorn with a limit on the size of files, which stands for a full disk (F8)."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from config.accounts.roles import Role
+from config.jobs.models import Job
+from tests.accounts.world import token_of
+from tests.config.requests.world import FORM, MULTIPART, multipart
+from tests.factories import make_benchmark, make_user
+from tests.webserver import WebServer, web_server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FILE_BYTES_MAX = 24 << 20
+TOO_LARGE = 60_000_000
+API_UPLOAD = "/api/v1/benchmarks/tiny/runs/"
+FULL = "Nothing was stored. Tell an admin, and try again later."
+RUN = b"c0 Q0 v1 1 1.0 t\n"
+
+
+@pytest.fixture
+def server(transactional_db: None, tmp_path: Path) -> Iterator[WebServer]:
+    with web_server(tmp_path / "home", DISK_RESERVE_MB="1") as started:
+        for pid in started.workers:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+        yield started
+
+
+def request(
+    server: WebServer, method: str, path: str, body: bytes | None = None, **headers: str
+) -> tuple[int, str]:
+    """Return the status and the text of an answer, which may come before the body was sent."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        # The server closes the connection of a refused body, and has sent its answer before.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, path, body, named)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def uploads_of(server: WebServer) -> list[str]:
+    return sorted(path.name for path in (server.home / "uploads").rglob("*") if path.is_file())
+
+
+def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path: Path) -> None:
+    make_benchmark(tmp_path, captions=2, videos=3)
+    token = token_of(make_user("rosa", Role.RESEARCHER))
+    headers = {"Authorization": f"Token {token}", "Content_Type": MULTIPART}
+    large = RUN * (TOO_LARGE // len(RUN))
+
+    refused = request(server, "POST", API_UPLOAD, multipart({"system": "s"}, large), **headers)
+    assert refused[0] == 507, refused
+    assert json.loads(refused[1]) == {"detail": FULL}
+    assert (uploads_of(server), Job.objects.count()) == ([], 0)
+
+    taken = request(server, "POST", API_UPLOAD, multipart({"system": "s"}, RUN), **headers)
+    assert taken[0] == 202, taken
+    assert uploads_of(server) == [Job.objects.get().params["upload"]]
+
+
+def test_a_visitor_stores_nothing(server: WebServer) -> None:
+    """A1, S9: the check of the CSRF token stored 60 MB before it refused them."""
+    token = {"Cookie": f"csrftoken={'a' * 32}"}
+    login, body = "/accounts/login/", multipart({"login": "a"}, b"x" * TOO_LARGE)
+    for content_type in (MULTIPART, FORM):
+        refused = request(server, "POST", login, body, Content_Type=content_type, **token)
+        assert (refused[0], "The request is larger than 1 MB." in refused[1]) == (413, True)
+    assert uploads_of(server) == []
+
+    encoded = "multipart/form-data; boundary*=none''x"
+    assert request(server, "POST", login, b"x", Content_Type=encoded)[0] == 400
+    chunked = {"Transfer_Encoding": "chunked", "Content_Type": FORM}
+    assert request(server, "POST", login, b"1\r\na\r\n0\r\n\r\n", **chunked)[0] == 411
+    foreign = request(server, "GET", f"http://evil.example{login}", Host="evil.example")
+    assert (foreign[0], "evil" in foreign[1]) == (400, False)
+    own = f"127.0.0.1:{server.port}"
+    absolute = request(server, "GET", f"http://evil.example{login}", Host=own)
+    assert (absolute[0], "evil" in absolute[1]) == (200, False)

@@ -1,0 +1,121 @@
+"""S13: one account cannot send without a limit, and nothing that was sent is lost."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign, Judgment
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.requests import throttles
+from config.requests.throttles import PERMITS, STEP, Permits
+from tests.factories import make_campaign, make_user
+
+NOW = 1_000_000.0
+
+
+def signed_in(user: User) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    return make_campaign(tmp_path)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the throttle, in its only element."""
+    now = [NOW - NOW % 60 + 48.5]
+    monkeypatch.setattr(throttles.time, "time", lambda: now[0])
+    return now
+
+
+def test_no_answer_is_lost_behind_the_limit(
+    campaign: Campaign, settings: Any, clock: list[float]
+) -> None:
+    settings.REQUESTS_PER_MINUTE = {**settings.REQUESTS_PER_MINUTE, "answers": 1}
+    anna = signed_in(make_user("anna", Role.ANNOTATOR))
+    items = anna.post(f"/api/v1/campaigns/{campaign.pk}/claim/", {"count": 3}, format="json").json()
+    answers = [
+        {"assignment": item["assignment"], "label": 1, "client_key": str(uuid.uuid4())}
+        for item in items["items"]
+    ]
+    assert len(answers) == 3
+    statuses = []
+    for answer in answers:
+        while (got := anna.post("/api/v1/judgments/", answer, format="json")).status_code == 429:
+            statuses.append(429)
+            assert got["Retry-After"] in {"12", "60"}
+            assert set(got.json()) == {"detail"}
+            clock[0] += float(got["Retry-After"])
+        statuses.append(got.status_code)
+    assert statuses == [201, 429, 201, 429, 201]
+    assert Judgment.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("judgments/", "answers"),
+        ("escalations/", "answers"),
+        ("campaigns/{}/claim/", "claims"),
+        ("campaigns/{}/release/", "claims"),
+        ("jobs/", "requests"),
+    ],
+)
+def test_each_account_has_its_own_limit(
+    campaign: Campaign, settings: Any, clock: list[float], path: str, scope: str
+) -> None:
+    settings.REQUESTS_PER_MINUTE = {**settings.REQUESTS_PER_MINUTE, scope: 2}
+    anna, bo = (signed_in(make_user(name, Role.LEAD)) for name in ("anna", "bo"))
+    address = f"/api/v1/{path.format(campaign.pk)}"
+
+    def status(client: APIClient) -> int:
+        call = client.get if scope == "requests" else client.post
+        return call(address, format="json").status_code  # type: ignore[operator]
+
+    assert [status(anna) == 429 for _ in range(4)] == [False, False, True, True]
+    assert status(bo) != 429
+    clock[0] += 12
+    assert status(anna) != 429
+
+
+def test_a_person_never_reaches_the_limits() -> None:
+    """One answer per second, and one claim for ten of them, is as fast as people are."""
+    rates = django_settings.REQUESTS_PER_MINUTE
+    assert rates == {"answers": 240, "claims": 120, "requests": 600}
+    permits = Permits()
+    assert all(permits.take("answers:1", rates["answers"], NOW + second) for second in range(3600))
+
+
+def test_processes_share_one_count() -> None:
+    """Each process takes permits in steps, so the sum is exact, and few requests use the cache."""
+    processes = [Permits() for _ in range(4)]
+    taken = [processes[number % 4].take("answers:1", 95, NOW) for number in range(400)]
+    assert taken.count(True) == 95
+    used = cache.get(f"permits:answers:1:{int(NOW // 60)}")
+    assert used <= 95 + STEP * (len(processes) + 1)
+
+
+def test_a_cache_that_does_not_answer_stops_no_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("connection refused")
+
+    monkeypatch.setattr(throttles.cache, "add", fail, raising=False)
+    assert all(PERMITS.take("answers:1", 5, NOW) for _ in range(100))
+
+
+def test_zero_sets_no_limit(campaign: Campaign, settings: Any) -> None:
+    settings.REQUESTS_PER_MINUTE = dict.fromkeys(settings.REQUESTS_PER_MINUTE, 0)
+    lead = signed_in(make_user("lena", Role.LEAD))
+    assert {lead.get("/api/v1/jobs/").status_code for _ in range(30)} == {200}

@@ -1,0 +1,109 @@
+"""Other installations of Hearth, run as processes with their own database and folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg2
+from django.db import connection
+
+from tests.conftest import ROOT
+
+# Prints what two copies of a site must have in common, as JSON.
+DESCRIBE = """
+import gzip, hashlib, json
+from django.apps import apps
+from annotation.models import Judgment, JudgmentTask
+from config.accounts.actors import OPERATOR
+from django.db.models import Sum
+from evaluation.models import LabelSet
+from evaluation.release.services import _read_labels, render_labels
+from pooling.models import Benchmark, Video
+from pooling.selectors import query_keys, video_keys
+
+def label_hash(benchmark):
+    _, labels, _ = _read_labels(benchmark)
+    text = render_labels(labels, query_keys(benchmark), video_keys(benchmark))
+    return hashlib.sha256(text).hexdigest()
+
+models = apps.get_models(include_auto_created=True)
+print("DESCRIBED" + json.dumps({
+    "rows": {m._meta.db_table: m._base_manager.count() for m in models},
+    "labels": [label_hash(one) for one in Benchmark.objects.order_by("key")],
+    "published": [
+        [one.sha256, hashlib.sha256(gzip.decompress(one.file.read())).hexdigest()]
+        for one in LabelSet.objects.order_by("pk")
+    ],
+    "judged": [
+        JudgmentTask.objects.aggregate(n=Sum("labels_live"))["n"],
+        Judgment.objects.filter(state="live").count(),
+    ],
+    "videos": [one.file.read().decode() for one in Video.objects.order_by("pk") if one.file],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    home: Path
+    database_url: str
+
+    def manage(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run manage.py on this site."""
+        names = {"HEARTH_HOME": str(self.home), "DATABASE_URL": self.database_url}
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env={**os.environ, **names, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def result_of(self, *words: str, **variables: str) -> Any:
+        """Run a command with --json and return its result."""
+        done = self.manage(*words, "--json", **variables)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def describe(self) -> dict[str, Any]:
+        done = self.manage("shell", "--verbosity=0", "-c", DESCRIBE)
+        assert done.returncode == 0, done.stderr
+        described: dict[str, Any] = json.loads(done.stdout.partition("DESCRIBED")[2])
+        return described
+
+
+@contextmanager
+def empty_postgresql(server: str) -> Iterator[str]:
+    """Create an empty database on the server of a URL and yield its URL."""
+    name = f"hearth_site_{uuid.uuid4().hex[:12]}"
+    with closing(psycopg2.connect(urlsplit(server)._replace(path="/postgres").geturl())) as link:
+        link.autocommit = True
+        with link.cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name}")
+            try:
+                yield urlsplit(server)._replace(path=f"/{name}").geturl()
+            finally:
+                cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def empty_site(folder: Path) -> Iterator[Site]:
+    """Yield a site without tables, on the kind of database that the tests run on."""
+    home = folder / f"home-{uuid.uuid4().hex[:8]}"
+    home.mkdir()
+    if connection.vendor == "sqlite":
+        yield Site(home, f"sqlite:///{home / 'hearth.sqlite3'}")
+        return
+    with empty_postgresql(os.environ["DATABASE_URL"]) as url:
+        yield Site(home, url)

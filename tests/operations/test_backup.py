@@ -1,0 +1,287 @@
+"""Backups made while people judge, and restored on another site."""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotation.models import Annotator, Campaign, Judgment
+from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.operations.backup import databases
+from config.operations.backup.archive import MANIFEST, make_key, verify_archive
+from config.operations.backup.contents import count_rows, quoted
+from config.operations.backup.databases import run_query
+from config.operations.backup.services import delete_old_backups, make_backup
+from config.operations.models import Operation, OperationKind
+from config.shared.errors import InvalidInput, NotPermitted
+from evaluation.release.services import publish_label_set
+from pooling.models import Video
+from tests import factories
+from tests.operations.sites import Site, empty_site
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JUDGES = 3
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    """A campaign with many open pairs, a published label set and a video file."""
+    opened = factories.make_campaign(tmp_path, captions=40, videos=20, double_share=0.2)
+    anna = factories.make_annotator("anna")
+    for held in factories.claim(opened, anna, 20):
+        factories.submit(held, held.pk % 2)
+    publish_label_set(benchmark=opened.benchmark, allow_pending=True, by=OPERATOR)
+    video = Video.objects.order_by("pk").first()
+    assert video is not None
+    video.file.save("clip.mp4", ContentFile(b"the bytes of a video"))
+    return opened
+
+
+@pytest.fixture
+def other_site(tmp_path: Path) -> Iterator[Site]:
+    with empty_site(tmp_path) as site:
+        yield site
+
+
+def judge_until(stopped: threading.Event, campaign: Campaign, annotator: Annotator) -> int:
+    """Judge pairs until the event is set. Return the number of acknowledged judgments."""
+    acknowledged = 0
+    try:
+        while not stopped.is_set():
+            for held in factories.claim(campaign, annotator, 2):
+                factories.submit(held, held.pk % 2)
+                acknowledged += 1
+    finally:
+        connection.close()
+    return acknowledged
+
+
+def test_a_backup_while_people_judge_is_restored_elsewhere(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    judges = [factories.make_annotator(f"judge-{number}") for number in range(JUDGES)]
+    archives = []
+    stopped = threading.Event()
+    before = Judgment.objects.count()
+    with ThreadPoolExecutor(JUDGES) as pool:
+        judging = [pool.submit(judge_until, stopped, campaign, one) for one in judges]
+        try:
+            for number in range(2):
+                path = tmp_path / f"{number}.tar"
+                make_backup(path=path, by=OPERATOR)
+                archives.append(path)
+        finally:
+            stopped.set()
+    acknowledged = sum(one.result() for one in judging)
+    assert acknowledged > 0
+    after = Judgment.objects.count()
+    assert after == before + acknowledged
+
+    manifest = verify_archive(archives[-1])
+    restored = other_site.result_of("restore", str(archives[-1]))
+    assert restored["rows"] == sum(manifest.rows.values())
+    there = other_site.describe()
+    expected = {table: manifest.rows[table] for table in there["rows"]}
+    expected["operations_operation"] += 1  # the restore itself
+    assert there["rows"] == expected
+    # One state of the database: the counts of tasks agree with the judgments.
+    assert there["judged"][0] == there["judged"][1]
+    assert before <= there["rows"]["annotation_judgment"] <= after
+    # The files of label sets and videos have the bytes of their rows.
+    assert len(there["published"]) == 1
+    assert there["published"][0][0] == there["published"][0][1]
+    assert there["videos"] == ["the bytes of a video"]
+
+
+def test_a_quiet_site_is_restored_with_equal_labels(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    here = Site(Path(os.environ["HEARTH_HOME"]), database_url_of_tests()).describe()
+    make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+    other_site.result_of("restore", str(tmp_path / "one.tar"))
+    there = other_site.describe()
+    # The backup that is being made is recorded already, and then the restore.
+    here["rows"]["operations_operation"] += 2
+    assert there == here
+
+    # It is not restored over the rows, unless it is told to.
+    refused = other_site.manage("restore", str(tmp_path / "one.tar"))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "The database is not empty." in refused.stderr
+    assert other_site.manage("restore", str(tmp_path / "one.tar"), "--replace").returncode == 0
+    assert other_site.describe() == there
+    # The site goes on: the sequences of ids are restored as well.
+    migrated = other_site.manage("migrate", "--check")
+    assert migrated.returncode == 0, migrated.stderr
+
+
+def database_url_of_tests() -> str:
+    from tests import conftest
+
+    return conftest.database_url_of_tests()
+
+
+def test_an_encrypted_backup_needs_its_key(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    public = make_key(tmp_path / "key")
+    make_key(tmp_path / "other")
+    path = tmp_path / "secret.tar.age"
+    facts = make_backup(path=path, by=OPERATOR, recipient=public)
+    assert facts["encrypted"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    content = path.read_bytes()
+    assert content.startswith(b"age-encryption.org/v1")
+    assert b"the bytes of a video" not in content
+
+    for key_file, reason in (
+        ("", "Set BACKUP_KEY_FILE to its private key."),
+        (str(tmp_path / "other"), "BACKUP_KEY_FILE has another key."),
+        (str(tmp_path / "videos.csv"), "has no private key"),
+    ):
+        with pytest.raises(InvalidInput, match=reason):
+            verify_archive(path, key_file)
+    restored = other_site.result_of("restore", str(path), BACKUP_KEY_FILE=str(tmp_path / "key"))
+    assert restored["files"] == facts["files"]
+    assert other_site.describe()["videos"] == ["the bytes of a video"]
+
+
+def damaged_copies(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield damaged copies of an archive, each with the reason for which it is refused."""
+    content = path.read_bytes()
+    at = content.index(b"the bytes of a video")
+    flipped = path.with_name("flipped.tar")
+    flipped.write_bytes(content[:at] + b"T" + content[at + 1 :])
+    yield flipped, "is not the file of the backup"
+    cut = path.with_name("cut.tar")
+    cut.write_bytes(content[: at + 5])
+    yield cut, "is damaged or no archive of Hearth"
+    stray = path.with_name("stray.tar")
+    stray.write_bytes(b"no archive at all")
+    yield stray, "is damaged or no archive of Hearth"
+
+
+def test_a_damaged_archive_changes_nothing(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.tar"
+    make_backup(path=path, by=OPERATOR)
+    damaged = dict(damaged_copies(path))
+    for copy, reason in damaged.items():
+        with pytest.raises(InvalidInput, match=reason):
+            verify_archive(copy)
+    refused = other_site.manage("restore", str(next(iter(damaged))))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert not (other_site.home / "media").exists()
+
+
+def test_an_archive_of_other_rows_is_refused_and_the_old_rows_stay(
+    campaign: Campaign, other_site: Site, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.tar"
+    make_backup(path=path, by=OPERATOR)
+    other_site.result_of("restore", str(path))
+    before = other_site.describe()
+
+    def change(manifest: dict[str, Any]) -> None:
+        manifest["rows"]["annotation_judgment"] += 1
+
+    wrong = with_manifest(path, change)
+    refused = other_site.manage("restore", str(wrong), "--replace")
+    assert refused.returncode == 2
+    assert "The table annotation_judgment has 20 rows after the restore, not 21." in refused.stderr
+    assert other_site.describe() == before
+
+    newer = with_manifest(path, lambda manifest: manifest["migrations"].append("pooling.9999_x"))
+    refused = other_site.manage("restore", str(newer), "--replace")
+    assert refused.returncode == 2
+    assert "this one does not have the migration pooling.9999_x" in refused.stderr
+
+    outside = with_manifest(path, lambda manifest: None, rename="files/default/../../../evil")
+    refused = other_site.manage("restore", str(outside), "--replace")
+    assert refused.returncode != 0
+    assert not (tmp_path / "evil").exists()
+    assert other_site.describe() == before
+
+
+def with_manifest(path: Path, change: Any, rename: str = "") -> Path:
+    """Write a copy of an archive with another manifest, and perhaps another name of the video."""
+    import io
+
+    changed = path.with_name("changed.tar")
+    with tarfile.open(path) as old, tarfile.open(changed, "w") as new:
+        for info in old:
+            content = old.extractfile(info).read()  # type: ignore[union-attr]
+            video = rename and info.name.startswith("files/default/")
+            if info.name == MANIFEST:
+                manifest = json.loads(content)
+                change(manifest)
+                for name in [one for one in manifest["files"] if rename and "files/default" in one]:
+                    manifest["files"][rename] = manifest["files"].pop(name)
+                content = json.dumps(manifest).encode()
+            info.name, info.size = rename if video else info.name, len(content)
+            new.addfile(info, io.BytesIO(content))
+    return changed
+
+
+def test_an_outdated_or_missing_program_is_named(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite needs no program")
+    major = databases._server_major()
+    monkeypatch.setattr(databases, "_server_major", lambda: major + 10)
+    with pytest.raises(InvalidInput, match=f"pg_dump of version {major + 10} or newer is needed"):
+        make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+    failed = Operation.objects.get()
+    assert (failed.kind, failed.error[:7]) == (OperationKind.BACKUP, "pg_dump")
+    # Nothing half written is left.
+    assert [
+        one.name for one in tmp_path.iterdir() if "tar" in one.name or "hearth" in one.name
+    ] == []
+
+
+def test_the_newest_backups_are_kept(tmp_path: Path) -> None:
+    names = [f"hearth-202601{day:02}T000000Z.tar" for day in range(1, 6)]
+    for name in [*names, "hearth-own-copy.tar", "notes.txt"]:
+        (tmp_path / name).touch()
+    (tmp_path / names[2]).rename(tmp_path / f"{names[2]}.age")
+    assert delete_old_backups(tmp_path, 2) == 3
+    left = sorted(one.name for one in tmp_path.iterdir())
+    assert left == [names[3], names[4], "hearth-own-copy.tar", "notes.txt"]
+
+
+def test_only_admins_make_backups(tmp_path: Path) -> None:
+    lead = factories.make_user("lead", Role.LEAD)
+    with pytest.raises(NotPermitted):
+        make_backup(path=tmp_path / "one.tar", by=lead)
+    assert Operation.objects.count() == 0
+
+
+def test_the_command_names_what_is_missing(settings: Any, tmp_path: Path) -> None:
+    settings.BACKUP_RECIPIENT = ""
+    with pytest.raises(CommandError, match="--encrypt needs a public key in BACKUP_RECIPIENT"):
+        call_command("backup", str(tmp_path), "--encrypt")
+    with pytest.raises(CommandError, match="--keep must be at least 1"):
+        call_command("backup", str(tmp_path), "--keep=0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_table_is_in_the_backup(campaign: Campaign, tmp_path: Path) -> None:
+    make_backup(path=tmp_path / "one.tar", by=OPERATOR)
+    tables = connection.introspection.table_names()
+    assert quoted("a") == '"a"'
+    assert verify_archive(tmp_path / "one.tar").rows == count_rows(run_query, tables)

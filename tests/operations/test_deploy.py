@@ -1,0 +1,170 @@
+"""The files in config/deploy fit the code and the guide."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from config.accounts.models import User
+from config.accounts.roles import Role
+from tests.conftest import ROOT
+from tests.factories import make_user
+from tests.operations.sites import Site
+
+DEPLOY = ROOT / "config" / "deploy"
+GUIDE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+UPLOADS = ["run", "train-captions", "tags", "judgments", "gold"]
+# Variables of development, tests and the image.
+NOT_FOR_OPERATORS = {"HEARTH_DEMO"}
+
+
+def test_every_variable_of_the_settings_is_documented() -> None:
+    code = (ROOT / "config" / "settings.py").read_text(encoding="utf-8")
+    names = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code)) - NOT_FOR_OPERATORS
+    assert len(names) > 25
+    assert {name for name in names if f"`{name}`" not in README + GUIDE} == set()
+
+
+def test_every_variable_of_compose_is_documented() -> None:
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    names = set(re.findall(r"\$\{([A-Z_]+)", text))
+    assert {"TLS_FOLDER", "POSTGRES_PASSWORD"} <= names
+    assert {name for name in names if f"`{name}`" not in README + GUIDE} == set()
+    required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
+    (written,) = re.findall(r"cat > \.env <<EOF\n(.*?)EOF", GUIDE, re.S)
+    assert {line.partition("=")[0] for line in written.splitlines()} == required
+
+
+def test_nginx_takes_large_files_exactly_where_hearth_does() -> None:
+    text = (DEPLOY / "nginx" / "locations.conf").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r"location ~ (\S+) \{", text)
+    pages = [reverse(f"{name}-upload", args=["msvd"]) for name in UPLOADS]
+    pages.append(reverse("guideline-write", args=["msvd"]))
+    api = [reverse(f"api-{name}", args=["msvd"]) for name in ("runs", "train-splits", "tags")]
+    assert [address for address in pages + api if not re.search(pattern, address)] == []
+    others = [
+        "/accounts/login/",
+        "/benchmarks/msvd/runs/",
+        "/benchmarks/msvd/pools/new/",
+        "/api/v1/benchmarks/",
+        "/x/benchmarks/msvd/runs/new/",
+        "/benchmarks/a/b/runs/new/",
+    ]
+    assert [address for address in others if re.search(pattern, address)] == []
+
+
+def test_the_dashboard_shows_metrics_that_exist(db: None) -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "hearth.json").read_text(encoding="utf-8"))
+    used = {
+        name
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"hearth_\w+", target["expr"])
+    }
+    made = set(re.findall(r"^# TYPE (\w+)", Client().get("/metrics").content.decode(), re.M))
+    assert {name for name in used if re.sub("_bucket$", "", name) not in made} == set()
+    documented = set(re.findall(r"`(hearth_\w+)`", GUIDE))
+    families = {name for name in made if not name.endswith("_created")}
+    assert families - documented <= {"hearth_build", "hearth_scrape_seconds"}
+    assert documented <= families
+
+
+def test_the_units_run_what_exists() -> None:
+    for unit in (DEPLOY / "systemd").glob("*.service"):
+        for command in re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.M):
+            assert command.startswith("/opt/hearth/.venv/bin/"), unit
+            for word in command.split():
+                if "/" in word and not word.startswith("/"):
+                    assert (ROOT / word).exists(), (unit, word)
+
+
+# --- The first admin ----------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_first_admin_chooses_a_password_at_a_link_that_works_once(capsys: Any) -> None:
+    call_command("create_admin", "grace", "--email=grace@example.org", "--json")
+    made = json.loads(capsys.readouterr().out)
+    assert (made["username"], made["days"]) == ("grace", 3)
+    address = made["link"].removeprefix("http://localhost")
+    assert Client().login(username="grace", password="") is False
+
+    client = Client()
+    page = client.get(address, follow=True)
+    form = {"password1": "a new one for grace", "password2": "a new one for grace"}
+    assert client.post(page.redirect_chain[-1][0], form).status_code == 302
+    grace = User.objects.get()
+    assert grace.check_password("a new one for grace")
+    assert (grace.is_superuser, grace.is_staff) == (True, True)
+
+    second = Client().get(address, follow=True)
+    assert "password1" not in second.content.decode()
+    with pytest.raises(CommandError, match="Grace exists"):
+        call_command("create_admin", "Grace")
+    call_command("create_admin", "grace", "--new-link", "--json")
+    again = json.loads(capsys.readouterr().out)["link"].removeprefix("http://localhost")
+    assert "password1" in Client().get(again, follow=True).content.decode()
+
+
+@pytest.mark.django_db
+def test_links_are_only_for_admins() -> None:
+    make_user("lead", Role.LEAD)
+    for name in ("lead", "nobody"):
+        with pytest.raises(CommandError, match="There is no active admin"):
+            call_command("create_admin", name, "--new-link")
+
+
+def test_the_link_has_the_host_of_the_site(tmp_path: Path) -> None:
+    site = Site(tmp_path, f"sqlite:///{tmp_path / 'hearth.sqlite3'}")
+    production = {"ALLOWED_HOSTS": ".hearth.example,other.example", "SECRET_KEY": "k" * 60}
+    assert site.manage("migrate", "--verbosity=0", **production).returncode == 0
+    made = site.result_of("create_admin", "grace", **production)
+    assert made["link"].startswith("https://hearth.example/accounts/password/reset/key/")
+
+
+# --- Settings that a site must not have -----------------------------------------------------------
+
+
+def test_a_public_site_refuses_debug_mode(tmp_path: Path) -> None:
+    site = Site(tmp_path, f"sqlite:///{tmp_path / 'hearth.sqlite3'}")
+    done = site.manage("check", ALLOWED_HOSTS="hearth.example", SECRET_KEY="k" * 60, DEBUG="1")
+    assert done.returncode != 0
+    assert "DEBUG shows settings and code to every visitor" in done.stderr
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("password", "problems"), [("admin", 1), ("moving-shapes", 1), ("xY7", 0)])
+def test_the_deployment_check_finds_a_known_password(password: str, problems: int) -> None:
+    from config.operations.checks import check_admins
+
+    admin = make_user("admin", Role.ADMIN)
+    admin.set_password(password)
+    admin.save()
+    lead = make_user("lead", Role.LEAD)
+    lead.set_password("admin")
+    lead.save()
+    found = check_admins()
+    assert [one.id for one in found] == ["hearth.E002"] * problems
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "address",
+    ["/.git/config", "/.env", "/static/", "/media/", "/protected/a.mp4", "/server-status"],
+)
+def test_there_is_nothing_to_find(address: str) -> None:
+    assert Client().get(address).status_code == 404
+
+
+@pytest.mark.django_db
+def test_trace_is_refused() -> None:
+    for address in ("/", "/accounts/login/", "/healthz", "/jobs/"):
+        assert Client().generic("TRACE", address).status_code in (302, 405)

@@ -1,0 +1,236 @@
+"""What monitors read: /healthz, /readyz and the command `health`; a site whose sweeper is dead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import F
+from django.db.models.functions import Now
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Assignment
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.operations import health
+from config.operations.health import age_in_words, check_health, size_in_words
+from config.operations.heartbeats import LEASE_EXPIRIES, add_to_tally, beat
+from config.operations.models import Heartbeat, Operation, OperationKind, Pulse, Tally
+from tests import factories
+from tests.conftest import Worker
+from tests.waiting import wait_for
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "FRESH_SECONDS", -1.0)
+
+
+@pytest.fixture
+def alive(db: None) -> None:
+    """A site on which everything works."""
+    for pulse in Pulse:
+        beat(pulse)
+
+
+def failed() -> dict[str, str]:
+    return {one.name: one.text for one in check_health() if not one.is_ok}
+
+
+def readyz(query: str = "") -> tuple[int, list[str]]:
+    answer = Client().get(f"/readyz{query}")
+    return answer.status_code, answer.content.decode().splitlines()
+
+
+def test_healthz_needs_no_database() -> None:
+    # Without the fixture `db`, a query would fail.
+    answer = Client().get("/healthz", headers={"Host": "10.1.2.3:8000"})
+    assert (answer.status_code, answer.content) == (200, b"alive\n")
+    assert answer["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
+
+
+def test_a_working_site_is_ready(alive: None) -> None:
+    status, lines = readyz()
+    assert (status, lines[-1]) == (200, "ready")
+    assert [line.split(":")[0] for line in lines[:-1]] == [f"ok {name}" for name in health.CHECKS]
+
+
+def test_a_fresh_site_names_what_has_never_run(db: None) -> None:
+    status, lines = readyz()
+    assert (status, lines[-1]) == (503, "not ready")
+    assert [line for line in lines if line.startswith("FAIL")] == [
+        "FAIL scheduler: The scheduler has never run.",
+        "FAIL sweeper: The sweeper of jobs has never run.",
+    ]
+    # Judging needs neither, so a load balancer goes on sending requests.
+    assert readyz("?only=database,migrations")[0] == 200
+
+
+def test_unknown_checks_are_refused(db: None) -> None:
+    status, lines = readyz("?only=database,%0Aevil")
+    assert status == 400
+    assert lines[0].startswith("Unknown check: '\\nevil'. The checks are database, migrations,")
+
+
+def test_a_dead_database_is_reported_in_words(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.db import OperationalError
+
+    def away(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("could not connect to 10.0.0.7 as hearth")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("django.db.backends.base.base.BaseDatabaseWrapper.cursor", away)
+        status, lines = readyz()
+    assert status == 503
+    assert lines[0] == "FAIL database: The database does not answer."
+    assert [line.split()[1] for line in lines[1:-1]] == ["broker:", "disk:"]
+
+
+@pytest.mark.parametrize("name", [Pulse.SCHEDULER, Pulse.SWEEPER])
+def test_a_process_that_is_silent_for_an_hour(alive: None, name: Pulse) -> None:
+    Heartbeat.objects.filter(name=name).update(at=Now() - HOUR)
+    assert failed() == {name.value: f"The {name.label.lower()} last ran 60 min ago."}
+    assert readyz()[0] == 503
+
+
+def test_a_job_without_a_worker(alive: None) -> None:
+    expired = timezone.now() - timedelta(minutes=4)
+    Job.objects.create(kind="k", title="t", state=JobState.RUNNING, lease_expires_at=expired)
+    Job.objects.create(kind="k", title="t")
+    assert failed() == {
+        "jobs": "1 job queued, 1 running, 1 of these without a worker for more than 3 min."
+    }
+
+
+def test_a_missing_and_a_newer_migration(alive: None) -> None:
+    applied = MigrationRecorder(connection)
+    applied.record_unapplied("jobs", "0001_initial")
+    assert failed() == {
+        "migrations": "1 migration of this version are not applied: jobs.0001_initial."
+    }
+    applied.record_applied("jobs", "0001_initial")
+    applied.record_applied("jobs", "0999_of_the_future")
+    assert failed() == {
+        "migrations": "The database is of a newer version: it has jobs.0999_of_the_future."
+    }
+    applied.record_unapplied("jobs", "0999_of_the_future")
+    assert failed() == {}
+
+
+def test_a_broker_that_does_not_answer(alive: None, settings: Any) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert failed() == {"broker": "Redis does not answer."}
+
+
+def test_a_full_disk(alive: None, settings: Any) -> None:
+    settings.DISK_FREE_MIN = 10**18
+    assert list(failed()) == ["disk"]
+    assert failed()["disk"].endswith("The minimum is 888.2 PB.")
+
+
+def test_an_old_backup(alive: None, settings: Any) -> None:
+    assert failed() == {}
+    settings.BACKUP_MAX_AGE_HOURS = 26
+    assert failed() == {"backup": "No backup was made with `manage.py backup`."}
+    at = timezone.now() - timedelta(hours=30)
+    made = Operation.objects.create(
+        kind=OperationKind.BACKUP, started_at=at, finished_at=at, facts={"bytes": 3 << 20}
+    )
+    assert failed() == {"backup": "The last backup was made 30 h ago and has 3.0 MB."}
+    Operation.objects.filter(pk=made.pk).update(started_at=timezone.now())
+    assert failed() == {}
+    # A backup that failed or has not ended is none.
+    made.delete()
+    Operation.objects.create(kind=OperationKind.BACKUP, error="disk full", finished_at=at)
+    Operation.objects.create(kind=OperationKind.BACKUP)
+    assert list(failed()) == ["backup"]
+
+
+def test_the_command_prints_what_mends_a_failure(alive: None, capsys: Any) -> None:
+    call_command("health")
+    Heartbeat.objects.filter(name=Pulse.SWEEPER).delete()
+    with pytest.raises(CommandError) as stopped:
+        call_command("health", "--json")
+    assert stopped.value.returncode == 1
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result["ready"] is False
+    (found,) = [one for one in result["checks"] if not one["is_ok"]]
+    assert found["name"] == "sweeper"
+    assert found["fix"].startswith("Start a worker (`celery -A config.celery worker`")
+
+
+def test_ages_and_sizes_in_words() -> None:
+    ages = [0, 119, 120, 7199, 7200, 172_799, 172_800]
+    words = [age_in_words(timedelta(seconds=age)) for age in ages]
+    assert words == ["0 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days"]
+    assert size_in_words(1_500_000_000) == "1.4 GB"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tallies_of_several_threads_add_up() -> None:
+    factories.at_once(*[lambda: add_to_tally(LEASE_EXPIRIES, 2)] * 4)
+    assert Tally.objects.get().value == 8
+
+
+def test_the_page_shows_failures_first(alive: None) -> None:
+    factories.make_user("admin", Role.ADMIN)
+    Heartbeat.objects.filter(name=Pulse.SWEEPER).update(at=Now() - HOUR)
+    client = Client()
+    client.login(username="admin", password=factories.PASSWORD)
+    page = client.get("/operations/").content.decode()
+    assert "1 of 8 checks fail" in page
+    assert page.index("The sweeper of jobs last ran 60 min ago.") < page.index("The database")
+    assert "No backup has been made yet." in page
+
+
+@pytest.mark.worker
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_site_catches_up_after_an_hour_without_its_sweeper(
+    start_worker: Callable[..., Worker], tmp_path: Any
+) -> None:
+    """Judging goes on for an hour without worker and scheduler. Then both start again."""
+    for pulse in Pulse:
+        beat(pulse)
+    Heartbeat.objects.update(at=Now() - HOUR)
+    assert set(failed()) == {"scheduler", "sweeper"}
+    campaign = factories.make_campaign(tmp_path, captions=2, videos=3)
+    anna, ben = factories.make_annotator("anna"), factories.make_annotator("ben")
+    left = factories.claim(campaign, anna, 3)
+    Assignment.objects.filter(pk__in=[one.pk for one in left]).update(
+        lease_expires_at=F("lease_expires_at") - HOUR
+    )
+    answered = [factories.submit(held, 1).judgment for held in factories.claim(campaign, ben, 6)]
+    expired = Assignment.objects.filter(state="expired").count()
+    # A job was stored while the broker was away, and another lost its worker.
+    waiting = Job.objects.create(
+        kind="agreement", title="a", params={"benchmark": "tiny"}, benchmark_key="tiny"
+    )
+    died = Job.objects.create(
+        kind="agreement",
+        title="b",
+        params={"benchmark": "tiny"},
+        benchmark_key="tiny",
+        state=JobState.RUNNING,
+        attempts=1,
+        lease_expires_at=timezone.now() - HOUR,
+    )
+    assert set(failed()) == {"scheduler", "sweeper", "jobs"}
+
+    # The first periodic tasks are sent twenty seconds after the start.
+    start_worker("--beat", "-s", str(tmp_path / "schedule"))
+    ended = Job.objects.filter(pk__in=[waiting.pk, died.pk], state=JobState.DONE)
+    assert wait_for(lambda: ended.count() == 2 and not failed())
+    assert readyz()[0] == 200
+    assert len({judgment.pk for judgment in answered}) == 6
+    assert expired == 3  # claims freed them; no sweeper is needed for that
+    assert Tally.objects.get(name=LEASE_EXPIRIES).value == 3

@@ -1,0 +1,157 @@
+"""Housekeeping removes what nothing needs, and only that."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage, storages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from config.accounts.actors import OPERATOR
+from config.accounts.roles import Role
+from config.jobs.models import Job, JobState
+from config.operations.housekeeping import keep_house
+from config.operations.models import Operation, OperationKind
+from config.shared.errors import NotPermitted
+from config.shared.uploads import store_upload
+from evaluation.models import Draft
+from evaluation.release.services import make_draft, publish_label_set
+from pooling.models import Video
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+LONG_AGO = timedelta(days=400)
+
+
+def age(path: str | Path, days: float = 400) -> None:
+    at = time.time() - 86_400 * days
+    os.utime(path, (at, at))
+
+
+@pytest.fixture
+def untidy(tmp_path: Path) -> dict[str, Any]:
+    """A site on which each step finds one thing to remove, and neighbours that must stay."""
+    for root in (settings.MEDIA_ROOT, settings.UPLOAD_ROOT):  # files of earlier tests
+        shutil.rmtree(root, ignore_errors=True)
+        Path(root).mkdir()
+    campaign = factories.make_campaign(tmp_path, videos=4)
+    anna = factories.make_annotator("anna")
+    first, second, *_ = factories.claim(campaign, anna, 4)
+    factories.submit(first, 1)
+    old = make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    factories.submit(second, 1)
+    newest = make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    Draft.objects.update(created_at=timezone.now() - LONG_AGO)
+    published = publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
+    age(published.file.path)
+    stray_set = storages["label_sets"].path("stray.csv.gz")
+    Path(stray_set).write_bytes(b"a file of a label set is never removed")
+    age(stray_set)
+
+    for days in (-1, 1):
+        expires = timezone.now() + timedelta(days=days)
+        Session.objects.create(session_key=f"s{days}", session_data="", expire_date=expires)
+    then = timezone.now() - LONG_AGO
+    Job.objects.all().delete()
+    finished = {"kind": "evaluate", "state": JobState.DONE}
+    Job.objects.create(title="old", finished_at=then, **finished)
+    Job.objects.create(title="new", finished_at=timezone.now(), **finished)
+    uploads = [store_upload(SimpleUploadedFile("a.run", b"12345")) for _ in range(3)]
+    Job.objects.create(
+        kind="evaluate", title="waits", created_at=then, params={"upload": uploads[0]}
+    )
+    for name in uploads[:2]:
+        age(storages["uploads"].path(name))
+    video = Video.objects.order_by("pk").first()
+    assert video is not None
+    video.file.save("named.mp4", ContentFile(b"named"))
+    stray, fresh = (default_storage.save(name, ContentFile(b"123")) for name in ("a.mp4", "b.mp4"))
+    age(video.file.path)
+    age(default_storage.path(stray))
+    Operation.objects.create(kind=OperationKind.BACKUP, started_at=then)
+    return {
+        "gone": [default_storage.path(stray), storages["uploads"].path(uploads[1])],
+        "stays": [
+            default_storage.path(fresh),
+            video.file.path,
+            published.file.path,
+            stray_set,
+            *[storages["uploads"].path(name) for name in (uploads[0], uploads[2])],
+        ],
+        "drafts": (old.pk, newest.pk),
+    }
+
+
+FIGURES = {
+    "sessions": (1, 0),
+    "jobs": (1, 0),
+    "operations": (1, 0),
+    "uploads": (1, 5),
+    "media": (1, 3),
+    "drafts": (1, 0),
+}
+
+
+def figures(steps: Any) -> dict[str, tuple[int, int]]:
+    return {step["step"]: (step["removed"], step["bytes"]) for step in steps}
+
+
+def test_housekeeping_removes_only_what_nothing_needs(untidy: dict[str, Any], capsys: Any) -> None:
+    rows = factories.row_counts()
+    call_command("housekeeping", "--dry-run", "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert (result["dry_run"], figures(result["steps"])) == (True, FIGURES)
+    assert factories.row_counts() == rows
+    assert all(Path(path).exists() for path in [*untidy["gone"], *untidy["stays"]])
+
+    assert figures(keep_house(by=OPERATOR)) == FIGURES
+    assert [path for path in untidy["gone"] if Path(path).exists()] == []
+    assert [path for path in untidy["stays"] if not Path(path).exists()] == []
+    assert list(Draft.objects.values_list("pk", flat=True)) == [untidy["drafts"][1]]
+    assert sorted(Job.objects.values_list("title", flat=True)) == ["new", "waits"]
+    assert list(Session.objects.values_list("session_key", flat=True)) == ["s1"]
+    # Nothing is left for the next night.
+    assert set(figures(keep_house(by=OPERATOR)).values()) == {(0, 0)}
+
+    done = Operation.objects.filter(kind=OperationKind.HOUSEKEEPING)
+    assert [(one.error, figures(one.facts["steps"])) for one in done.order_by("pk")] == [
+        ("", FIGURES),
+        ("", dict.fromkeys(FIGURES, (0, 0))),
+    ]
+
+
+def test_the_page_shows_the_figures(untidy: dict[str, Any]) -> None:
+    keep_house(by=OPERATOR)
+    client = Client()
+    client.force_login(factories.make_user("admin", Role.ADMIN))
+    page = client.get("/operations/").content.decode()
+    assert "Uploads that no job will read" in page
+    assert "5\xa0bytes" in page
+
+
+def test_only_admins_keep_house() -> None:
+    with pytest.raises(NotPermitted):
+        keep_house(by=factories.make_user("lead", Role.LEAD))
+
+
+def test_the_scheduler_keeps_house_every_night() -> None:
+    from config.celery import app
+
+    entry = settings.CELERY_BEAT_SCHEDULE["housekeeping"]
+    app.loader.import_default_modules()
+    assert entry["task"] in app.tasks
+    assert str(entry["schedule"]).startswith("<crontab: 17 3 * * *")

@@ -1,0 +1,136 @@
+"""Moving a site from SQLite to PostgreSQL. It does not depend on the database of the tests."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from tests.operations.sites import Site, empty_postgresql
+from tests.services import ensure_postgres
+
+# Runs the demo's own builders on a small benchmark, with texts that COPY must escape.
+FILL = r"""
+import tempfile, uuid
+from pathlib import Path
+from tests import factories
+from config.accounts.actors import OPERATOR
+from config.jobs.models import Job
+from evaluation.release.services import make_draft, publish_label_set
+from pooling.models import Query
+folder = Path(tempfile.mkdtemp())
+campaign = factories.make_campaign(folder, captions=6, videos=5, double_share=0.3)
+for name in ("anna", "ben"):
+    for held in factories.claim(campaign, factories.make_annotator(name), 20):
+        factories.submit(held, held.pk % 2)
+publish_label_set(benchmark=campaign.benchmark, allow_pending=True, by=OPERATOR)
+make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+odd = "tab\there\nline\r\\N \\. \u2028 \U0001f3a5 'quote' \"double\" "
+Query.objects.filter(pk=Query.objects.first().pk).update(text=odd)
+Job.objects.create(kind="evaluate", title=odd, params={"a": [1.5, None, "\u00e9\n"]}, result=None)
+gone = Job.objects.create(kind="evaluate", title="gone")
+gone.delete()
+"""
+ODD = "tab\there\nline\r\\N \\. \u2028 \U0001f3a5 'quote' \"double\" "
+
+
+@pytest.fixture(scope="module")
+def old_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A filled site on SQLite."""
+    home = tmp_path_factory.mktemp("old")
+    site = Site(home, f"sqlite:///{home / 'hearth.sqlite3'}")
+    assert site.manage("migrate", "--verbosity=0").returncode == 0
+    filled = site.manage("shell", "--verbosity=0", "-c", FILL)
+    assert filled.returncode == 0, filled.stderr
+    return site
+
+
+@pytest.fixture
+def target() -> Iterator[str]:
+    with empty_postgresql(ensure_postgres()) as url:
+        yield url
+
+
+def keys_and_indexes(url: str) -> list[tuple[str, ...]]:
+    with closing(psycopg2.connect(url)) as link, link.cursor() as cursor:
+        cursor.execute(
+            "SELECT conname, pg_get_constraintdef(oid), convalidated::text FROM pg_constraint "
+            "WHERE connamespace = 'public'::regnamespace UNION ALL "
+            "SELECT indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+        )
+        found: list[tuple[str, ...]] = cursor.fetchall()
+    return found
+
+
+def test_a_site_moves_with_equal_labels(old_site: Site, target: str) -> None:
+    before = old_site.describe()
+    assert Site(old_site.home, target).manage("migrate", "--verbosity=0").returncode == 0
+    fresh = keys_and_indexes(target)
+    moved = old_site.result_of("move_database", target)
+    ignored = {"django_migrations"}
+    assert moved["rows"] == sum(n for t, n in before["rows"].items() if t not in ignored)
+
+    new_site = Site(old_site.home, target)
+    assert new_site.describe() == before
+    assert keys_and_indexes(target) == fresh
+    with closing(psycopg2.connect(target)) as link, link.cursor() as cursor:
+        cursor.execute("SELECT text FROM pooling_query ORDER BY id LIMIT 1")
+        assert cursor.fetchone() == (ODD,)
+        cursor.execute("SELECT title, params, result FROM jobs_job WHERE params <> '{}'")
+        assert (ODD, {"a": [1.5, None, "é\n"]}, None) in cursor.fetchall()
+    # New rows get ids that no row has had.
+    with closing(sqlite3.connect(old_site.home / "hearth.sqlite3")) as old:
+        used = dict(old.execute("SELECT name, seq FROM sqlite_sequence"))
+    with closing(psycopg2.connect(target)) as link, link.cursor() as cursor:
+        for table in ("annotation_judgment", "evaluation_labelset", "accounts_user"):
+            cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
+            assert cursor.fetchone() == (used[table] + 1,)
+
+    again = old_site.manage("move_database", target)
+    assert again.returncode == 2
+    assert "The target is not empty" in again.stderr
+
+
+def change(site: Site, copy: Path, statement: str) -> None:
+    """Copy the database of a site, and run a statement in the copy."""
+    with (
+        closing(sqlite3.connect(site.home / "hearth.sqlite3")) as old,
+        closing(sqlite3.connect(copy)) as new,
+    ):
+        old.backup(new)
+        new.execute(statement)
+        new.commit()
+
+
+def test_a_row_that_postgresql_refuses_moves_nothing(
+    old_site: Site, target: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "hearth.sqlite3"
+    broken = Site(tmp_path, f"sqlite:///{copy}")
+    for statement, reason in (
+        (
+            "UPDATE pooling_query SET text = 'a' || char(0) || 'b' WHERE id = 1",
+            "PostgreSQL refuses a row of pooling_query",
+        ),
+        ("DELETE FROM annotation_annotator WHERE id = 1", "violates foreign key constraint"),
+    ):
+        change(old_site, copy, statement)
+        refused = broken.manage("move_database", target)
+        assert refused.returncode == 2
+        assert reason in refused.stderr
+        with closing(psycopg2.connect(target)) as link, link.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM accounts_user")
+            assert cursor.fetchone() == (0,)
+
+
+def test_only_sqlite_moves_and_only_to_postgresql(old_site: Site, target: str) -> None:
+    refused = old_site.manage("move_database", "sqlite:////tmp/other.sqlite3")
+    assert refused.returncode == 2
+    assert "The target must be a PostgreSQL database" in refused.stderr
+    moved = Site(old_site.home, target).manage("move_database", target)
+    assert moved.returncode == 2
+    assert "DATABASE_URL is not SQLite" in moved.stderr

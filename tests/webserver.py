@@ -1,0 +1,71 @@
+"""The production web server on the database of the tests, with a HEARTH_HOME of its own."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.shared.processes import end
+from tests.conftest import ROOT, worker_environment
+from tests.services import free_port
+from tests.waiting import wait_for
+
+
+@dataclass(frozen=True)
+class WebServer:
+    """gunicorn with one worker process. Its files are in `home`."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    home: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        return (self.home / "gunicorn.log").read_text(encoding="utf-8")
+
+    @property
+    def workers(self) -> list[int]:
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
+        return [int(child) for child in children.split()]
+
+    def answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+                connection.sendall(b"GET /accounts/login/ HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                return connection.recv(12).endswith(b" 200")
+        except OSError:
+            return False
+
+
+@contextmanager
+def web_server(home: Path, **variables: str) -> Iterator[WebServer]:
+    """Start gunicorn with these variables, and stop it at the end."""
+    home.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    command = ["gunicorn", "config.wsgi", "--config", "config/deploy/gunicorn.conf.py"]
+    environment = {**worker_environment(""), "HEARTH_HOME": str(home), "WEB_CONCURRENCY": "1"}
+    with (home / "gunicorn.log").open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}", "--threads", "2"],
+            cwd=ROOT,
+            env=environment | variables,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    server = WebServer(process, port, home)
+    try:
+        assert wait_for(server.answers), server.log
+        yield server
+    finally:
+        end(process)
