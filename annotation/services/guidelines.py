@@ -78,8 +78,8 @@ def write_guideline(
         Campaign.objects.filter(benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
             guideline=guideline
         )
-        version = {"version": guideline.version}
-        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=version)
+        stored = {"version": guideline.version}
+        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=stored)
     return guideline
 
 
