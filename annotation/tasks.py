@@ -45,16 +45,15 @@ def import_judgments_job(params: dict[str, Any], progress: Progress) -> dict[str
 
     params: benchmark (key), upload and source (see `uploaded_file`), scale, pool_equal.
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_judgments(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            by=actor_of_job(params),
-            scale=Scale(params.get("scale", Scale.BINARY)),
-            pool_equal=params.get("pool_equal", False),
-            progress=progress,
-        )
+    done = services.import_judgments(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        scale=Scale(params.get("scale", Scale.BINARY)),
+        pool_equal=params.get("pool_equal", False),
+        progress=progress,
+    )
     return {"judgments": done.judgments, "pairs": done.pairs, "campaign": done.campaign.pk}
 
 
@@ -74,15 +73,14 @@ def import_gold_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
     params: benchmark (key), use, upload and source (see `uploaded_file`).
     """
-    with uploaded_file(params["upload"]) as path:
-        count = services.import_gold(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            use=GoldUse(params["use"]),
-            source=params["source"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    count = services.import_gold(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        use=GoldUse(params["use"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {"gold": count, "use": params["use"]}
 
 

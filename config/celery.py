@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging.config
 import os
+import resource
 from pathlib import Path
 
 from celery import Celery, signals
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -28,10 +30,28 @@ def prepare(sender: Celery, **_: object) -> None:
     make_queue_folders()
 
 
+def waiting_messages() -> int:
+    """Return the number of messages in the queue that no worker has taken yet."""
+    with app.connection_for_read() as link:
+        try:
+            declared = link.default_channel.queue_declare(app.conf.task_default_queue, passive=True)
+        except link.channel_errors:  # Redis has no queue without messages
+            return 0
+        return int(declared.message_count)
+
+
+@signals.worker_process_init.connect
+def limit_memory(**_: object) -> None:
+    """Limit the memory of a worker process, so that a bad file fails one job, not the machine."""
+    limit, statm = settings.WORKER_MEMORY_MB, Path("/proc/self/statm")
+    if not limit or not statm.exists():  # only Linux enforces the limit
+        return
+    used = int(statm.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (limit << 20), resource.RLIM_INFINITY))
+
+
 @signals.setup_logging.connect
 def keep_own_format(loglevel: int, **_: object) -> None:
     """Let workers and the scheduler write their log in the format of the web processes."""
-    from django.conf import settings
-
     root = {**settings.LOGGING["root"], "level": loglevel}
     logging.config.dictConfig({**settings.LOGGING, "root": root})

@@ -69,8 +69,11 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
@@ -81,8 +84,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.operations.middleware.ObservedMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before WhiteNoise, so that static files have the policy as well.
     "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.operations.middleware.ProbeMiddleware",
     "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -96,6 +100,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.accounts.middleware.SecondFactorMiddleware",
     "config.shared.http.PrivateMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
@@ -161,6 +166,19 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Caches -------------------------------------------------------------------------------
+
+CACHES = {
+    # Shared by all processes, for the counts of rate limits. Without Redis it is a table.
+    "default": {
+        "BACKEND": "config.accounts.caches.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "hearth",
+    },
+    # Of each process, for figures (config/shared/caches.py).
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
+
 # --- Jobs ---------------------------------------------------------------------------------
 
 QUEUE_DIR = HEARTH_HOME / "queue"
@@ -193,6 +211,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+# The memory that one job may use, in addition to that of an idle worker process; 0: no limit.
+WORKER_MEMORY_MB = env.int("WORKER_MEMORY_MB", 4096)
 CELERY_BEAT_SCHEDULE_FILENAME = str(HEARTH_HOME / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep-jobs": {"task": "config.jobs.tasks.sweep_jobs_task", "schedule": 20.0},
@@ -234,6 +254,8 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# The two limits of failed sign-ins, for an address and for an account.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key"}
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
@@ -242,6 +264,60 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
 # Network addresses in the audit log are deleted after this time.
 AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
+
+# --- Second factor --------------------------------------------------------------------------
+
+MFA_ADAPTER = "config.accounts.adapter.SecondFactorAdapter"
+MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Hearth"
+# Accept the code before and after the current one, for clocks that are up to 30 seconds off.
+MFA_TOTP_TOLERANCE = 1
+# E-mail addresses are not verified, because people get their accounts by invitation.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# Browsers allow passkeys without HTTPS only on this machine.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = ON_THIS_MACHINE_ONLY
+# People with these roles must set up a second factor before anything else.
+MFA_REQUIRED_ROLES = env.list("MFA_REQUIRED_ROLES", default=[])
+if unknown := set(MFA_REQUIRED_ROLES) - {"annotator", "researcher", "lead", "admin"}:
+    raise ImproperlyConfigured(
+        f"MFA_REQUIRED_ROLES names {', '.join(sorted(unknown))}. "
+        "The roles are annotator, researcher, lead and admin."
+    )
+
+# --- Single sign-on -------------------------------------------------------------------------
+
+# The address of an OpenID Connect provider, without /.well-known/openid-configuration.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+# Sign in to the account that has the same e-mail address, if the provider has verified it.
+OIDC_MATCH_EMAIL = env.bool("OIDC_MATCH_EMAIL", False)
+OIDC_NEW_ACCOUNTS = env.bool("OIDC_NEW_ACCOUNTS", False)
+OIDC_NEW_ACCOUNT_ROLE = env.str("OIDC_NEW_ACCOUNT_ROLE", "")
+if OIDC_NEW_ACCOUNT_ROLE not in {"", "annotator", "researcher", "lead"}:
+    raise ImproperlyConfigured(
+        "OIDC_NEW_ACCOUNT_ROLE must be annotator, researcher, lead or empty."
+    )
+SOCIALACCOUNT_ADAPTER = "config.accounts.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_MATCH_EMAIL
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": env.str("OIDC_CLIENT_ID", ""),
+                "secret": env.str("OIDC_CLIENT_SECRET", ""),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+    }
+}
 
 # --- E-mail -------------------------------------------------------------------------------
 
@@ -337,11 +413,11 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
     "label_sets": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": LABEL_SET_ROOT},
     },
     "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "config.shared.files.DurableStorage",
         "OPTIONS": {"location": str(UPLOAD_ROOT)},
     },
     "staticfiles": {"BACKEND": "config.shared.staticfiles.ModuleManifestStorage"},
@@ -369,7 +445,7 @@ REST_FRAMEWORK = {
     # OPTIONS is refused. REST framework would look for a serializer in every view.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
+    "DEFAULT_SCHEMA_CLASS": "config.accounts.openapi.RightSchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
 }

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from django.urls import reverse
 from config.shared.bulk import read_columns
 from config.shared.errors import InvalidInput
 from pooling.core.equal_texts import first_equal, text_pair_codes
-from pooling.core.packing import unpack_list, unpack_many, unpack_numbers, unpack_texts
+from pooling.core.packing import unpack_into, unpack_list, unpack_numbers, unpack_texts
 from pooling.core.pool import union_codes
 from pooling.enums import EqualTexts
 from pooling.models import (
@@ -30,6 +31,9 @@ from pooling.models import (
     TrainSplit,
     Video,
 )
+
+# A run is read in parts of this number of predictions, to save memory.
+PART_PREDICTIONS = 1 << 20
 
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
@@ -210,16 +214,13 @@ def ranked_matrix(run: Run, depth: int | None = None) -> Int32Array:
     A query without a list has a row of -1. The width is the depth of the run, or `depth` if that is
     less. The time is linear in the number of stored predictions.
     """
-    rows = list(
-        RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(10_000)
-    )
     width = min(run.depth, depth) if depth else run.depth
-    return unpack_many(
-        [bytes(videos) for _, videos in rows],
-        np.array([number for number, _ in rows], dtype=np.int64),
-        n_queries=run.benchmark.n_queries,
-        depth=width,
-    )
+    ranked = np.full((run.benchmark.n_queries, width), -1, dtype=np.int32)
+    rows = RankedList.objects.filter(run=run).values_list("query__number", "videos").iterator(1000)
+    while part := list(islice(rows, 1 + PART_PREDICTIONS // run.depth)):
+        numbers = np.array([number for number, _ in part], dtype=np.int64)
+        unpack_into(ranked, [bytes(videos) for _, videos in part], numbers)
+    return ranked
 
 
 def top_videos(runs: Sequence[Run], number: int, depth: int) -> dict[int, list[int]]:

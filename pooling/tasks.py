@@ -44,18 +44,17 @@ def import_run_job(params: dict[str, Any], progress: Progress) -> dict[str, Any]
     params: benchmark (key), upload and source (see `uploaded_file`), system, name, format,
     depth (or null).
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_run(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            system=params["system"],
-            name=params["name"],
-            format=params["format"],
-            depth=params["depth"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_run(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        system=params["system"],
+        name=params["name"],
+        format=params["format"],
+        depth=params["depth"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report(), "pk": done.run.pk}
 
 
@@ -80,15 +79,14 @@ def import_train_captions_job(params: dict[str, Any], progress: Progress) -> dic
 
     params: benchmark (key), upload and source (see `uploaded_file`), name.
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_train_captions(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            name=params["name"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_train_captions(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        name=params["name"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report()}
 
 
@@ -104,14 +102,13 @@ def import_tags_job(params: dict[str, Any], progress: Progress) -> dict[str, Any
 
     params: benchmark (key), upload and source (see `uploaded_file`).
     """
-    with uploaded_file(params["upload"]) as path:
-        done = services.import_tags(
-            benchmark=get_benchmark(params["benchmark"]),
-            path=path,
-            source=params["source"],
-            by=actor_of_job(params),
-            progress=progress,
-        )
+    done = services.import_tags(
+        benchmark=get_benchmark(params["benchmark"]),
+        path=uploaded_file(params["upload"]),
+        source=params["source"],
+        by=actor_of_job(params),
+        progress=progress,
+    )
     return {**done.report()}
 
 

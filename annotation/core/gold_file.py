@@ -17,6 +17,7 @@ from pooling.core.table import CsvTable
 EXPLANATION_LENGTH = 2000
 # Enough for thousands of items with long explanations.
 MAX_BYTES = 64 << 20
+MAX_ITEMS = 100_000
 
 _LABELS = {"1": True, "0": False, "relevant": True, "irrelevant": False}
 
@@ -86,6 +87,8 @@ def _rows(
         pair = query_numbers[query_key], video_numbers[video_key]
         if pair in seen:
             table.refuse(f"the pair is already in line {seen[pair]}", line)
+        if len(seen) == MAX_ITEMS:
+            table.refuse(f"more than {MAX_ITEMS:,} gold items", line)
         seen[pair] = line
         yield line, *pair, _LABELS[label], explanation
 

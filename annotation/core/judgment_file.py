@@ -16,6 +16,10 @@ from pooling.core.keys import key_fault, name_fault, shown
 from pooling.core.lines import Progress, TextBlocks
 from pooling.core.table import CsvTable
 
+# All judgments are in memory until they are stored.
+MAX_JUDGMENTS = 20_000_000
+MAX_ANNOTATORS = 10_000
+
 _WORDS = {"irrelevant": 0, "relevant": 1}
 
 
@@ -89,6 +93,8 @@ class _Rows:
             label = self.label_values.get(label_text)
             if query is None or video is None or label is None:
                 self.refuse(line, query_key, video_key, label_text)
+            if len(self.lines) == MAX_JUDGMENTS:
+                self.table.refuse(f"more than {MAX_JUDGMENTS:,} judgments", line)
             if annotator is None:
                 annotator = self.add_annotator(line, annotator_key)
             self.queries.append(query)
@@ -100,6 +106,8 @@ class _Rows:
     def add_annotator(self, line: int, key: str) -> int:
         if fault := name_fault(key, "annotator"):
             self.table.refuse(fault, line)
+        if len(self.annotator_numbers) == MAX_ANNOTATORS:
+            self.table.refuse(f"more than {MAX_ANNOTATORS:,} annotators", line)
         return self.annotator_numbers.setdefault(key, len(self.annotator_numbers))
 
     def refuse(self, line: int, query_key: str, video_key: str, label_text: str) -> NoReturn:

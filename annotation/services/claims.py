@@ -53,6 +53,11 @@ def claim_assignments(*, campaign: Campaign, annotator: Annotator, count: int) -
         held = _renewed(annotator, campaign)
         missing = min(count, remaining_tasks(campaign, membership)) - len(held)
         fresh = _lease_next(campaign, membership, missing) if missing > 0 else []
+    if missing > 0 and not held and not fresh and _skips_locked():
+        # The last open tasks may be locked by a claim that leaves a slot of them. This transaction
+        # holds no other lock, so waiting cannot deadlock.
+        with transaction.atomic():
+            fresh = _lease_next(campaign, membership, 1, waits=True)
     CLAIMS.inc(len(fresh))
     return (held + fresh)[:count]
 
@@ -94,16 +99,21 @@ def _renewed(annotator: Annotator, campaign: Campaign) -> list[Assignment]:
     return list(held.select_related(*(f"task__{shown}" for shown in SHOWN)).order_by("pk"))
 
 
-def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[Assignment]:
-    """Return new assignments for the member, with gold items among them."""
+def _lease_next(
+    campaign: Campaign, membership: Membership, count: int, *, waits: bool = False
+) -> list[Assignment]:
+    """Return new assignments for the member, with gold items among them.
+
+    With `waits`, the first open task is assigned, even if another claim has locked it.
+    """
     if campaign.is_training:
         tasks = next_in_training(campaign, membership, count)
     elif campaign.gold_share:
         # One more task, because the place of a gold item depends on the following task.
-        tasks = _next_tasks(campaign, membership, count + 1)
+        tasks = _next_tasks(campaign, membership, count + 1, waits=waits)
         tasks = mixed_with_gold(campaign, membership, tasks, count)
     else:
-        tasks = _next_tasks(campaign, membership, count)
+        tasks = _next_tasks(campaign, membership, count, waits=waits)
     leased, new = _lease(tasks, membership.annotator)
     if leased:
         Membership.objects.filter(pk=membership.pk).update(
@@ -114,8 +124,15 @@ def _lease_next(campaign: Campaign, membership: Membership, count: int) -> list[
     return leased
 
 
-def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[JudgmentTask]:
-    """Lock and return open tasks for this member, except those that another claim has locked."""
+def _next_tasks(
+    campaign: Campaign, membership: Membership, count: int, *, waits: bool = False
+) -> list[JudgmentTask]:
+    """Lock and return open tasks for this member, except those that another claim has locked.
+
+    With `waits`, wait for the lock of the first open task, and return that task alone.
+    """
+    if waits:
+        return list(_open_tasks(campaign, membership.annotator, skip_locked=False)[:1])
     if membership.cursor_until < timezone.now():
         membership.cursor, membership.cursor_until = 0, timezone.now() + CURSOR_FOR
     if count < 1:
@@ -130,17 +147,20 @@ def _next_tasks(campaign: Campaign, membership: Membership, count: int) -> list[
     return found
 
 
-def _open_tasks(campaign: Campaign, annotator: Annotator) -> QuerySet[JudgmentTask]:
-    """Return the campaign's open tasks for the annotator, to be locked when they are read.
-
-    Tasks that another claim has locked are skipped.
-    """
+def _open_tasks(
+    campaign: Campaign, annotator: Annotator, *, skip_locked: bool = True
+) -> QuerySet[JudgmentTask]:
+    """Return the campaign's open tasks for the annotator, to be locked when they are read."""
     tasks = untouched_tasks(campaign, annotator).filter(seats_open__gt=0)
     if campaign.confirms:
         tasks = unknown_pairs(tasks, annotator)
-    if connection.features.has_select_for_update_skip_locked:
-        tasks = tasks.select_for_update(skip_locked=True, of=("self",), no_key=True)
+    if _skips_locked():
+        tasks = tasks.select_for_update(skip_locked=skip_locked, of=("self",), no_key=True)
     return tasks.select_related("pair__query", "pair__video").order_by("position")
+
+
+def _skips_locked() -> bool:
+    return connection.features.has_select_for_update_skip_locked
 
 
 def _lease(tasks: list[JudgmentTask], annotator: Annotator) -> tuple[list[Assignment], int]:

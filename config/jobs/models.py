@@ -34,13 +34,20 @@ class Job(models.Model):
     title = models.CharField(max_length=TITLE_LENGTH)
     benchmark_key = models.CharField(max_length=100, blank=True, db_index=True)
     params = models.JSONField(default=dict)
+    # The hash of the work. Only one unfinished job has it. Rows of older versions have none.
+    fingerprint = models.CharField(max_length=64, blank=True, editable=False)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
     phase = models.CharField(max_length=100, blank=True)
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True)
     result = models.JSONField(null=True)
     error = models.TextField(blank=True)
+    # The job ended while its worker or the database was away, so parts of it may be stored.
+    is_uncertain = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # Attempts that ended because the database did not answer. The next one waits a while.
+    interruptions = models.PositiveSmallIntegerField(default=0)
+    run_after = models.DateTimeField(null=True)
     # Each attempt draws a new token, so that an attempt without the lease cannot write.
     lease_token = models.UUIDField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
@@ -58,6 +65,14 @@ class Job(models.Model):
                 fields=["state", "lease_expires_at"],
                 condition=models.Q(state__in=[JobState.QUEUED, JobState.RUNNING]),
                 name="job_unfinished",
+            )
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["fingerprint"],
+                condition=models.Q(state__in=[JobState.QUEUED, JobState.RUNNING])
+                & ~models.Q(fingerprint=""),
+                name="job_open_once",
             )
         ]
 

@@ -19,7 +19,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from config.accounts.models import User
 from config.jobs import services
-from config.jobs.models import UNFINISHED, Job, JobState
+from config.jobs.models import Job, JobState
 from config.jobs.policies import can_cancel_job, can_see_jobs, jobs_seen_by
 from config.jobs.registry import find_outcome, keeps_parts, retry_url
 from config.shared.errors import Conflict, InvalidInput
@@ -37,17 +37,13 @@ def start_job(
     request: HttpRequest, *, kind: str, title: str, params: dict[str, Any], benchmark_key: str
 ) -> HttpResponse:
     """Start a job and show its progress. The same request sent twice starts one job."""
-    job = Job.objects.filter(
-        kind=kind, benchmark_key=benchmark_key, params=params, state__in=UNFINISHED
-    ).first()
-    if job is None:
-        job = services.enqueue_job(
-            kind=kind,
-            title=title[:300],
-            params=params,
-            benchmark_key=benchmark_key,
-            by=cast(User, request.user),
-        )
+    job = services.enqueue_job(
+        kind=kind,
+        title=title[:300],
+        params=params,
+        benchmark_key=benchmark_key,
+        by=cast(User, request.user),
+    )
     return show_job(request, job)
 
 

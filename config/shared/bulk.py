@@ -101,6 +101,18 @@ def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> in
     sequence, or one value for all rows. Other fields take their default. Raises `ValueError` if the
     columns differ in length.
     """
+    return copy_parts(model, [columns])
+
+
+def copy_parts(model: type[models.Model], parts: Iterable[Mapping[str, Column]]) -> int:
+    """Insert rows as `copy_columns` does, part by part, so that only one part is in memory."""
+    count = sum(_copy(model, columns) for columns in parts)
+    if connection.vendor == "postgresql" and count >= ROWS_WORTH_ANALYSING:
+        _analyse_postgresql(model._meta.db_table)
+    return count
+
+
+def _copy(model: type[models.Model], columns: Mapping[str, Column]) -> int:
     lengths = {len(column) for column in columns.values() if _is_column(column)}
     if len(lengths) != 1:
         raise ValueError(f"columns of different length: {sorted(lengths)}")
@@ -112,8 +124,6 @@ def copy_columns(model: type[models.Model], columns: Mapping[str, Column]) -> in
     names = [str(field.column) for field in fields]
     if connection.vendor == "postgresql":
         _copy_postgresql(model._meta.db_table, names, cells)
-        if count >= ROWS_WORTH_ANALYSING:
-            _analyse_postgresql(model._meta.db_table)
     else:
         _insert_sqlite(model._meta.db_table, names, cells)
     return count

@@ -1,11 +1,34 @@
-"""Write files atomically."""
+"""Write files so that they are whole, and on disk when their transaction commits."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from django.core.files.storage import FileSystemStorage
+
+
+class DurableStorage(FileSystemStorage):
+    """A folder whose files survive a power failure as soon as `save` has returned."""
+
+    def _save(self, name: str, content: Any) -> str:
+        saved: str = super()._save(name, content)
+        path = Path(self.path(saved))
+        sync(path)
+        sync(path.parent)
+        return saved
+
+
+def sync(path: Path) -> None:
+    """Write a file or the entries of a folder to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -15,7 +38,10 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     try:
         with unfinished.open("wb") as out:
             yield out
+            out.flush()
+            os.fsync(out.fileno())
         unfinished.replace(path)
+        sync(path.parent)
     except OSError as error:
         # The error must name the requested file, not the temporary one.
         error.filename = str(path)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import sqlite3
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.db import OperationalError
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from django.shortcuts import render
@@ -19,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
 from config.shared import errors
+from config.shared.outages import DATABASE_AWAY, broke_at_commit, is_disk_full
 
 STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (errors.InvalidInput, 400),
@@ -31,11 +30,8 @@ STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     # The connection broke while the body was read.
     (UnreadablePostError, 400),
     # The database does not answer, is locked too long, or is out of space. The client can retry.
-    (OperationalError, 503),
+    *((error, 503) for error in DATABASE_AWAY),
 )
-# EFBIG: the limit for one file, such as RLIMIT_FSIZE.
-DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-POSTGRESQL_DISK_IS_FULL = "53100"
 TITLES = {
     400: "The request is not valid",
     403: "Not allowed",
@@ -46,6 +42,10 @@ TITLES = {
     503: "The database is busy or unavailable",
     507: "The disk is full",
 }
+BROKE_AT_COMMIT = (
+    "The connection to the database broke while storing. "
+    "Look whether your change is there before you try again."
+)
 RETRY_AFTER_SECONDS = 5
 API = "/api/"
 
@@ -53,28 +53,20 @@ Answer = TypeVar("Answer", bound=HttpResponse)
 
 
 def status_of(error: BaseException) -> int | None:
-    if _is_disk_full(error):
+    if is_disk_full(error):
         return 507
     return next((status for kind, status in STATUS_OF if isinstance(error, kind)), None)
 
 
-def _is_disk_full(error: BaseException) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in DISK_IS_FULL
-    of_driver = error.__cause__
-    return (
-        getattr(of_driver, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-        or getattr(of_driver, "pgcode", None) == POSTGRESQL_DISK_IS_FULL
-    )
-
-
 def text_of(error: BaseException) -> str:
     """Return the text to show. The text of a system's error appears only in the log."""
-    if _is_disk_full(error):
+    if is_disk_full(error):
         return "Nothing was stored. Tell an admin, and try again later."
     if isinstance(error, UnreadablePostError):
         return "The connection broke before the request was complete. Nothing was stored."
-    if isinstance(error, OperationalError):
+    if isinstance(error, DATABASE_AWAY) and broke_at_commit(error):
+        return BROKE_AT_COMMIT
+    if isinstance(error, DATABASE_AWAY):
         return "Please try again in a moment; nothing was stored."
     return str(error)
 
@@ -146,6 +138,8 @@ def _body_of(error: BaseException) -> dict[str, Any]:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    if isinstance(exception, RequestDataTooBig):
+        return _answer(request, errors.TooLarge("The form has too much text. Send less."), 413)
     reason = "The server cannot read the request. Check its headers and its form."
     return _answer(request, errors.InvalidInput(reason), 400)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +13,10 @@ from typing import Any
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 
-from config.shared.errors import Cancelled, HearthError, InvalidInput, TakenOver
+from config.shared.errors import Cancelled, HearthError, InvalidInput
 from config.shared.filetypes import HEAD_BYTES, describe_binary
+
+log = logging.getLogger(__name__)
 
 
 def check_is_readable(file: UploadedFile[Any], expected: str) -> None:
@@ -40,26 +44,35 @@ def stored_upload(file: UploadedFile[Any]) -> Iterator[dict[str, str]]:
     try:
         yield {"upload": name, "source": file.name or ""}
     except HearthError:
-        storages["uploads"].delete(name)
+        delete_upload(name)
         raise
 
 
-@contextmanager
-def uploaded_file(name: str) -> Iterator[Path]:
-    """Yield the path of a stored upload, and delete the file after the work or its failure.
+def uploaded_file(name: str) -> Path:
+    """Return the path of a stored upload. Raises `Cancelled` if the file no longer exists.
 
-    If the file no longer exists, the job ends as cancelled. A worker that dies, or that has lost
-    the job to another worker, leaves the file for the other attempt.
+    The file stays until its job has ended, because a job that is interrupted starts again.
     """
     storage = storages["uploads"]
     if not storage.exists(name):
         raise Cancelled("The uploaded file was deleted.")
-    used_by_another = False
+    return Path(storage.path(name))
+
+
+def upload_sha256(name: str) -> str:
+    """Return the SHA-256 of a stored upload; its name if the file no longer exists."""
     try:
-        yield Path(storage.path(name))
-    except TakenOver:
-        used_by_another = True
-        raise
-    finally:
-        if not used_by_another:
-            storage.delete(name)
+        with storages["uploads"].open(name) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    except FileNotFoundError:
+        return name
+
+
+def delete_upload(name: str | None) -> None:
+    """Delete a stored upload, if there is one. After an error, housekeeping deletes it."""
+    if not name:
+        return
+    try:
+        storages["uploads"].delete(name)
+    except OSError:
+        log.warning("an upload could not be deleted", exc_info=True)

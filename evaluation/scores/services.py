@@ -155,7 +155,8 @@ def _evaluate(
     )
     known = original if labelled is None else labelled
     coverage = cover_ranks(ranked[:, :POOLED_DEPTH], known)
-    bounds = bound_scores(ranked, known, BOUNDED)
+    # The bounds of C@k depend on the top k alone.
+    bounds = bound_scores(ranked[:, : max(JUDGED_DEPTHS)], known, BOUNDED)
     reasons: dict[str, str] = {}
     for scores in (by_original, by_labels):
         for measure in measures:

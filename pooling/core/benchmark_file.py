@@ -18,6 +18,9 @@ from pooling.core.table import CsvTable
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 1_000
 MAX_URL = 2_000
+# All rows are in memory until they are stored, with some 500 bytes each.
+MAX_ROWS = 1_000_000
+MAX_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,10 +68,12 @@ def parse_captions(
     row is repeated.
     """
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress), ("caption_id", "caption", "video_id")
+        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
+        ("caption_id", "caption", "video_id"),
     )
     captions = _Captions(table)
     for line, (query_key, text, video_key) in table:
+        _check_number(table, len(captions.positives), line)
         captions.add(line, query_key, text, video_key)
     if not captions.positives:
         table.refuse("the file has a header but no caption", 1)
@@ -137,13 +142,14 @@ def parse_videos(
     if a URL is not plain http(s), or if a duration is not a number of seconds above 0.
     """
     table = CsvTable(
-        TextBlocks(path, source=source, progress=progress),
+        TextBlocks(path, source=source, progress=progress, max_bytes=MAX_BYTES),
         ("video_id",),
         ("file", "url", "duration"),
     )
     lines: dict[str, int] = {}
     videos: list[VideoRow] = []
     for line, (key, file, url, duration) in table:
+        _check_number(table, len(videos), line)
         first = lines.setdefault(key, line)
         if first != line:
             table.refuse(
@@ -156,6 +162,11 @@ def parse_videos(
     if not videos:
         table.refuse("the file has a header but no video", 1)
     return VideosFile(tuple(videos), table.blocks.sha256, table.notes)
+
+
+def _check_number(table: CsvTable, rows: int, line: int) -> None:
+    if rows == MAX_ROWS:
+        table.refuse(f"more than {MAX_ROWS:,} rows", line)
 
 
 def _video_fault(key: str, file: str, url: str, duration: str) -> str | None:

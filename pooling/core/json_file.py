@@ -11,23 +11,38 @@ There are three layouts. The first value of the outermost object decides which o
 
 from __future__ import annotations
 
-import json
-from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, NoReturn
 
 import numpy as np
 
 from config.shared.errors import InvalidInput
+from pooling.core.arrays import Float64s, Int32s
+from pooling.core.json_members import JsonMembers
 from pooling.core.keys import shown
 from pooling.core.lines import TextBlocks
 from pooling.core.ordering import ListBuilder, Predictions, RunData, key_ranks
 from pooling.core.trec_file import FLOAT32_MAX
 
-# The parsed objects take several times as much memory. Larger runs can be imported as TREC.
+# The predictions in memory take up to 12 bytes each. Larger runs can be imported as TREC.
 MAX_JSON_BYTES = 256 << 20
+# The lists of this number of predictions are ordered together.
+PART_PREDICTIONS = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """One ranked list: video numbers [n], and scores [n] or None if it has none.
+
+    The position of a video is its rank, unless the list `has_ranks` is False.
+    """
+
+    videos: Int32s
+    scores: Float64s | None
+    has_ranks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +52,11 @@ class _Entry:
     place: str
     text: str
     gold: tuple[str, ...]
-    preds: object
+    ranked: _Ranked
+
+
+# The name of a list in messages, the numbers of its captions, and the list.
+_List = tuple[str, Sequence[int], _Ranked]
 
 
 class JsonReader:
@@ -65,70 +84,65 @@ class JsonReader:
 
     def read(self, blocks: TextBlocks, depth: int | None) -> RunData:
         self._source = blocks.source
-        # Without the final newline, an error at the end of the file is reported for its last line.
-        text = b"".join(blocks).decode().rstrip("\n")
-        data = _load(text, self._source)
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=key_ranks(self._videos),
             depth=depth,
             source=self._source,
         )
-        builder.add(self._predictions(data))
+        members = JsonMembers(blocks, most=len(self._queries) + len(self._videos))
+        for part in self._parts(self._lists(members)):
+            builder.add(part)
         return builder.finish(sha256=blocks.sha256, format="json")
 
-    def _predictions(self, data: object) -> Predictions:
+    def _parts(self, lists: Iterable[_List]) -> Iterator[Predictions]:
+        """Yield the predictions of some lists at a time."""
         reached: dict[int, str] = {}
-        query, video, rank, score = array("i"), array("i"), array("i"), array("d")
-        for place, numbers, value in self._lists(data):
-            videos, ranks, scores = self._ranked(place, value)
+        held: list[tuple[int, _Ranked]] = []
+        n_held = 0
+        for place, numbers, ranked in lists:
             for number in numbers:
                 if number in reached:
                     self._refuse(
                         f"{place} is the same caption as {reached[number]}, which has a list"
                     )
                 reached[number] = place
-                query.extend([number] * len(videos))
-                video.extend(videos)
-                rank.extend(ranks)
-                score.extend(scores)
-        return Predictions(
-            query=np.array(query, dtype=np.int32),
-            video=np.array(video, dtype=np.int32),
-            score=np.array(score, dtype=np.float64),
-            rank=np.array(rank, dtype=np.int32),
-            line=np.zeros(len(query), dtype=np.int32),
-        )
+                held.append((number, ranked))
+                n_held += len(ranked.videos)
+            if n_held >= PART_PREDICTIONS:
+                yield _joined(held)
+                held, n_held = [], 0
+        if held:
+            yield _joined(held)
 
-    def _lists(self, data: object) -> Iterator[tuple[str, Sequence[int], object]]:
-        """Yield the name, the query numbers and the ranked list of each list, in any layout."""
-        if isinstance(data, list):
-            entries = [self._entry(f"entry {at}", entry, ()) for at, entry in enumerate(data)]
+    def _lists(self, members: JsonMembers) -> Iterator[_List]:
+        """Yield each list with its captions, in any layout. The first member decides which one."""
+        rows = iter(members)
+        first = next(rows, None)
+        if first is None:
+            return iter(())
+        rows = chain([first], rows)
+        if members.is_list:
+            return self._entry_lists(self._entry(f"entry {at}", v, ()) for at, v in rows)
+        value = first[1]
+        if isinstance(value, dict) and "preds" in value:
+            entries = (self._entry(f"entry {shown(key)}", v, ()) for key, v in rows)
             return self._entry_lists(entries)
-        if not isinstance(data, dict):
-            self._refuse("the outermost value is neither an object nor a list")
-        first = next(iter(data.values()), None)
-        if not isinstance(first, dict):
-            return self._keyed_lists(data)
-        if "preds" in first:
-            entries = [self._entry(f"entry {shown(key)}", v, ()) for key, v in data.items()]
-            return self._entry_lists(entries)
-        if any(isinstance(value, dict) for value in first.values()):
-            return self._entry_lists(list(self._nested_entries(data)))
-        return self._keyed_lists(data)
+        if isinstance(value, dict) and any(isinstance(v, dict) for v in value.values()):
+            return self._entry_lists(self._nested_entries(rows))
+        return self._keyed_lists(rows)
 
-    def _keyed_lists(
-        self, data: Mapping[str, object]
-    ) -> Iterator[tuple[str, Sequence[int], object]]:
-        for key, value in data.items():
+    def _keyed_lists(self, rows: Iterable[tuple[str, object]]) -> Iterator[_List]:
+        for key, value in rows:
             number = self._queries.get(key)
             numbers = self._by_text.get(key, []) if number is None else [number]
             if not numbers:
                 self._refuse(f"unknown caption {shown(key)}, neither a key nor a text")
-            yield f"caption {shown(key)}", numbers, value
+            place = f"caption {shown(key)}"
+            yield place, numbers, self._ranked(place, value)
 
-    def _nested_entries(self, data: Mapping[str, object]) -> Iterator[_Entry]:
-        for video, inner in data.items():
+    def _nested_entries(self, rows: Iterable[tuple[str, object]]) -> Iterator[_Entry]:
+        for video, inner in rows:
             if not isinstance(inner, dict):
                 self._refuse(f"entry {shown(video)} is not an object like the first")
             for key, value in inner.items():
@@ -147,20 +161,24 @@ class JsonReader:
             self._refuse(f'{place} has neither a video nor a list of videos as its "gold"')
         for video in gold:
             self._video(place, video)
-        return _Entry(place, text, tuple(gold), value["preds"])
+        if text not in self._by_text:
+            self._refuse(f"{place}: no caption has the text {shown(text)}")
+        return _Entry(place, text, tuple(gold), self._ranked(place, value["preds"]))
 
-    def _entry_lists(self, entries: list[_Entry]) -> Iterator[tuple[str, Sequence[int], object]]:
-        """Match entries to captions by text, and among equal captions by gold and then by order."""
+    def _entry_lists(self, rows: Iterable[_Entry]) -> Iterator[_List]:
+        """Match entries to captions by text, and among equal captions by gold and then by order.
+
+        With more entries than captions, no caption is left for one of them.
+        """
+        entries = list(islice(rows, len(self._queries) + 1))
         times = Counter(entry.text for entry in entries)
         taken: set[int] = set()
         for entry in entries:
-            numbers: Sequence[int] = self._by_text.get(entry.text, ())
-            if not numbers:
-                self._refuse(f"{entry.place}: no caption has the text {shown(entry.text)}")
+            numbers: Sequence[int] = self._by_text[entry.text]
             if times[entry.text] > 1:
                 numbers = [self._next_caption(entry, numbers, taken)]
                 taken.update(numbers)
-            yield entry.place, numbers, entry.preds
+            yield entry.place, numbers, entry.ranked
 
     def _next_caption(self, entry: _Entry, numbers: Sequence[int], taken: set[int]) -> int:
         free = [n for n in numbers if n not in taken]
@@ -172,31 +190,25 @@ class JsonReader:
             self._refuse(f"{entry.place}: no caption {shown(entry.text)} is left for this list")
         return free[0]
 
-    def _ranked(self, place: str, value: object) -> tuple[list[int], list[int], list[float]]:
-        """Return the video numbers, ranks and scores of one list.
-
-        The score is minus the rank if the list has no scores.
-        """
+    def _ranked(self, place: str, value: object) -> _Ranked:
         if isinstance(value, dict):
             pairs: list[Any] = list(value.items())
-            ranks = [0] * len(pairs)  # an object has no order
         elif isinstance(value, list):
             pairs = value
-            ranks = list(range(1, len(pairs) + 1))
         else:
             self._refuse(f"{place} has no list of videos")
-        if isinstance(value, list) and all(isinstance(pair, str) for pair in pairs):
-            scores = [-float(rank) for rank in ranks]
-        else:
+        has_ranks = isinstance(value, list)  # an object has no order
+        scores: Float64s | None = None
+        if not has_ranks or not all(isinstance(pair, str) for pair in pairs):
             if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
                 self._refuse(f"{place} is neither all videos nor all pairs of video and score")
-            scores = [self._score(place, score) for _, score in pairs]
+            scores = np.array([self._score(place, score) for _, score in pairs], np.float64)
             pairs = [video for video, _ in pairs]
         videos = [self._video(place, video) for video in pairs]
         if len(set(videos)) < len(videos):
             twice = next(video for video, n in Counter(pairs).items() if n > 1)
             self._refuse(f"{place} has video {shown(twice)} twice")
-        return videos, ranks, scores
+        return _Ranked(np.array(videos, np.int32), scores, has_ranks)
 
     def _video(self, place: str, key: object) -> int:
         if not isinstance(key, str):
@@ -218,25 +230,25 @@ class JsonReader:
         raise InvalidInput(reason, source=self._source)
 
 
-def _load(text: str, source: str) -> object:
-    """Parse strict JSON: without repeated keys, NaN, Infinity or very deep nesting."""
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-            raise InvalidInput(f"the key {shown(key)} occurs twice in one object", source=source)
-        return found
-
-    def constant(name: str) -> NoReturn:
-        raise InvalidInput(f"{name} is not a JSON number", source=source)
-
-    try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        reason = f"the file is not JSON: {error.msg} (column {error.colno})"
-        raise InvalidInput(reason, source=source, line=error.lineno) from error
-    except ValueError as error:  # the interpreter's limit on the digits of an integer
-        raise InvalidInput("an integer has too many digits", source=source) from error
-    except RecursionError as error:
-        raise InvalidInput("lists or objects are nested too deeply", source=source) from error
+def _joined(lists: Sequence[tuple[int, _Ranked]]) -> Predictions:
+    """Return the predictions of some lists. Their scores are minus the ranks if they have none."""
+    lengths = [len(ranked.videos) for _, ranked in lists]
+    ranks = [np.arange(1, length + 1, dtype=np.int32) for length in lengths]
+    held = [ranked for _, ranked in lists]
+    return Predictions(
+        query=np.repeat(np.array([number for number, _ in lists], np.int32), lengths),
+        video=np.concatenate([ranked.videos for ranked in held]),
+        score=np.concatenate(
+            [
+                -rank.astype(np.float64) if ranked.scores is None else ranked.scores
+                for ranked, rank in zip(held, ranks, strict=True)
+            ]
+        ),
+        rank=np.concatenate(
+            [
+                rank if ranked.has_ranks else np.zeros_like(rank)
+                for ranked, rank in zip(held, ranks, strict=True)
+            ]
+        ),
+        line=np.zeros(sum(lengths), np.int32),
+    )

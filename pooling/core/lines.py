@@ -51,8 +51,8 @@ class TextBlocks:
     """An iterable over the content of a file in blocks of bytes with whole lines.
 
     A block is valid UTF-8 without byte order mark, NUL or carriage return, and ends with a newline.
-    Its first line has the number `lines_before + 1`. After the last block, `sha256` is the hash of
-    all blocks.
+    Without a limit of the line, a long line is cut between two characters. A block's first line has
+    the number `lines_before + 1`. After the last block, `sha256` is the hash of all blocks.
 
     Raises `InvalidInput` with the line if the file cannot be read, is empty, or contains bytes that
     are not UTF-8 (such as UTF-16 or Latin-1), a NUL, or a lone carriage return. Raises it also if a
@@ -135,8 +135,12 @@ class TextBlocks:
         self._line_end = self._buffer.rfind(b"\n", searched) + 1 or self._line_end
         if self._max_line is not None and len(self._buffer) - self._line_end > self._max_line:
             self._refuse(f"the line is longer than {self._max_line:,} bytes", self._read_lines())
-        if self._line_end and len(self._buffer) >= BLOCK_BYTES // 2:
+        if len(self._buffer) < BLOCK_BYTES // 2:
+            return
+        if self._line_end:
             yield self._take(self._line_end)
+        elif self._max_line is None and (end := _last_character(self._buffer)):
+            yield self._take(end)
 
     def _rest(self) -> Iterator[bytes]:
         if self._buffer:
@@ -214,6 +218,17 @@ class TextBlocks:
 
     def _refuse(self, reason: str, line: int | None = None) -> NoReturn:
         raise InvalidInput(reason, source=self.source, line=line)
+
+
+def _last_character(text: bytearray) -> int:
+    """Return the start of the last character of a UTF-8 text, and of a carriage return before it.
+
+    Of bytes that are not UTF-8, any part can be returned.
+    """
+    end = max(0, len(text) - 1)
+    while end > max(0, len(text) - 4) and text[end] & 0xC0 == 0x80:
+        end -= 1
+    return end - 1 if text[:end].endswith(b"\r") else end
 
 
 def open_binary(path: Path, source: str) -> BufferedReader:

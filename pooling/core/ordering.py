@@ -7,8 +7,12 @@ so that rounding does not change the order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -16,7 +20,8 @@ from config.shared.errors import InvalidInput
 from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from pooling.core.pair_space import PairSpace
 
-RANGE_LINES = 1 << 20
+# Predictions in any order of captions are divided by ranges of captions.
+RANGES = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +61,17 @@ class Predictions:
     def __getitem__(self, index: slice | Int64s | Bools) -> Predictions:
         return Predictions(*(getattr(self, field.name)[index] for field in fields(self)))
 
+    def pack(self) -> bytes:
+        rows = np.empty(len(self), _PACKED)
+        for field in fields(self):
+            rows[field.name] = getattr(self, field.name)
+        return rows.tobytes()
+
+    @staticmethod
+    def unpack(packed: bytes) -> Predictions:
+        rows = np.frombuffer(packed, _PACKED)
+        return Predictions(*(rows[field.name].copy() for field in fields(Predictions)))
+
     @staticmethod
     def join(parts: Sequence[Predictions]) -> Predictions:
         if len(parts) == 1:
@@ -64,11 +80,59 @@ class Predictions:
         return Predictions(*(np.concatenate(column) for column in columns))
 
 
+_PACKED = np.dtype(
+    [("query", "i4"), ("video", "i4"), ("score", "f8"), ("rank", "i4"), ("line", "i4")]
+)
+
+
 class NotGroupedError(Exception):
     """Raised for a further prediction of a caption whose list was complete.
 
     The lines of the file are not grouped by caption.
     """
+
+
+class ScatteredPredictions:
+    """Predictions in any order of captions, in temporary files, because memory may not suffice.
+
+    Iterating yields the predictions of one range of captions after the other, with those of a
+    caption in the order in which they were added. Use it as a context manager.
+    """
+
+    def __init__(self, n_queries: int) -> None:
+        self._width = 1 + n_queries // RANGES
+        self._n_ranges = 1 + n_queries // self._width
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._files = [
+                stack.enter_context(tempfile.TemporaryFile()) for _ in range(self._n_ranges)
+            ]
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, part: Predictions) -> None:
+        ranges = part.query // self._width
+        order = np.argsort(ranges, kind="stable")
+        part, ends = part[order], np.cumsum(np.bincount(ranges, minlength=self._n_ranges))
+        start = 0
+        for file, end in zip(self._files, ends.tolist(), strict=True):
+            if end > start:
+                file.write(part[start:end].pack())
+            start = end
+        self._count += len(part)
+
+    def __iter__(self) -> Iterator[Predictions]:
+        for file in self._files:
+            file.seek(0)
+            yield Predictions.unpack(file.read())
 
 
 def key_ranks(numbers: Mapping[str, int]) -> Int32s:
@@ -99,7 +163,9 @@ class ListBuilder:
         self._depth = depth
         self._source = source
         self._seen = np.zeros(n_queries, dtype=np.bool_)
-        self._parts: list[tuple[Int32s, Int64s, Int32s, Float32s]] = []
+        # These grow in place. Joining many small arrays would need the memory twice.
+        self._queries, self._lengths = array("i"), array("q")
+        self._videos, self._scores = array("i"), array("f")
         self._contradicted = 0
         self._rank_twice = 0
 
@@ -124,19 +190,10 @@ class ListBuilder:
             place = np.arange(len(part)) - np.repeat(starts, lengths)
             part = part[np.flatnonzero(place < self._depth)]
             lengths = np.minimum(lengths, self._depth)
-        self._parts.append((queries, lengths, part.video, part.score.astype(np.float32)))
-
-    def add_scattered(self, parts: list[Predictions]) -> None:
-        """Add predictions in any order of captions. The list `parts` is emptied on the way.
-
-        Captions are added one range at a time, because sorting everything would need twice the
-        memory.
-        """
-        ranges = 1 + sum(map(len, parts)) // RANGE_LINES
-        for end in np.linspace(0, len(self._seen), ranges + 1).astype(int)[1:]:
-            self.add(Predictions.join([part[part.query < end] for part in parts]))
-            for at, part in enumerate(parts):  # replaced one by one, to save memory
-                parts[at] = part[part.query >= end]
+        self._queries.frombytes(queries.tobytes())
+        self._lengths.frombytes(lengths.tobytes())
+        self._videos.frombytes(part.video.tobytes())
+        self._scores.frombytes(part.score.astype(np.float32).tobytes())
 
     def refuse_twice(self, part: Predictions) -> None:
         """Raise `InvalidInput` with the first line that repeats a pair, if there is one."""
@@ -170,19 +227,20 @@ class ListBuilder:
         self, *, sha256: str, format: str, tag: str | None = None, warnings: tuple[str, ...] = ()
     ) -> RunData:
         """Return all lists by query number, ascending. Raises `InvalidInput` if there are none."""
-        if not self._parts:
+        if not self._queries:
             raise InvalidInput("the run has no ranked list", source=self._source)
-        queries, lengths, videos, scores = (
-            np.concatenate(column) for column in zip(*self._parts, strict=True)
-        )
-        self._parts.clear()
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        queries: Int32s = np.frombuffer(self._queries, np.int32)
+        lengths: Int64s = np.frombuffer(self._lengths, np.int64)
+        videos: Int32s = np.frombuffer(self._videos, np.int32)
+        scores: Float32s = np.frombuffer(self._scores, np.float32)
         if (queries[1:] < queries[:-1]).any():
             order = np.argsort(queries)
-            gather = _places(offsets[order], lengths[order])
+            ends = np.cumsum(lengths)
+            bounds = list(zip((ends - lengths)[order].tolist(), ends[order].tolist(), strict=True))
             queries, lengths = queries[order], lengths[order]
-            videos, scores = videos[gather], scores[gather]
-            offsets = np.concatenate(([0], np.cumsum(lengths)))
+            videos = np.concatenate([videos[start:end] for start, end in bounds])
+            scores = np.concatenate([scores[start:end] for start, end in bounds])
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
         missing = len(self._seen) - len(queries)
         return RunData(
             query_numbers=queries,
@@ -195,13 +253,6 @@ class ListBuilder:
             tag=tag,
             warnings=(*no_list_warning(missing, len(self._seen)), *warnings),
         )
-
-
-def _places(starts: Int64s, lengths: Int64s) -> Int64s:
-    """Return the indices `starts[i]` to `starts[i] + lengths[i] - 1` for each i in turn."""
-    ends = np.cumsum(lengths)
-    places: Int64s = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
-    return places
 
 
 def _distinct(ascending: Int32s) -> int:

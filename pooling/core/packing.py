@@ -15,7 +15,7 @@ _SCORE = np.dtype("<f4")
 
 def pack_list(videos: Int32s, scores: Float32s) -> tuple[bytes, bytes]:
     """Pack the video numbers (int32) and scores (float32) of one list, four bytes per value."""
-    return videos.astype(_VIDEO).tobytes(), scores.astype(_SCORE).tobytes()
+    return videos.astype(_VIDEO, copy=False).tobytes(), scores.astype(_SCORE, copy=False).tobytes()
 
 
 def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
@@ -28,34 +28,31 @@ def unpack_list(videos: bytes, scores: bytes) -> tuple[Int32s, Float32s]:
 
 def packed_lists(run: RunData) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield (query number, packed videos, packed scores) of every list of a run."""
-    videos, scores = pack_list(run.videos, run.scores)
-    ends = (run.offsets * 4).tolist()
-    for at, query in enumerate(run.query_numbers.tolist()):
-        yield query, videos[ends[at] : ends[at + 1]], scores[ends[at] : ends[at + 1]]
+    # One list at a time, because all lists of a large run would take as much memory again.
+    bounds = run.offsets.tolist()
+    for query, start, end in zip(run.query_numbers.tolist(), bounds, bounds[1:], strict=False):
+        yield query, *pack_list(run.videos[start:end], run.scores[start:end])
 
 
-def unpack_many(
-    blobs: Sequence[bytes], query_numbers: Int32s | Int64s, n_queries: int, depth: int
-) -> Int32s:
-    """Return the first `depth` videos of each list, int32 [n_queries, depth], padded with -1.
+def unpack_into(ranked: Int32s, blobs: Sequence[bytes], query_numbers: Int32s | Int64s) -> None:
+    """Write the first videos of each list into its row of `ranked`, int32 [n_queries, depth].
 
-    `blobs[i]` holds the packed videos of the caption `query_numbers[i]`. Captions without a list
-    have a row of -1. Raises `ValueError` if the bytes end within a value.
+    `blobs[i]` holds the packed videos of the caption `query_numbers[i]`. This needs some 40 bytes
+    per video, so a large run is unpacked in several parts. Raises `ValueError` if the bytes end
+    within a value.
     """
-    ranked = np.full((n_queries, depth), -1, dtype=np.int32)
     videos = np.frombuffer(b"".join(blobs), _VIDEO)
     sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
     if (sizes % _VIDEO.itemsize).any():
         raise ValueError("a packed list ends within a value")
     lengths = sizes // _VIDEO.itemsize
     place = np.arange(len(videos)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    kept = place < depth
+    kept = place < ranked.shape[1]
     ranked[np.repeat(query_numbers, lengths)[kept], place[kept]] = videos[kept]
-    return ranked
 
 
 def ranked_matrix(run: RunData, n_queries: int, depth: int) -> Int32s:
-    """Return the same matrix as `unpack_many` for a run in memory."""
+    """Return the videos of a run in memory, int32 [n_queries, depth], padded with -1."""
     ranked = np.full((n_queries, depth), -1, dtype=np.int32)
     lengths = np.diff(run.offsets)
     place = np.arange(len(run.videos)) - np.repeat(run.offsets[:-1], lengths)

@@ -16,7 +16,8 @@ from pooling.core.table import CsvTable
 CAPTION, VIDEO = "caption_id", "video_id"
 MAX_TAG = 100
 MAX_TAGS = 500
-MAX_BYTES = 64 << 20
+# A tag of each of 200,000 captions takes some 5 MB.
+MAX_BYTES = 16 << 20
 
 # The name that analyses use for captions without a tag.
 NO_TAG = "no tag"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import repeat
 from typing import NoReturn
 
@@ -13,7 +13,14 @@ from config.shared.errors import InvalidInput
 from pooling.core.arrays import Int32s
 from pooling.core.keys import MAX_KEY, NUMBER, key_fault, shown
 from pooling.core.lines import TextBlocks
-from pooling.core.ordering import ListBuilder, NotGroupedError, Predictions, RunData, key_ranks
+from pooling.core.ordering import (
+    ListBuilder,
+    NotGroupedError,
+    Predictions,
+    RunData,
+    ScatteredPredictions,
+    key_ranks,
+)
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -44,37 +51,53 @@ class TrecReader:
         """Return the run in `blocks`, with each list ordered and cut to `depth`.
 
         Nearly all files are grouped by caption. Then each list is ordered and cut as soon as it is
-        complete. Otherwise the file is read again and held in memory, with 24 bytes per line.
+        complete. Otherwise the file is read again and sorted in a temporary file, with 24 bytes per
+        line.
         """
         try:
-            return self._read(blocks, depth, grouped=True)
+            return self._read(blocks, depth, self._add_grouped)
         except NotGroupedError:
-            return self._read(blocks, depth, grouped=False)
+            return self._read(blocks, depth, self._add_scattered)
 
-    def _read(self, blocks: TextBlocks, depth: int | None, *, grouped: bool) -> RunData:
+    def _read(
+        self,
+        blocks: TextBlocks,
+        depth: int | None,
+        add_all: Callable[[ListBuilder, Iterator[Predictions]], None],
+    ) -> RunData:
         builder = ListBuilder(
             n_queries=len(self._queries),
             video_key_ranks=self._key_ranks,
             depth=depth,
             source=blocks.source,
         )
-        # With more predictions than pairs, one pair is repeated, so reading can stop.
-        most = len(self._videos) * (1 if grouped else len(self._queries))
-        held: list[Predictions] = []
-        for part in self._parts(blocks):
-            held.append(part)
-            if grouped:
-                held = [self._add_complete(builder, Predictions.join(held))]
-            if sum(map(len, held)) > most:
-                builder.refuse_twice(Predictions.join(held))
-        if held:
-            builder.add_scattered(held)
+        add_all(builder, self._parts(blocks))
         return builder.finish(
             sha256=blocks.sha256,
             format="trec",
             tag=(self._tag or b"").decode()[:MAX_KEY],
             warnings=(*builder.rank_warnings(), *self._tag_warning()),
         )
+
+    def _add_grouped(self, builder: ListBuilder, parts: Iterator[Predictions]) -> None:
+        last: list[Predictions] = []
+        for part in parts:
+            last = [self._add_complete(builder, Predictions.join([*last, part]))]
+            # With more predictions than videos, one is repeated, so reading can stop.
+            if len(last[0]) > len(self._videos):
+                builder.refuse_twice(last[0])
+        if last:
+            builder.add(last[0])
+
+    def _add_scattered(self, builder: ListBuilder, parts: Iterator[Predictions]) -> None:
+        most = len(self._queries) * len(self._videos)
+        with ScatteredPredictions(len(self._queries)) as scattered:
+            for part in parts:
+                scattered.add(part)
+                if len(scattered) > most:  # one pair is repeated, so reading can stop
+                    break
+            for lists in scattered:
+                builder.add(lists)
 
     def _add_complete(self, builder: ListBuilder, part: Predictions) -> Predictions:
         """Add all lists except the last, which may continue in the next block. Return the last."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -11,7 +13,7 @@ import numpy as np
 from config.accounts.actors import Actor, account_of
 from config.audit.services import record
 from config.jobs.models import Job
-from config.shared.bulk import copy_columns, lock_row, long_transaction
+from config.shared.bulk import copy_parts, lock_row, long_transaction
 from config.shared.limits import check_depth
 from config.shared.progress import Progress, no_progress
 from pooling.core.packing import packed_lists
@@ -28,6 +30,9 @@ from pooling.selectors import (
 )
 from pooling.services.names import check_name, free_name
 from pooling.signals import run_imported
+
+# The lists of this number of predictions are stored by one statement, to save memory.
+PART_PREDICTIONS = 1 << 18
 
 
 class RunReport(TypedDict):
@@ -130,17 +135,22 @@ def _store(
         warnings=list(data.warnings),
         created_by=account_of(by),
     )
-    numbers, videos, scores = zip(*packed_lists(data), strict=True)
-    copy_columns(
-        RankedList,
-        {
+    copy_parts(RankedList, _rows(benchmark, run, data))
+    return run
+
+
+def _rows(benchmark: Benchmark, run: Run, data: RunData) -> Iterator[dict[str, Any]]:
+    """Yield the columns of some lists at a time."""
+    ids = query_ids(benchmark)
+    lists = packed_lists(data)
+    while part := list(islice(lists, 1 + PART_PREDICTIONS // data.depth)):
+        numbers, videos, scores = zip(*part, strict=True)
+        yield {
             "run_id": run.pk,
-            "query_id": query_ids(benchmark)[np.array(numbers)],
+            "query_id": ids[np.array(numbers)],
             "videos": videos,
             "scores": scores,
-        },
-    )
-    return run
+        }
 
 
 def _positives_by_query(benchmark: Benchmark) -> dict[int, set[int]]:

@@ -22,6 +22,7 @@ TINY = {
     "judging": "--sqlite --annotators 2 --seconds 1 --pairs 60",
     "label_noise": "--draws 2",
     "lists": "--tiny",
+    "memory": "--sqlite --tiny",
     "moving": "--tiny",
     "pages": "--sqlite --tiny --requests 1",
     "replay": "--tiny",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 import uuid
 from datetime import timedelta
@@ -9,23 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
+from kombu.exceptions import OperationalError as BrokerError
 
 from config.accounts.actors import OPERATOR
 from config.celery import app
-from config.jobs import registry, services
+from config.jobs import registry
 from config.jobs.models import Job, JobState
-from config.jobs.services import cancel_job, enqueue_job, run_job, sweep_jobs
+from config.jobs.services import (
+    cancel_job,
+    enqueue_job,
+    run_job,
+    running,
+    sweep_jobs,
+)
 from config.shared.errors import Cancelled, Conflict, InvalidInput
 from config.shared.progress import Progress
 from config.shared.uploads import store_upload, uploaded_file
 from pooling.models import Benchmark, Run
 from tests.conftest import use_broker
-from tests.factories import make_benchmark, row_counts
+from tests.factories import at_once, make_benchmark, row_counts
 from tests.waiting import wait_for
 
 # With the filesystem broker. tests/config/test_worker.py runs workers on both brokers.
@@ -140,13 +148,14 @@ def test_a_deleted_upload_cancels_the_job(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     storages["uploads"].delete(job.params["upload"])
     run_job(job.pk)
-    assert end_of(job) == (JobState.CANCELLED, None, "", 1)
+    assert end_of(job) == (JobState.CANCELLED, None, "The uploaded file was deleted.", 1)
     assert Run.objects.count() == 0
 
 
 def test_a_queued_job_is_cancelled_immediately(benchmark: Benchmark) -> None:
     job = import_job(benchmark)
     cancel_job(job=job, by=OPERATOR)
+    assert not storages["uploads"].exists(job.params["upload"])
     run_job(job.pk)
     assert end_of(job) == (JobState.CANCELLED, None, "", 0)
     assert sweep_jobs() == (0, 0)
@@ -195,7 +204,7 @@ def test_a_rollback_leaves_no_job(benchmark: Benchmark) -> None:
 
 
 def test_progress_is_written_now_and_then(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "PROGRESS_EVERY_SECONDS", 3600)
+    monkeypatch.setattr(running, "PROGRESS_EVERY_SECONDS", 3600)
     seen = []
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -240,7 +249,7 @@ def test_a_job_delivered_twice_is_done_once(kind: Any) -> None:
 
 
 def test_the_lease_is_renewed_without_progress(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.05)
 
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         Job.objects.update(lease_expires_at=timezone.now() + PAST)
@@ -269,15 +278,14 @@ def test_an_attempt_without_the_lease_writes_nothing(kind: Any, benchmark: Bench
 def test_an_attempt_without_the_lease_stops_and_leaves_the_upload(
     kind: Any, benchmark: Benchmark
 ) -> None:
-    name = store_upload(SimpleUploadedFile("my.run", GOOD))
-
     def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        with uploaded_file(name):
-            Job.objects.update(lease_token=uuid.uuid4(), attempts=2)
-            progress(1, 2, "reading")
+        Job.objects.update(lease_token=uuid.uuid4(), attempts=2)
+        progress(1, 2, "reading")
         raise AssertionError("the first attempt goes on")
 
     job = kind(work)
+    name = store_upload(SimpleUploadedFile("my.run", GOOD))
+    Job.objects.update(params={"upload": name})
     run_job(job.pk)
     assert end_of(job) == (JobState.RUNNING, None, "", 2)
     assert storages["uploads"].exists(name)
@@ -359,11 +367,155 @@ def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) ->
     before = app.conf.broker_url, app.conf.broker_transport_options
     use_broker("redis://127.0.0.1:1/0", settings.REDIS_TRANSPORT_OPTIONS)
     try:
-        with pytest.raises(OperationalError):  # logged by the worker; beat runs again
+        with pytest.raises(BrokerError):  # logged by the worker; beat runs again
             sweep_jobs()
     finally:
         use_broker(*before)
     assert (now(job).state, now(last).state) == (JobState.QUEUED, JobState.FAILED)
+
+
+# --- Equal jobs -------------------------------------------------------------------------------
+
+
+def uploads() -> set[str]:
+    return set(storages["uploads"].listdir("")[1])
+
+
+def test_equal_work_is_one_job_while_it_is_unfinished(benchmark: Benchmark) -> None:
+    before = uploads()
+    first, second = import_job(benchmark), import_job(benchmark)
+    assert second.pk == first.pk
+    assert uploads() - before == {first.params["upload"]}  # the second file is deleted
+    others = [import_job(benchmark, content=GOOD * 2), import_job(benchmark, name="other")]
+    assert len({first.pk, *(job.pk for job in others)}) == 3
+    assert sent_ids() == sorted(str(job.pk) for job in (first, *others))
+
+    run_job(first.pk)
+    assert import_job(benchmark).pk != first.pk
+
+
+def test_clicks_at_the_same_time_start_one_job(benchmark: Benchmark) -> None:
+    for _ in range(20):
+        before = uploads()
+        jobs = at_once(*[lambda: import_job(benchmark)] * 4)
+        assert len({job.pk for job in jobs}) == 1
+        assert uploads() - before == {jobs[0].params["upload"]}
+        cancel_job(job=jobs[0], by=OPERATOR)
+
+
+# --- A database that goes away ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_job_that_the_database_interrupts_starts_again(
+    kind: Any, benchmark: Benchmark, error: type[Exception]
+) -> None:
+    calls = []
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        calls.append(uploaded_file(params["upload"]).read_bytes())
+        if len(calls) <= 4:  # more often than a worker may die
+            raise error("server closed the connection unexpectedly")
+        return {}
+
+    job = kind(work)
+    name = store_upload(SimpleUploadedFile("my.run", GOOD))
+    Job.objects.update(params={"upload": name})
+    reason = (
+        f"The database did not answer during this job ({error.__name__}). "
+        "The job starts again by itself."
+    )
+    for attempt in range(1, 5):
+        run_job(job.pk)
+        assert end_of(job) == (JobState.QUEUED, None, reason, attempt)
+        run_job(job.pk)  # delivered too early
+        assert sweep_jobs() == (0, 0)
+        wait = now(job).run_after - timezone.now()  # type: ignore[operator]
+        assert timedelta() < wait <= timedelta(seconds=5 * 2 ** (attempt - 1))
+        Job.objects.update(run_after=timezone.now())
+        assert sweep_jobs() == (1, 0)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.DONE, {}, "", 5)
+    assert calls == [GOOD] * 5
+    assert not storages["uploads"].exists(name)
+
+
+def test_interruptions_without_end_fail_the_job(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "FIRST_WAIT", timedelta())
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        raise OperationalError("away")
+
+    job = kind(work)
+    for _ in range(running.INTERRUPTIONS + 1):
+        run_job(job.pk)
+    reason = "The database did not answer 9 times during this job."
+    assert end_of(job) == (JobState.FAILED, None, reason, 9)
+    assert now(job).is_uncertain
+
+
+def test_interruptions_are_no_deaths_of_a_worker() -> None:
+    job = left_running(4, PAST)
+    Job.objects.filter(pk=job.pk).update(interruptions=2)
+    assert sweep_jobs() == (1, 0)
+    Job.objects.filter(pk=job.pk).update(
+        state=JobState.RUNNING, attempts=5, lease_expires_at=timezone.now() + PAST
+    )
+    assert sweep_jobs() == (0, 1)
+    assert now(job).is_uncertain
+
+
+# --- Limits of a worker -----------------------------------------------------------------------
+
+
+def test_a_full_database_fails_the_job(kind: Any) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has no limit of its size")
+
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        with transaction.atomic():
+            Benchmark.objects.create(key="b", description="x" * 10_000_000, n_queries=1, n_videos=1)
+        return {}
+
+    job = kind(work)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA page_count")
+        cursor.execute(f"PRAGMA max_page_count = {cursor.fetchone()[0] + 100}")
+        run_job(job.pk)
+        cursor.execute("PRAGMA max_page_count = 1000000000")
+        cursor.execute("PRAGMA integrity_check")
+        assert cursor.fetchall() == [("ok",)]
+    reason = "The disk is full. Free some space, then start the job again."
+    assert end_of(job) == (JobState.FAILED, None, reason, 1)
+    assert not Benchmark.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            MemoryError(),
+            "The job needs more memory than a worker may use (4,096 MB, WORKER_MEMORY_MB).",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/secret/place"),
+            "The disk is full. Free some space, then start the job again.",
+        ),
+        (
+            SoftTimeLimitExceeded(),
+            "The job took longer than 14 minutes, the limit of a worker.",
+        ),
+    ],
+)
+def test_a_job_beyond_a_limit_fails_with_its_reason(
+    kind: Any, error: Exception, reason: str
+) -> None:
+    def work(params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        raise error
+
+    job = kind(work)
+    run_job(job.pk)
+    assert end_of(job) == (JobState.FAILED, None, reason, 1)
 
 
 # --- Uploads ----------------------------------------------------------------------------------
@@ -373,16 +525,16 @@ def test_a_broker_that_is_away_does_not_keep_dead_jobs_running(settings: Any) ->
 def test_an_upload_is_stored_under_a_generated_name(name: str) -> None:
     stored = store_upload(SimpleUploadedFile(name, b"content"))
     assert uuid.UUID(stored)
-    with uploaded_file(stored) as path:
-        assert path.parent == Path(storages["uploads"].path("")).resolve()
-        assert path.read_bytes() == b"content"
-    assert not storages["uploads"].exists(stored)
+    path = uploaded_file(stored)
+    assert path.parent == Path(storages["uploads"].path("")).resolve()
+    assert path.read_bytes() == b"content"
+    storages["uploads"].delete(stored)
+    with pytest.raises(Cancelled):
+        uploaded_file(stored)
 
 
-def test_an_upload_is_deleted_after_a_failure() -> None:
-    stored = store_upload(SimpleUploadedFile("x", b"content"))
-    with pytest.raises(InvalidInput), uploaded_file(stored):
-        raise InvalidInput("bad")
-    assert not storages["uploads"].exists(stored)
-    with pytest.raises(Cancelled), uploaded_file(stored):
-        pass
+def test_an_upload_is_deleted_after_three_deaths(benchmark: Benchmark) -> None:
+    job = import_job(benchmark)
+    Job.objects.update(state=JobState.RUNNING, attempts=3, lease_expires_at=timezone.now() + PAST)
+    assert sweep_jobs() == (0, 1)
+    assert not storages["uploads"].exists(job.params["upload"])

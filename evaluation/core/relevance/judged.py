@@ -153,7 +153,7 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
 
 
 def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
-    """Raise ValueError unless `ranked` is a valid run of the benchmark of `judged`.
+    """Raise ValueError if `ranked` is not a valid run of the benchmark of `judged`.
 
     A valid run has the shape [n_queries, depth] and contains integers from -1 to n_videos - 1. A
     row has padding only at its end, and no video twice, because a positive that counts twice would
@@ -165,13 +165,14 @@ def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
         raise ValueError(f"ranked has {ranked.shape[0]} rows for {judged.n_queries} queries")
     if ranked.size == 0:
         return
-    for start in range(0, len(ranked), _CHECKED_ROWS):
-        _check_rows(ranked[start : start + _CHECKED_ROWS], judged.n_videos, start)
+    step = max(1, min(_CHECKED_ROWS, _TABLE_CELLS // ranked.shape[1]))
+    for start in range(0, len(ranked), step):
+        _check_rows(ranked[start : start + step], judged.n_videos, start)
 
 
 def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> None:
     if ranked.min() < -1 or ranked.max() >= n_videos:
-        raise ValueError(f"ranked holds a video number outside of -1 to {n_videos - 1}")
+        raise ValueError(f"ranked contains a video number outside of -1 to {n_videos - 1}")
     if np.any(_in_neighbours(ranked, lambda before, after: (before < 0) & (after >= 0))):
         raise ValueError("ranked has padding before a video")
     ordered = np.sort(ranked, axis=1)

@@ -21,9 +21,10 @@ from evaluation.core.relevance.measures import Measure
 NO_QUERIES: Final = "no queries"
 MEDIAN_BEYOND_DEPTH: Final = "half of the queries or more have no positive within the depth"
 
-# All arrays of a block of this number of queries fit into the cache. Without blocks, ten times the
-# queries take fourteen times as long.
+# All arrays of a block of this size fit into the cache. Without blocks, ten times the queries take
+# fourteen times as long. Long lists are limited by their cells, to save memory.
 _BLOCK_QUERIES: Final = 1 << 14
+_BLOCK_CELLS: Final = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,9 @@ def score_run(
     values = np.empty((len(distinct), n_queries), dtype=np.float64)
     not_retrieved = 0
     cutoffs = {None, *(measure.cutoff for measure in distinct)}
-    for start in range(0, n_queries, _BLOCK_QUERIES):
-        rows = slice(start, start + _BLOCK_QUERIES)
+    step = max(1, min(_BLOCK_QUERIES, _BLOCK_CELLS // max(1, depth)))
+    for start in range(0, n_queries, step):
+        rows = slice(start, start + step)
         lists = _gather_statistics(ranked[rows], judged, start, cutoffs, rel)
         not_retrieved += int(np.count_nonzero(lists.n_hits[None] == 0))
         for place, measure in enumerate(distinct):

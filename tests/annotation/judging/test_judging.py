@@ -227,8 +227,8 @@ def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_pa
     held = claim(campaign, anna)
     for text in ("one", "two", "three"):
         write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text=text)
-    given = [0, 1, 2, 3]
-    for assignment, version in zip(held, given, strict=True):
+    versions = [0, 1, 2, 3]
+    for assignment, version in zip(held, versions, strict=True):
         submit(assignment, 1, guideline=version)
     # A correction has the version that was shown when it was made.
     submit(held[0], 0, guideline=3)
@@ -466,6 +466,18 @@ def test_tabs_of_one_person_never_hold_two_slots_of_a_task(tmp_path: Path) -> No
         tasks = JudgmentTask.objects.filter(assignments__state=AssignmentState.HELD)
         assert set(tasks.values_list("seats_open", flat=True)) == {1}
         release_assignments(campaign=campaign, annotator=anna)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_with_two_free_slots_neither_of_two_people_leaves_with_nothing(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=1, videos=1, double_share=1)
+    people = [make_annotator("anna"), make_annotator("ben")]
+    for _ in range(250):
+        assert at_once(*claims(campaign, people)) == [1, 1]
+        held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("slot")
+        assert list(held.values_list("task", "slot")) == [(only_task().pk, n) for n in (0, 1)]
+        for person in people:
+            release_assignments(campaign=campaign, annotator=person)
 
 
 def test_a_task_that_another_tab_has_just_claimed_is_skipped(db: None, tmp_path: Path) -> None:

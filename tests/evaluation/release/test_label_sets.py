@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import random
 import uuid
 from pathlib import Path
@@ -168,6 +169,26 @@ def test_a_ruling_settles_the_pair_and_the_labels_stay(tmp_path: Path) -> None:
 
     assert before == ["c0,v0,,conflict,2,1", "c0,v1,0,majority,2,0"]
     assert after == ["c0,v0,1,adjudicated,4,1", "c0,v1,0,majority,2,0"]
+
+
+def test_the_files_are_on_disk_before_the_row_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = odd_benchmark(tmp_path)
+    add_judgments(tmp_path, benchmark, ROWS)
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        assert not LabelSet.objects.exists()
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    label_set = publish_label_set(benchmark=benchmark, by=OPERATOR, allow_pending=True)
+    files = [label_set.file.path, label_set.judgments_file.path]
+    folder = str(Path(files[0]).parent)
+    assert synced == [files[0], folder, files[1], folder]
 
 
 def test_the_same_request_is_the_same_label_set(tmp_path: Path) -> None:

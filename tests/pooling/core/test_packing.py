@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,18 @@ from pooling.core.packing import (
     pack_texts,
     packed_lists,
     ranked_matrix,
+    unpack_into,
     unpack_list,
-    unpack_many,
     unpack_numbers,
     unpack_texts,
 )
 from tests.pooling.core.tiny import read, write
+
+
+def unpacked(blobs: Sequence[bytes], numbers: Sequence[int], n_queries: int) -> list[list[int]]:
+    ranked = np.full((n_queries, 2), -1, np.int32)
+    unpack_into(ranked, blobs, np.array(numbers, np.int32))
+    return ranked.tolist()
 
 
 def test_list_is_packed_as_little_endian() -> None:
@@ -40,17 +47,17 @@ def test_ragged_lists_are_padded_and_cut(tmp_path: Path) -> None:
     assert numbers == (0, 2)
     assert unpack_list(videos[0], scores[0])[1].tolist() == [3.0, 2.0, 1.0]
     expected = [[1, 2], [-1, -1], [0, -1]]
-    assert unpack_many(videos, np.array(numbers), 3, depth=2).tolist() == expected
+    assert unpacked(videos, numbers, n_queries=3) == expected
     assert ranked_matrix(run, 3, depth=2).tolist() == expected
 
 
 def test_without_lists_all_is_padding() -> None:
-    assert unpack_many([], np.array([], np.int32), 1, depth=2).tolist() == [[-1, -1]]
+    assert unpacked([], [], n_queries=1) == [[-1, -1]]
 
 
 def test_incomplete_values_are_an_error() -> None:
     with pytest.raises(ValueError, match="ends within a value"):
-        unpack_many([b"123", b"12345"], np.array([0, 1]), 2, depth=1)
+        unpacked([b"123", b"12345"], [0, 1], n_queries=2)
 
 
 @given(st.lists(st.integers(0, 2**31 - 1)))

@@ -148,7 +148,7 @@ def test_lists_do_not_depend_on_the_block_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, grouped: bool
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(ordering, "RANGE_LINES", 2)
+    monkeypatch.setattr(ordering, "RANGES", 2)
     rows = [
         f"{q} Q0 {v} {n} {n % 2} tag\n"
         for q in ("q0", "q2", "q1")

@@ -1,0 +1,104 @@
+"""Start and cancel jobs, and send them to the workers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from config.accounts.actors import Actor, account_of
+from config.jobs.models import TITLE_LENGTH, UNFINISHED, Job, JobState
+from config.jobs.policies import check_can_cancel_job, check_can_start_job
+from config.jobs.registry import get_kind
+from config.shared.errors import Conflict
+from config.shared.uploads import delete_upload, upload_sha256
+
+# The parameter with the name of an upload, see `config.shared.uploads`.
+UPLOAD = "upload"
+# How often a job is created again if an equal one ends while this one is stored.
+TRIES = 5
+
+
+@transaction.atomic
+def enqueue_job(
+    *,
+    kind: str,
+    title: str,
+    params: dict[str, Any],
+    by: Actor,
+    benchmark_key: str = "",
+) -> Job:
+    """Store a new job, and send it to a worker after the commit.
+
+    If a job with the same work is unfinished, it is returned instead, and the upload in `params`
+    is deleted. Uploads with the same content are the same work.
+    """
+    check_can_start_job(by, benchmark_key)
+    get_kind(kind)
+    work = _fingerprint(kind, benchmark_key, params)
+    job = Job(
+        kind=kind,
+        # It may contain the name of a file, which may be long.
+        title=title[:TITLE_LENGTH],
+        params=params,
+        fingerprint=work,
+        benchmark_key=benchmark_key,
+        created_by=account_of(by),
+    )
+    stored = _stored_once(job)
+    if stored.pk == job.pk:
+        # robust: a committed request must not fail because the broker does not answer.
+        transaction.on_commit(lambda: send_job(job.pk), robust=True)
+    elif params.get(UPLOAD) != stored.params.get(UPLOAD):
+        delete_upload(params.get(UPLOAD))
+    return stored
+
+
+def send_job(job_id: uuid.UUID) -> None:
+    """Put the job's id on the queue. Errors of the broker are raised; the sweeper tries again."""
+    from config.jobs.tasks import run_job_task
+
+    run_job_task.apply_async((str(job_id),))
+    Job.objects.filter(pk=job_id).update(sent_at=Now())
+
+
+def cancel_job(*, job: Job, by: Actor) -> None:
+    """End a queued job at once; let a running job stop at its next step.
+
+    Raises `Conflict` if the job has already ended.
+    """
+    check_can_cancel_job(by, job)
+    if Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
+        state=JobState.CANCELLED, finished_at=Now()
+    ):
+        transaction.on_commit(lambda: delete_upload(job.params.get(UPLOAD)), robust=True)
+        return
+    if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
+        raise Conflict("The job has already ended.")
+
+
+def _stored_once(job: Job) -> Job:
+    """Store the job, or return the unfinished job with the same work.
+
+    The constraint `job_open_once` decides between two requests at the same time.
+    """
+    for _ in range(TRIES):
+        Job.objects.bulk_create([job], ignore_conflicts=True)
+        unfinished = Job.objects.filter(fingerprint=job.fingerprint, state__in=UNFINISHED)
+        stored = unfinished.first()
+        if stored is not None:
+            return stored
+    raise Conflict("An equal job ended just now. Start the job again.")
+
+
+def _fingerprint(kind: str, benchmark_key: str, params: dict[str, Any]) -> str:
+    """Return the hash of what a job does. An upload counts by its content, not by its name."""
+    work = dict(params)
+    if UPLOAD in work:
+        work[UPLOAD] = upload_sha256(work[UPLOAD])
+    text = json.dumps([kind, benchmark_key, work], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,71 @@
+"""Queue jobs again whose worker died, and send jobs again whose message is lost."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.db.models import F, Q, Value
+from django.db.models.functions import Now
+
+from config.celery import waiting_messages
+from config.jobs.models import Job, JobState
+from config.jobs.services.queue import UPLOAD, send_job
+from config.shared.uploads import delete_upload
+
+ATTEMPTS = 3
+# A worker takes a message from the queue and claims its job within this time.
+CLAIMED_WITHIN = timedelta(seconds=60)
+
+
+def sweep_jobs() -> tuple[int, int]:
+    """Queue jobs again if their worker died, or fail them after the last attempt.
+
+    Jobs whose message was never sent, or was lost, are sent as well. Return the number of jobs sent
+    and the number of jobs failed.
+    """
+    died = Q(state=JobState.RUNNING, lease_expires_at__lt=Now())
+    failed = 0
+    # Attempts that the database interrupted are no deaths of a worker.
+    last = Job.objects.filter(died, attempts__gte=ATTEMPTS + F("interruptions"))
+    for job in last:
+        failed += _fail(job, died)
+    Job.objects.filter(died).update(state=JobState.QUEUED, sent_at=None)
+    sent = 0
+    for job_id in [*_unsent(), *_lost()]:
+        send_job(job_id)
+        sent += 1
+    return sent, failed
+
+
+def _fail(job: Job, died: Q) -> int:
+    ended = Job.objects.filter(died, pk=job.pk).update(
+        state=JobState.FAILED,
+        finished_at=Now(),
+        is_uncertain=True,
+        error=f"The worker died {ATTEMPTS} times during this job.",
+    )
+    if ended:
+        delete_upload(job.params.get(UPLOAD))
+    return ended
+
+
+def _unsent() -> list[uuid.UUID]:
+    """Return the queued jobs that have no message, unless they wait after an interruption."""
+    due = Q(run_after=None) | Q(run_after__lte=Now())
+    unsent = Job.objects.filter(due, state=JobState.QUEUED, sent_at=None).order_by("created_at")
+    return list(unsent.values_list("pk", flat=True))
+
+
+def _lost() -> list[uuid.UUID]:
+    """Return the queued jobs whose messages are lost, for example after Redis was emptied.
+
+    Each queued job has one message in the queue. If there are fewer messages than jobs, the oldest
+    ones are lost, because workers take messages in the order in which they were sent.
+    """
+    sent = Job.objects.filter(state=JobState.QUEUED, sent_at__isnull=False)
+    old = sent.filter(sent_at__lt=Now() - Value(CLAIMED_WITHIN))
+    if not old.exists():
+        return []
+    lost = max(0, sent.count() - waiting_messages())
+    return list(old.order_by("sent_at").values_list("pk", flat=True)[:lost])

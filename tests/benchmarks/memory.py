@@ -1,0 +1,189 @@
+"""Peak memory of imports: large files that are valid, and small ones that claim to be large.
+
+    python -m tests.benchmarks.memory [--sqlite] [--tiny] [--json]
+
+Each file is imported by the command in its own process. The exit code is 1 if a process needs more
+memory than its limit, or if the command accepts or refuses a file against expectation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.benchmarks.commands import ROOT, choose_database, new_database
+
+KEY = "large"
+LIMIT_MB = 300
+REFUSED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`captions` x `videos` predictions in valid files, `megabytes` of text in the others."""
+
+    captions: int
+    videos: int
+    megabytes: int
+
+
+FULL, TINY = Size(10_000, 1_000, 250), Size(100, 10, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    file_mb: float
+    seconds: float
+    megabytes: float
+    accepted: bool
+    expected: bool
+
+    @property
+    def holds(self) -> bool:
+        return self.megabytes <= LIMIT_MB and self.accepted == self.expected
+
+
+# --- Files --------------------------------------------------------------------------------------
+
+
+def captions_file(path: Path, size: Size) -> Path:
+    with path.open("w") as out:
+        out.write("caption_id,caption,video_id\n")
+        out.writelines(
+            f"c{number},caption {number},v{number % size.videos}\n"
+            for number in range(max(size.captions, size.videos))
+        )
+    return path
+
+
+def trec_grouped(size: Size) -> Iterator[str]:
+    for query in range(size.captions):
+        yield "".join(
+            f"c{query} Q0 v{rank * 7 % size.videos if size.videos % 7 else rank} {rank + 1} "
+            f"{1 - rank / size.videos:.5f} t\n"
+            for rank in range(size.videos)
+        )
+
+
+def trec_scattered(size: Size) -> Iterator[str]:
+    """Yield the same lists by rank, so that the lines of a caption are far apart."""
+    for rank in range(size.videos):
+        video = rank * 7 % size.videos if size.videos % 7 else rank
+        rest = f" Q0 v{video} {rank + 1} {1 - rank / size.videos:.5f} t\n"
+        yield "".join(f"c{query}{rest}" for query in range(size.captions))
+
+
+def json_lists(size: Size) -> Iterator[str]:
+    videos = json.dumps([f"v{number}" for number in range(size.videos)])
+    for query in range(size.captions):
+        yield f'{"," if query else "{"}"c{query}": {videos}'
+    yield "}"
+
+
+def repeated(begin: str, middle: str, size: Size) -> Iterator[str]:
+    """Yield one line of many equal parts."""
+    yield begin
+    part = middle * (1 + (1 << 20) // len(middle))
+    for _ in range(size.megabytes):
+        yield part
+
+
+# Name, packed, valid, and the text of the file.
+FILES: tuple[tuple[str, bool, bool, Callable[[Size], Iterator[str]]], ...] = (
+    ("TREC, by caption", False, True, trec_grouped),
+    ("TREC, by rank", False, True, trec_scattered),
+    ("TREC, one endless line", True, False, lambda size: repeated("c0 Q0 ", "v", size)),
+    ("JSON, by caption", False, True, json_lists),
+    ("JSON, empty lists", True, False, lambda size: repeated("[", "[],", size)),
+    ("JSON, empty lists in one", True, False, lambda size: repeated('{"c0": [', "[],", size)),
+    ("JSON, one plain list", False, False, lambda size: repeated('{"c0": [', '"v1",', size)),
+    ("JSON, empty objects", True, False, lambda size: repeated('[{"a":', "{},", size)),
+    ("JSON, one endless text", True, False, lambda size: repeated('{"c0": "', "v", size)),
+    ("JSON, only blanks", True, False, lambda size: repeated("{", " ", size)),
+)
+
+
+def write(path: Path, texts: Iterator[str], *, packed: bool) -> Path:
+    with gzip.open(path, "wt") if packed else path.open("w") as out:
+        out.writelines(texts)  # type: ignore[union-attr]
+    return path
+
+
+# --- Measuring ----------------------------------------------------------------------------------
+
+
+def manage(environment: dict[str, str], *arguments: str) -> tuple[int, float, float]:
+    """Run a command. Return its status, its time in seconds, and its peak memory in MB."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    code = process.returncode = os.waitstatus_to_exitcode(status)
+    if code not in (0, REFUSED):
+        raise SystemExit(f"{arguments[0]} ended with {code}:\n{said[-2000:]}")
+    return code, time.perf_counter() - began, usage.ru_maxrss / 1024
+
+
+def measure(environment: dict[str, str], folder: Path, size: Size) -> list[Row]:
+    captions = captions_file(folder / "captions.csv", size)
+    manage(environment, "import_benchmark", KEY, "--captions", str(captions))
+    rows = []
+    for name, packed, valid, texts in FILES:
+        path = write(folder / "file", texts(size), packed=packed)
+        # Each file is a run of its own, also if its lists are the same.
+        code, seconds, megabytes = manage(
+            environment, "import_run", KEY, str(path), "--system", name.replace(",", "")
+        )
+        size_mb = path.stat().st_size / (1 << 20)
+        rows.append(Row(name, size_mb, seconds, megabytes, code == 0, valid))
+    return rows
+
+
+def print_table(rows: list[Row], database: str) -> None:
+    print(f"\nImports, each in its own process, {database}, limit {LIMIT_MB} MB")
+    print(f"{'file':26}{'file MB':>9}{'seconds':>9}{'peak MB':>9}")
+    for row in rows:
+        mark = "" if row.holds else "  MISSED"
+        print(f"{row.name:26}{row.file_mb:9.1f}{row.seconds:9.1f}{row.megabytes:9.0f}{mark}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Peak memory of imports.")
+    parser.add_argument("--sqlite", action="store_true")
+    parser.add_argument(
+        "--tiny", action="store_true", help="use small files, to check that it runs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    choose_database(sqlite=options.sqlite)
+    with tempfile.TemporaryDirectory(prefix="hearth-bench-") as name:
+        folder = Path(name)
+        with new_database(folder / "home") as environment:
+            rows = measure(environment, folder, TINY if options.tiny else FULL)
+    if options.json:
+        wrong = [row.name for row in rows if row.accepted != row.expected]
+        print(json.dumps({"rows": [asdict(row) for row in rows], "differences": wrong}))
+    else:
+        print_table(rows, "SQLite" if options.sqlite else "PostgreSQL")
+    return int(not all(row.holds for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Run drills and print their report. See tests/faults/__init__.py."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.benchmarks.commands import ROOT
+from tests.faults.copies import copy_under_writers
+from tests.faults.databases import stop_during_imports, stop_under_writers
+from tests.faults.postgres import PrivatePostgres
+from tests.faults.row import Row, table
+from tests.faults.site import Site
+from tests.faults.submits import kill_during_submits
+from tests.faults.workers import kill_during_imports
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+INTRODUCTION = """# Faults
+
+Each drill breaks a running site with real servers, and compares what the site acknowledged with
+what it has stored. `python -m tests.faults --long` writes this report. `make test` runs the short
+form of each drill.
+"""
+REPORT = ROOT / "docs" / "faults.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Drill:
+    """A drill, the databases it needs, and its rounds in the short and the long form."""
+
+    run: Callable[[Site, int], Row]
+    databases: tuple[str, ...]
+    short: int
+    long: int
+
+
+DRILLS = {
+    "submits": Drill(kill_during_submits, (SQLITE, POSTGRESQL), short=1, long=40),
+    "workers": Drill(kill_during_imports, (SQLITE, POSTGRESQL), short=1, long=6),
+    "writers": Drill(stop_under_writers, (POSTGRESQL,), short=1, long=10),
+    "imports": Drill(stop_during_imports, (POSTGRESQL,), short=2, long=7),
+    "copies": Drill(copy_under_writers, (SQLITE,), short=5, long=100),
+}
+
+
+def run(drill: Drill, database: str, rounds: int) -> tuple[Row, float]:
+    """Run a drill on a new site. Return its row and its duration in seconds."""
+    began = time.monotonic()
+    postgres = PrivatePostgres() if database == POSTGRESQL else None
+    try:
+        if postgres is not None:
+            postgres.start()
+        with tempfile.TemporaryDirectory(prefix="hearth-faults-") as folder:
+            return drill.run(Site(Path(folder), postgres), rounds), time.monotonic() - began
+    finally:
+        if postgres is not None:
+            postgres.close()
+
+
+def report(rows: list[tuple[Row, float]], form: str) -> str:
+    notes = "".join(f"- {row.drill}, {row.database}: {row.note}\n" for row, _ in rows if row.note)
+    return f"{INTRODUCTION}\n{form}\n\n{table(rows)}" + (f"\n{notes}" if notes else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(DRILLS)}; else all")
+    parser.add_argument("--long", action="store_true", help="all rounds; writes docs/faults.md")
+    parser.add_argument("--rounds", type=int, help="another number of rounds")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    rows: list[tuple[Row, float]] = []
+    for name in options.names or DRILLS:
+        drill = DRILLS[name]
+        rounds = options.rounds or (drill.long if options.long else drill.short)
+        for database in drill.databases:
+            print(f"{name}, {database}, {rounds} rounds ...", file=sys.stderr, flush=True)
+            rows.append(run(drill, database, rounds))
+            print(rows[-1][0], file=sys.stderr, flush=True)
+    if options.json:
+        print(json.dumps({"rows": [asdict(row) for row, _ in rows]}))
+    else:
+        print(table(rows))
+    if options.long and not options.names:
+        REPORT.parent.mkdir(exist_ok=True)
+        REPORT.write_text(report(rows, f"Run on {time.strftime('%d %B %Y')}."))
+    return int(not all(row.holds for row, _ in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""F7: PostgreSQL is stopped and killed while people judge and while a run is imported."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from tests.faults.jobs import RUN_IS_READ, imported, start_import, wait_until_ended
+from tests.faults.row import Row
+from tests.faults.site import Site, judged_too_often
+from tests.faults.submits import total
+from tests.faults.writers import missing, writers
+
+# A restart by an administrator, an aborted server, and a killed one.
+WAYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
+AWAY_SECONDS = 2.0
+
+
+def stop_under_writers(site: Site, rounds: int) -> Row:
+    """Stop the server `rounds` times in each way under six writers."""
+    assert site.postgres is not None
+    with site.server(), writers(site, pairs=100_000) as group:
+        for how in WAYS * rounds:
+            group.wait_for_more(50)
+            site.postgres.stop(how)
+            time.sleep(AWAY_SECONDS)
+            site.postgres.start()
+        group.wait_for_more(50)
+    acknowledged = len(group.acknowledged)
+    unexpected = sorted(set(group.wrong))
+    return Row(
+        "F7 stop and kill PostgreSQL under six writers",
+        site.database,
+        tried=rounds * len(WAYS),
+        acknowledged=acknowledged,
+        stored=total(site),
+        lost=missing(site, group.acknowledged),
+        doubled=judged_too_often(site) + total(site) - acknowledged,
+        note=f"statuses other than 2xx, 429 and 503: {unexpected}" if unexpected else "",
+    )
+
+
+def stop_during_imports(site: Site, rounds: int) -> Row:
+    """Stop the server `rounds` times, each time during the import of another run."""
+    assert site.postgres is not None
+    site.world("benchmark")
+    jobs = []
+    with site.worker(), site.sweeper():
+        for number in range(rounds):
+            job = start_import(site, f"run-{number}", until=RUN_IS_READ)
+            site.postgres.stop(WAYS[number % len(WAYS)])
+            time.sleep(AWAY_SECONDS)
+            site.postgres.start()
+            wait_until_ended(site, job)
+            jobs.append(job)
+    found = imported(site, jobs)
+    return Row(
+        "F7 stop and kill PostgreSQL during imports",
+        site.database,
+        tried=rounds,
+        acknowledged=len(jobs),
+        stored=found.whole,
+        lost=len(jobs) - found.whole,
+        doubled=found.doubled,
+        note=found.note,
+    )

@@ -1,0 +1,65 @@
+"""Imports of runs that a drill interrupts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.faults.site import Site
+from tests.faults.world_size import CAPTIONS
+from tests.waiting import wait_for
+
+# States of an import as SQL conditions.
+RUN_IS_READ = "state = 'running' AND phase = 'reading the run'"
+ENDED = "state NOT IN ('queued', 'running')"
+
+
+def start_import(site: Site, name: str, *, until: str) -> str:
+    """Upload a run, and wait until its job is in a state. Return the id of the job."""
+    job: str = site.world("upload", name)["job"]
+    assert wait_for(lambda: is_in(site, job, until)), state_of(site, job)
+    return job
+
+
+def wait_until_ended(site: Site, job: str) -> None:
+    assert wait_for(lambda: is_in(site, job, ENDED)), state_of(site, job)
+
+
+def is_in(site: Site, job: str, condition: str) -> bool:
+    sql = f"SELECT 1 FROM jobs_job WHERE {condition} AND id = ?"  # noqa: S608 - from this package
+    return bool(site.rows(sql, job))
+
+
+def state_of(site: Site, job: str) -> str:
+    rows = site.rows("SELECT state, phase, attempts, error FROM jobs_job WHERE id = ?", job)
+    return f"{rows}\n{site.log('worker')[-3000:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """whole: jobs that are done and whose run has all lists. doubled: runs that are too many."""
+
+    whole: int
+    doubled: int
+    note: str
+
+
+def imported(site: Site, jobs: list[str]) -> Imported:
+    ends = [
+        site.rows("SELECT state, error, title FROM jobs_job WHERE id = ?", job)[0] for job in jobs
+    ]
+    lists = dict(
+        site.rows(
+            "SELECT r.name, COUNT(*) FROM pooling_run r "
+            "JOIN pooling_rankedlist l ON l.run_id = r.id GROUP BY r.name"
+        )
+    )
+    # The job that scores a run is stored together with the run.
+    (scoring,) = site.rows("SELECT COUNT(*) FROM jobs_job WHERE kind = 'evaluate'")
+    whole = sum(state == "done" and lists.get(name) == CAPTIONS for state, _, name in ends)
+    wrong = [f"{name}: {state} {error}" for state, error, name in ends if state != "done"]
+    wrong += [f"{len(lists)} runs, {scoring[0]} are scored"] if scoring[0] != len(lists) else []
+    return Imported(
+        whole - abs(len(lists) - scoring[0]),
+        len(set(lists) - {name for _, _, name in ends}),
+        "; ".join(wrong),
+    )

@@ -1,0 +1,80 @@
+"""A private PostgreSQL server that a drill stops, kills and starts again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from tests.services import (
+    LOCAL,
+    accepts_role,
+    as_account,
+    find_or_install,
+    find_postgres,
+    free_port,
+    postgres_account,
+    temporary_folder,
+)
+from tests.waiting import wait_for
+
+
+class PrivatePostgres:
+    """A server with its data in a temporary folder. Everything it commits is written to disk."""
+
+    def __init__(self) -> None:
+        self.programs = Path(find_or_install(find_postgres, "postgresql"))
+        self.account = postgres_account()
+        self.folder = temporary_folder("hearth-faults-", self.account)
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+        options = "--username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync"
+        subprocess.run(
+            [self.programs / "initdb", *options.split(), "--pgdata", self.folder / "data"],
+            **as_account(self.account, self.folder),
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+
+    @property
+    def url(self) -> str:
+        return f"postgres://postgres@{LOCAL}:{self.port}/postgres"
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections.
+
+        After a kill, the old processes may still be there for a moment, and the server refuses to
+        start.
+        """
+        assert wait_for(self._started), (self.folder / "log").read_text()[-2000:]
+
+    def stop(self, how: signal.Signals) -> None:
+        """Stop the server: SIGINT ends sessions, SIGQUIT aborts them, SIGKILL kills it."""
+        assert self.process is not None
+        os.kill(self.process.pid, how)
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _started(self) -> bool:
+        settings = {"listen_addresses": LOCAL, "port": self.port, "unix_socket_directories": ""}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.programs / "postgres", "-D", self.folder / "data", *options],
+                **as_account(self.account, self.folder),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        while self.process.poll() is None:
+            if accepts_role(LOCAL, self.port, "postgres"):
+                return True
+            time.sleep(0.05)
+        return False

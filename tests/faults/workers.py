@@ -1,0 +1,80 @@
+"""F2: kill -9 of a worker's main process, its child, or both during an import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.faults.jobs import RUN_IS_READ, imported, is_in, start_import, wait_until_ended
+from tests.faults.row import Row
+from tests.faults.site import Site
+from tests.waiting import wait_for
+
+PAST = "2000-01-01 00:00:00"
+DEATHS = 3
+REASON = "The worker died 3 times during this job."
+
+
+def children_of(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(one) for thread in threads for one in (thread / "children").read_text().split()]
+
+
+def kill_main(worker: subprocess.Popen[bytes]) -> None:
+    os.kill(worker.pid, signal.SIGKILL)
+
+
+def kill_child(worker: subprocess.Popen[bytes]) -> None:
+    for pid in children_of(worker.pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_group(worker: subprocess.Popen[bytes]) -> None:
+    os.killpg(worker.pid, signal.SIGKILL)
+
+
+WAYS: tuple[Callable[[subprocess.Popen[bytes]], None], ...] = (kill_child, kill_main, kill_group)
+
+
+def kill_during_imports(site: Site, rounds: int) -> Row:
+    """Kill `rounds` times in each way. Then kill one job three times, which must fail it."""
+    site.world("benchmark")
+    jobs = []
+    with site.sweeper():
+        for number, kill in enumerate(WAYS * rounds):
+            with site.worker() as worker:
+                job = start_import(site, f"run-{number}", until=RUN_IS_READ)
+                kill(worker)
+            expire_leases(site)
+            with site.worker():
+                wait_until_ended(site, job)
+            jobs.append(job)
+        last = site.world("upload", "killed")["job"]
+        for death in range(1, DEATHS + 1):
+            with site.worker() as worker:
+                running = f"state = 'running' AND attempts = {death}"
+                assert wait_for(lambda: is_in(site, last, running))  # noqa: B023
+                kill_group(worker)
+            expire_leases(site)
+        wait_until_ended(site, last)
+    found = imported(site, jobs)
+    ends = site.rows("SELECT state, error FROM jobs_job WHERE id = ?", last)
+    uploads = len(list((site.folder / "uploads").iterdir()))
+    return Row(
+        "F2 kill a worker during imports",
+        site.database,
+        tried=rounds * len(WAYS) + DEATHS,
+        acknowledged=len(jobs),
+        stored=found.whole,
+        lost=len(jobs) - found.whole + (ends != [("failed", REASON)]),
+        doubled=found.doubled + uploads,
+        note=found.note,
+    )
+
+
+def expire_leases(site: Site) -> None:
+    """Let the time of a lease pass, so that the sweeper need not wait for it."""
+    site.rows("UPDATE jobs_job SET lease_expires_at = ? WHERE state = 'running'", PAST)

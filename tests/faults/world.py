@@ -1,0 +1,94 @@
+"""Fill the database of a drill, and start and sweep jobs. Runs in its own process.
+
+    python -m tests.faults.world campaign PEOPLE PAIRS    a campaign, and sessions of annotators
+    python -m tests.faults.world benchmark                a benchmark for imports
+    python -m tests.faults.world upload NAME              an import of a run of that name
+    python -m tests.faults.world sweep                    sweep jobs until it is stopped
+
+Each command except the last prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+import numpy as np  # noqa: E402
+from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from config.accounts.actors import OPERATOR  # noqa: E402
+from config.jobs.services import enqueue_job, sweep_jobs  # noqa: E402
+from config.shared.outages import DATABASE_AWAY  # noqa: E402
+from config.shared.uploads import store_upload  # noqa: E402
+from pooling.services import import_benchmark  # noqa: E402
+from tests.benchmarks.judging_world import prepare  # noqa: E402
+from tests.faults.world_size import CAPTIONS, VIDEOS  # noqa: E402
+
+KEY = "drill"
+
+
+def make_benchmark() -> dict[str, Any]:
+    rows = [f"c{number},caption {number},v{number % VIDEOS}\n" for number in range(CAPTIONS)]
+    videos = [f"v{number}\n" for number in range(VIDEOS)]
+    with tempfile.TemporaryDirectory() as folder:
+        captions_file, videos_file = Path(folder) / "captions.csv", Path(folder) / "videos.csv"
+        captions_file.write_text("caption_id,caption,video_id\n" + "".join(rows))
+        videos_file.write_text("video_id\n" + "".join(videos))
+        import_benchmark(key=KEY, captions=captions_file, videos=videos_file, by=OPERATOR)
+    return {"lists": CAPTIONS}
+
+
+def upload(name: str) -> dict[str, Any]:
+    """Start the import of a run of 400,000 lines, which takes some seconds."""
+    rng = np.random.default_rng(abs(hash(name)))
+    order = np.argsort(rng.random((CAPTIONS, VIDEOS)), axis=1)
+    text = "".join(
+        f"c{query} Q0 v{video} {rank} {VIDEOS - rank} t\n"
+        for query, videos in enumerate(order.tolist())
+        for rank, video in enumerate(videos, start=1)
+    )
+    params = {
+        "benchmark": KEY,
+        "upload": store_upload(SimpleUploadedFile(name, text.encode())),
+        "source": name,
+        "system": name,
+        "name": "",
+        "format": "trec",
+        "depth": None,
+    }
+    job = enqueue_job(kind="import_run", title=name, params=params, benchmark_key=KEY, by=OPERATOR)
+    return {"job": job.pk.hex}
+
+
+def sweep() -> None:
+    while True:
+        try:
+            sweep_jobs()
+        except DATABASE_AWAY:
+            connection.close()
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["campaign", people, pairs]:
+            print(json.dumps(prepare(int(people), int(pairs), 0.1)))
+        case ["benchmark"]:
+            print(json.dumps(make_benchmark()))
+        case ["upload", name]:
+            print(json.dumps(upload(name)))
+        case ["sweep"]:
+            sweep()
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,57 @@
+"""The site with a switch: a request with the header `X-Fault` kills its web process at that point.
+
+The points are those of storing a judgment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any
+
+from config.wsgi import application as site  # isort: split
+
+from annotation import services
+from annotation.services import judging
+
+BEFORE_INSERT, AFTER_INSERT, AFTER_COMMIT = "before-insert", "after-insert", "after-commit"
+BEFORE_REPLY, DURING_REPLY = "before-reply", "during-reply"
+_request = threading.local()
+
+
+def die_at(point: str) -> None:
+    if getattr(_request, "point", "") == point:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deadly(
+    function: Callable[..., Any], *, before: str = "", after: str = ""
+) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        die_at(before or "never")
+        result = function(*arguments, **options)
+        die_at(after or "never")
+        return result
+
+    return call
+
+
+judging._stored = deadly(judging._stored, before=BEFORE_INSERT, after=AFTER_INSERT)
+services.submit_judgment = deadly(services.submit_judgment, after=AFTER_COMMIT)
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    _request.point = environ.get("HTTP_X_FAULT", "")
+    answer = site(environ, start_response)
+    die_at(BEFORE_REPLY)
+    return halves(b"".join(answer)) if _request.point == DURING_REPLY else answer
+
+
+def halves(body: bytes) -> Iterator[bytes]:
+    yield body[: len(body) // 2]
+    die_at(DURING_REPLY)
+    yield body[len(body) // 2 :]
