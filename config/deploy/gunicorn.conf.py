@@ -64,9 +64,9 @@ def pre_fork(server: Any, worker: Any) -> None:
 def post_fork(server: Any, worker: Any) -> None:
     from prometheus_client import values
 
-    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)  # type: ignore[no-untyped-call]
+    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)
 
 
 def on_exit(server: Any) -> None:
     if _is_own_folder:
-        shutil.rmtree(_folder, ignore_errors=True)
+        shutil.rmtree(str(_folder), ignore_errors=True)
