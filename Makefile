@@ -129,7 +129,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
 # The programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
-BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
+BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
 bench: install-dev  ## Measure times and memory (DATA=folder uses the real input in that folder)

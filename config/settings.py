@@ -83,11 +83,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.operations.middleware.ObservedMiddleware",
-    "config.operations.middleware.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before WhiteNoise, so that static files have the policy as well.
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.operations.middleware.ProbeMiddleware",
     "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "config.accounts.middleware.SecondFactorMiddleware",
-    "config.shared.http.PrivateApiMiddleware",
+    "config.shared.http.PrivateMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
 

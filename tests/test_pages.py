@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
@@ -685,6 +686,65 @@ def test_pages_are_not_cached(places: dict[str, Any], visit: Callable[[str], Cli
     assert answer["X-Content-Type-Options"] == "nosniff"
     policy = answer["Content-Security-Policy"].split("; ")
     assert {"default-src 'none'", "script-src 'self'", "style-src 'self'"} <= set(policy)
+
+
+# The headers that every answer has, by the words that they contain.
+HEADERS = {
+    "Content-Security-Policy": ("default-src 'none'", "frame-ancestors 'none'"),
+    "X-Content-Type-Options": ("nosniff",),
+    "X-Frame-Options": ("DENY",),
+    "Referrer-Policy": ("same-origin",),
+    "Cross-Origin-Opener-Policy": ("same-origin",),
+    "Strict-Transport-Security": ("max-age=31536000", "includeSubDomains"),
+}
+OTHERS = (
+    ("GET", "/no/such/page/"),
+    ("GET", "/api/v1/no/such/address/"),
+    ("GET", "/api/v1/benchmarks/"),
+    ("POST", "/api/v1/judgments/"),
+    ("GET", "/admin/login/"),
+    ("GET", "/admin/"),
+    ("TRACE", "/"),
+    ("GET", "/static/css/hearth.css"),
+    ("GET", "/static/no/such/file.css"),
+)
+
+
+@pytest.mark.parametrize("visitor", ["anonymous", "annotator", "admin"])
+def test_every_answer_has_the_security_headers(
+    visitor: str, places: dict[str, Any], visit: Callable[[str], Client], settings: Any
+) -> None:
+    settings.SECURE_HSTS_SECONDS = 31_536_000
+    settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    client = visit(visitor)
+    client.raise_request_exception = False
+    missing = {}
+    addresses = [(method, address.format(**places)) for _, method, address, _ in TABLE]
+    for method, path in [*addresses, *OTHERS]:
+        with transaction.atomic():
+            answer = client.generic(method, path, secure=True, headers={"Origin": "https://evil"})
+            transaction.set_rollback(True)
+        is_static = path.startswith("/static/") and answer.status_code == 200
+        lacks = [
+            name
+            for name, words in HEADERS.items()
+            if not all(word in answer.headers.get(name, "") for word in words)
+            # A video or picture is no page, and its own policy forbids everything. A style sheet is
+            # none either.
+            and not (name.startswith("Content-Sec") and path.startswith("/media/"))
+            and not (name in ("Content-Security-Policy", "X-Frame-Options") and is_static)
+        ]
+        lacks += [name for name in answer.headers if name.startswith("Access-Control-")]
+        if visitor != "anonymous" and answer.status_code == 200 and not is_static:
+            stored = answer.headers.get("Cache-Control", "")
+            lacks += ["Cache-Control"] if not re.search("no-store|private|no-cache", stored) else []
+        for cookie in [one for one in answer.cookies.values() if one.value]:
+            flags = {"secure", "samesite"} | (set() if "csrf" in cookie.key else {"httponly"})
+            lacks += [f"{cookie.key} {flag}" for flag in flags if not cookie[flag]]
+        if lacks:
+            missing[method, path] = (answer.status_code, lacks)
+    assert missing == {}
 
 
 def test_a_database_failure_is_reported_without_a_query(

@@ -49,6 +49,7 @@ _is_own_folder = _folder is None
 if _folder is None:
     _folder = tempfile.mkdtemp(prefix="hearth-metrics-", dir=MEMORY)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _folder
+Path(_folder).mkdir(parents=True, exist_ok=True)
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -48,7 +48,6 @@ BROKE_AT_COMMIT = (
 )
 RETRY_AFTER_SECONDS = 5
 API = "/api/"
-PERSONAL = (API, "/accounts/")
 
 Answer = TypeVar("Answer", bound=HttpResponse)
 
@@ -102,15 +101,19 @@ class DomainErrorMiddleware:
         return error_response(request, error)
 
 
-class PrivateApiMiddleware:
-    """Keep answers of the API and pages of accounts out of all caches: they are personal."""
+class PrivateMiddleware:
+    """Keep answers out of all caches, because they are personal and change.
+
+    A view that sends something else, such as a video, sets the header itself. Static files do not
+    come this far.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if request.path_info.startswith(PERSONAL) and "Cache-Control" not in response:
+        if "Cache-Control" not in response:
             patch_cache_control(response, private=True, no_store=True)
         return response
 

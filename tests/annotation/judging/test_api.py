@@ -355,12 +355,12 @@ def test_only_annotators_judge(campaign: Campaign, role: Role | None) -> None:
 
 
 def test_judging_requires_signing_in(campaign: Campaign) -> None:
-    nobody = Browser()
+    visitor = Browser()
     answers = [
-        nobody.get("/api/v1/campaigns/"),
-        nobody.post(claim_url(campaign), {"count": 1}),
-        nobody.post(release_url(campaign), {}),
-        nobody.post(JUDGMENTS, an_answer({"assignment": 1})),
+        visitor.get("/api/v1/campaigns/"),
+        visitor.post(claim_url(campaign), {"count": 1}),
+        visitor.post(release_url(campaign), {}),
+        visitor.post(JUDGMENTS, an_answer({"assignment": 1})),
     ]
     assert [answer.status_code for answer in answers] == [401] * 4
 
@@ -446,9 +446,9 @@ def test_an_annotator_sees_only_caption_and_video(db: None, tmp_path: Path) -> N
         browser.post(release_url(campaign), {}),
         browser.post(JUDGMENTS, an_answer(items[1], 9)),
     ):
-        said = response.content.decode() + repr(response.headers)
+        shown = response.content.decode() + repr(response.headers)
         for secret in ("QUERYKEY", "VIDEOKEY", "SECRET", "OTHERPERSON", "label_set", "rank"):
-            assert secret not in said
+            assert secret not in shown
 
 
 def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Campaign) -> None:
