@@ -205,4 +205,4 @@ def _lease_end() -> CombinedExpression:
 
 
 def _wait_after(interruptions: int) -> timedelta:
-    return min(LONGEST_WAIT, FIRST_WAIT * 2**interruptions)
+    return min(LONGEST_WAIT, FIRST_WAIT * (1 << interruptions))
