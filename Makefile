@@ -12,8 +12,8 @@ PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 # A value in the shell, for example of another project, would replace config.settings.
 unexport DJANGO_SETTINGS_MODULE
 
-.PHONY: help install install-dev install-tools lock audit demo serve worker test test-javascript \
-	test-sqlite test-postgresql coverage bench faults check ruff format-check javascript types imports \
+.PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
+	test-sqlite test-postgresql coverage bench faults check ruff format-check bandit javascript types imports \
 	templates migrations deploy format messages clean
 
 help:  ## Show this list
@@ -79,6 +79,12 @@ audit: install-tools  ## Look up known vulnerabilities of all packages (needs a 
 		$(PY) -m pip_audit --strict --disable-pip --progress-spinner off --requirement $$name.txt || exit 1; \
 	done
 
+# The packages of requirements.txt with their hashes, in the format CycloneDX.
+SBOM ?= sbom.cdx.json
+sbom: install-tools  ## Write the list of all packages that Hearth runs with (SBOM=file)
+	@$(VENV)/bin/cyclonedx-py requirements --output-reproducible --of JSON -o $(SBOM) requirements.txt
+	@echo "The packages are in $(SBOM)."
+
 # --- Running --------------------------------------------------------------------------------
 
 # With exec, Ctrl-C reaches only Python, which stops the processes that it has started.
@@ -123,7 +129,7 @@ coverage: install-dev  ## Run all tests on SQLite and show the lines that no tes
 	@$(PY) -m tests.services run -- env -u DATABASE_URL $(PYTEST) --cov --cov-report=term
 
 # The programs in tests/benchmarks, each in its own process. They use the PostgreSQL of DATABASE_URL.
-BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages first_frame
+BENCHMARKS ?= scoring commands sqlite-commands memory sqlite-memory lists resampling label_noise replay judging sqlite-judging desk sqlite-desk pages sqlite-pages moving first_frame
 takes_data = $(shell grep -l '"--data"' tests/benchmarks/$(1).py)
 
 bench: install-dev  ## Measure times and memory (DATA=folder uses the real input in that folder)
@@ -144,15 +150,20 @@ faults: install-dev  ## Break a running site in many ways, and write docs/faults
 
 # --- Checks ---------------------------------------------------------------------------------
 
-check: install-dev  ## Lint (Python, JavaScript), types, import directions, templates, migrations, deployment settings
+check: install-dev  ## Lint (Python, JavaScript), security (bandit), types, import directions, templates, migrations, deployment settings
 	@$(MAKE) --no-print-directory --keep-going \
-		ruff format-check javascript types imports templates migrations deploy
+		ruff format-check bandit javascript types imports templates migrations deploy
 
 ruff:
 	@$(PY) -m ruff check
 
 format-check:
 	@$(PY) -m ruff format --check
+
+# There are no workflows of GitHub, so zizmor has nothing to check.
+bandit:
+	@$(PY) -m bandit --quiet --recursive --configfile pyproject.toml \
+		config pooling annotation evaluation manage.py
 
 javascript:
 	@$(VENV)/bin/oxlint --quiet static/js tests/js

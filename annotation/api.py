@@ -37,7 +37,7 @@ from annotation.serializers import (
     StoredJudgmentSerializer,
 )
 from config.accounts.authentication import EndedSessionAuthentication, PersonTokenAuthentication
-from config.accounts.models import User
+from config.accounts.models import TokenRight, User
 from config.accounts.roles import Role, annotates_somewhere, scopes_of
 from config.accounts.selectors import needs_consent
 from config.shared.errors import NotPermitted
@@ -85,6 +85,7 @@ class IsOwner(BasePermission):
 class CampaignList(APIView):
     """List the campaigns that are open for judging."""
 
+    token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated]
 
     @extend_schema(responses=CampaignSerializer(many=True))
@@ -98,6 +99,7 @@ class CampaignList(APIView):
 class Claim(APIView):
     """Get the next pairs to judge. Pairs that are assigned to you already come first."""
 
+    token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 
@@ -122,6 +124,7 @@ class Claim(APIView):
 class Release(APIView):
     """Release the pairs that are assigned to you and unjudged."""
 
+    token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 
@@ -155,6 +158,7 @@ class Judgments(APIView):
     the campaign has not had that version.
     """
 
+    token_right = TokenRight.JUDGE
     authentication_classes = [
         PersonTokenAuthentication,
         SessionAuthentication,
@@ -203,6 +207,7 @@ class Judgments(APIView):
 class Escalations(APIView):
     """Escalate a pair to a lead, or report its video, instead of judging it."""
 
+    token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "answers"
 
@@ -224,6 +229,7 @@ class Escalations(APIView):
 class History(APIView):
     """List your last answers in a campaign, newest first."""
 
+    token_right = TokenRight.JUDGE
     permission_classes = [IsAuthenticated, IsOwner]
     throttle_scope = "claims"
 

@@ -69,8 +69,11 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
@@ -80,10 +83,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.operations.middleware.ObservedMiddleware",
-    "config.operations.middleware.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before WhiteNoise, so that static files have the policy as well.
     "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.operations.middleware.ProbeMiddleware",
     "config.audit.middleware.OriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.shared.language.LanguageMiddleware",
@@ -96,7 +100,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "config.shared.http.PrivateApiMiddleware",
+    "config.accounts.middleware.SecondFactorMiddleware",
+    "config.shared.http.PrivateMiddleware",
     "config.shared.http.DomainErrorMiddleware",
 ]
 
@@ -160,6 +165,19 @@ DATABASES = {
     "default": database(env.str("DATABASE_URL", f"sqlite:///{HEARTH_HOME / 'hearth.sqlite3'}"))
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Caches -------------------------------------------------------------------------------
+
+CACHES = {
+    # Shared by all processes, for the counts of rate limits. Without Redis it is a table.
+    "default": {
+        "BACKEND": "config.accounts.caches.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "hearth",
+    },
+    # Of each process, for figures (config/shared/caches.py).
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 
 # --- Jobs ---------------------------------------------------------------------------------
 
@@ -236,6 +254,8 @@ ACCOUNT_ADAPTER = "config.accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# The two limits of failed sign-ins, for an address and for an account.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key"}
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
@@ -244,6 +264,60 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
 # Network addresses in the audit log are deleted after this time.
 AUDIT_ADDRESS_DAYS = env.int("AUDIT_ADDRESS_DAYS", 365)
+
+# --- Second factor --------------------------------------------------------------------------
+
+MFA_ADAPTER = "config.accounts.adapter.SecondFactorAdapter"
+MFA_FORMS = {"add_webauthn": "config.accounts.forms.PasskeyForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Hearth"
+# Accept the code before and after the current one, for clocks that are up to 30 seconds off.
+MFA_TOTP_TOLERANCE = 1
+# E-mail addresses are not verified, because people get their accounts by invitation.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# Browsers allow passkeys without HTTPS only on this machine.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = ON_THIS_MACHINE_ONLY
+# People with these roles must set up a second factor before anything else.
+MFA_REQUIRED_ROLES = env.list("MFA_REQUIRED_ROLES", default=[])
+if unknown := set(MFA_REQUIRED_ROLES) - {"annotator", "researcher", "lead", "admin"}:
+    raise ImproperlyConfigured(
+        f"MFA_REQUIRED_ROLES names {', '.join(sorted(unknown))}. "
+        "The roles are annotator, researcher, lead and admin."
+    )
+
+# --- Single sign-on -------------------------------------------------------------------------
+
+# The address of an OpenID Connect provider, without /.well-known/openid-configuration.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+# Sign in to the account that has the same e-mail address, if the provider has verified it.
+OIDC_MATCH_EMAIL = env.bool("OIDC_MATCH_EMAIL", False)
+OIDC_NEW_ACCOUNTS = env.bool("OIDC_NEW_ACCOUNTS", False)
+OIDC_NEW_ACCOUNT_ROLE = env.str("OIDC_NEW_ACCOUNT_ROLE", "")
+if OIDC_NEW_ACCOUNT_ROLE not in {"", "annotator", "researcher", "lead"}:
+    raise ImproperlyConfigured(
+        "OIDC_NEW_ACCOUNT_ROLE must be annotator, researcher, lead or empty."
+    )
+SOCIALACCOUNT_ADAPTER = "config.accounts.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_MATCH_EMAIL
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": env.str("OIDC_CLIENT_ID", ""),
+                "secret": env.str("OIDC_CLIENT_SECRET", ""),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+    }
+}
 
 # --- E-mail -------------------------------------------------------------------------------
 
@@ -371,7 +445,7 @@ REST_FRAMEWORK = {
     # OPTIONS is refused. REST framework would look for a serializer in every view.
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_PAGINATION_CLASS": "config.shared.paging.BoundedPages",
-    "DEFAULT_SCHEMA_CLASS": "config.shared.openapi.SummarySchema",
+    "DEFAULT_SCHEMA_CLASS": "config.accounts.openapi.RightSchema",
     "NUM_PROXIES": TRUSTED_PROXIES,
     "EXCEPTION_HANDLER": "config.shared.http.api_exception_handler",
 }

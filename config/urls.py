@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
+from django.contrib.auth.decorators import login_required
 from django.urls import include, path
 
-from config.accounts.views import api_docs, password_reset
+from config.accounts.views.sign_in import (
+    SecurityView,
+    SignInView,
+    password_reset,
+    sessions,
+    single_sign_on,
+)
+from config.accounts.views.tokens import api_docs
+from config.shared.language import translated
+
+# People sign in to the Django admin on the page for everyone, with its limits and second factors.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("evaluation.portal.urls")),
@@ -19,7 +32,12 @@ urlpatterns = [
     path("", include("config.operations.urls")),
     path("", include("config.accounts.urls")),
     path("", include("config.audit.urls")),
-    path("accounts/password/reset/", password_reset),
+    # Instead of allauth's own views of the same names.
+    path("accounts/login/", translated(SignInView.as_view()), name="account_login"),
+    path("accounts/password/reset/", password_reset, name="account_reset_password"),
+    path("accounts/2fa/", login_required(SecurityView.as_view()), name="mfa_index"),
+    path("accounts/oidc/<str:provider_id>/login/", single_sign_on, name="openid_connect_login"),
+    path("accounts/sessions/", sessions, name="sessions"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/docs/", api_docs, name="api-docs"),

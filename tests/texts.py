@@ -73,7 +73,7 @@ def update_translations(path: Path) -> int:
         write_po(file, catalog, width=0, sort_output=True, ignore_obsolete=True)
     with path.with_suffix(".mo").open("wb") as file:
         write_mo(file, catalog)
-    return sum(not any(message.string) for message in catalog if message.id)
+    return sum(not any(message.string or "") for message in catalog if message.id)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from annotation.selectors.gold import training_of
 from annotation.selectors.members import CampaignAccess, accesses_for
 from annotation.selectors.training import DEFAULT_LAST
 from config.accounts.roles import Scopes
+from config.shared.caches import process_cache as cache
 
 # A longer time probably contains a break.
 SECONDS_EACH = 120.0
@@ -51,12 +51,19 @@ class OwnWork:
 
 @dataclass(frozen=True, slots=True)
 class OwnCampaign:
-    """A campaign with the annotator's number of answers and the number of open pairs."""
+    """An annotator's access to a campaign, its number of open pairs, and the queue to train in."""
 
-    campaign: Campaign
-    answered: int
+    access: CampaignAccess
     open_pairs: int
-    paused: str
+    training: Campaign | None
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.access.campaign
+
+    @property
+    def answered(self) -> int:
+        return self.access.answered
 
     @property
     def is_open(self) -> bool:
@@ -116,29 +123,27 @@ def pairs_per_day(
     return [(day.date(), counts[f"day_{place}"]) for place, day in enumerate(days)]
 
 
-def own_campaigns(annotator: Annotator, scopes: Scopes) -> list[OwnCampaign]:
-    """Return campaigns that are open to the annotator or that they judged in, open ones first."""
-    memberships = {
-        one.campaign_id: one
-        for one in Membership.objects.filter(annotator=annotator).select_related("campaign")
-    }
+def own_campaigns(
+    annotator: Annotator, scopes: Scopes, trainings: Iterable[Training]
+) -> list[OwnCampaign]:
+    """Return campaigns that are open to the annotator or that they judged in, open ones first.
+
+    trainings: the annotator's open training queues.
+    """
     judging = Campaign.objects.filter(kind=CampaignKind.JUDGING, source_sha256="")
     for_all = scopes.limit(
         judging.filter(state=CampaignState.OPEN, joining=Joining.ALL), "benchmark__key"
     )
-    campaigns = list(
-        (for_all | judging.filter(pk__in=memberships)).select_related("benchmark").distinct()
-    )
+    joined = judging.filter(members__annotator=annotator)
+    campaigns = list((for_all | joined).select_related("benchmark").distinct())
     campaigns.sort(key=lambda campaign: campaign.state != CampaignState.OPEN)
     left = open_pairs([one for one in campaigns if one.state != CampaignState.CLOSED])
+    queues = {one.campaign.benchmark_id: one.campaign for one in trainings}
     return [
         OwnCampaign(
-            campaign,
-            answered=memberships[campaign.pk].answered if campaign.pk in memberships else 0,
-            open_pairs=left.get(campaign.pk, 0),
-            paused=memberships[campaign.pk].pause_message if campaign.pk in memberships else "",
+            access, left.get(access.campaign.pk, 0), queues.get(access.campaign.benchmark_id)
         )
-        for campaign in campaigns
+        for access in accesses_for(annotator, campaigns)
     ]
 
 
@@ -192,8 +197,10 @@ def _trainings(annotator: Annotator, campaigns: list[Campaign]) -> list[Training
 def item_counts(
     annotator: Annotator | None, campaigns: Iterable[Campaign]
 ) -> dict[int, tuple[int, int]]:
-    """Return the number of items that a person can answer in each training queue, and the number
-    that they have answered. Queues without items are missing."""
+    """Return the number of items in each training queue, and how many the person has answered.
+
+    Queues without items are missing.
+    """
     mine = Judgment.objects.filter(
         task=OuterRef("pk"), annotator=annotator, state=JudgmentState.GOLD
     )

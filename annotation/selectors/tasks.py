@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 from django.db.models import Count, Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignState, TaskState
 from annotation.models import Campaign, JudgmentTask, Withdrawal
 from config.shared.bulk import read_columns
+from config.shared.caches import process_cache as cache
 from pooling.core.equal_texts import text_pair_codes
 from pooling.core.pool import union_codes
 from pooling.models import Benchmark, Pool

@@ -249,7 +249,7 @@ def _decide(task: JudgmentTask, data: dict[str, Any], by: User) -> tuple[Adjudic
     ruling = services.adjudicate_task(
         task=task, label=int(data["ruling"]), by=by, reason=data["reason"]
     )
-    return ruling, f"You ruled the last pair {task.campaign.labels[ruling.label]}."
+    return ruling, f"Your ruling on the last pair: {task.campaign.labels[ruling.label]}."
 
 
 def _find_undoable(request: HttpRequest, campaign: Campaign) -> Adjudication | None:

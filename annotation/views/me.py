@@ -110,14 +110,15 @@ def _page(
     scopes, midnight = scopes_of(request.user, Role.ANNOTATOR), midnight_now()
     work = own_work(annotator, midnight)
     days = pairs_per_day(annotator, midnight)
+    trainings = open_trainings(annotator, scopes)
     comments = list(comments_for(annotator)[:COMMENTS_MAX])
     context = {
         "work": work,
         "time_today": spent(work.seconds_today),
         "days": _bars(days),
         "most": max(count for _, count in days),
-        "campaigns": own_campaigns(annotator, scopes),
-        "trainings": open_trainings(annotator, scopes),
+        "campaigns": own_campaigns(annotator, scopes, trainings),
+        "trainings": trainings,
         "comments": [(one, _label_of(one.judgment)) for one in comments],
         "unread": any(comment.read_at is None for comment in comments),
         "keys_form": keys_form or KeysForm(keys=keys_of(annotator.preferences.get("keys"))),

@@ -1,15 +1,30 @@
-"""Hearth's rules for allauth: no sign-up, and no sign-in to demo accounts outside the demo."""
+"""Hearth's rules for allauth: who may sign in, and how."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.providers.base import AuthProcess
+from django.conf import settings
+from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from config.accounts.models import User
 from config.accounts.policies import can_sign_in
+from config.accounts.secrets import decrypt, encrypt
+from config.accounts.selectors import find_account_with_email, has_second_factor, uses_email
+from config.accounts.services import join_by_single_sign_on, leave_only_single_sign_on
+
+logger = logging.getLogger(__name__)
+
+LOGGED_LENGTH = 150
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
@@ -22,3 +37,82 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             return render(request, "account/demo_only.html", status=403)
         response: HttpResponse | None = super().pre_login(request, user, **options)
         return response
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError:
+            self.log_failure("too many attempts", request, credentials)
+            raise
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        self.log_failure("wrong name or password", request, credentials)
+
+    def log_failure(self, why: str, request: HttpRequest, credentials: dict[str, Any]) -> None:
+        """Log a failed sign-in. The name is typed by a stranger, so `%r` escapes it."""
+        name = credentials.get("email") or credentials.get("username") or ""
+        logger.warning(
+            "Sign-in failed (%s): %r from %s",
+            why,
+            str(name)[:LOGGED_LENGTH],
+            self.get_client_ip(request),
+        )
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """Store the secrets of authenticator apps and recovery codes encrypted."""
+
+    def generate_authenticator_name(self, user: User, type: Any) -> str:
+        n_named = Authenticator.objects.filter(user=user, type=type).count()
+        return f"Passkey {n_named + 1}"
+
+    def encrypt(self, text: str) -> str:
+        return encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return decrypt(encrypted_text)
+
+
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):
+    """Which account a person gets who signs in at the OpenID Connect provider."""
+
+    def authenticate_by_email(self, sociallogin: Any) -> tuple[User, str] | None:
+        """Return the one account with an e-mail address that the provider has verified.
+
+        An account with a second factor is never found by its e-mail address, because the factor
+        would protect it no more. Its owner connects it on the page of the accounts.
+        """
+        is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
+        if not settings.OIDC_MATCH_EMAIL or is_connecting:
+            return None
+        for address in sociallogin.email_addresses:
+            # Some providers send the text "false". Letters that only look like others are no match.
+            if address.verified is True and address.email.isascii():
+                person = find_account_with_email(address.email)
+                if can_sign_in(person) and not has_second_factor(person):
+                    return person, address.email
+        return None
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """Shut out everyone else from an account that is found by its e-mail address.
+
+        The account could belong to a person who has entered the address of another.
+        """
+        if sociallogin._did_authenticate_by_email:
+            leave_only_single_sign_on(person=sociallogin.user)
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        taken = any(uses_email(address.email) for address in sociallogin.email_addresses)
+        if settings.OIDC_NEW_ACCOUNTS and not taken:
+            return True
+        raise ImmediateHttpResponse(
+            render(
+                request, "socialaccount/no_account.html", {"name": settings.OIDC_NAME}, status=403
+            )
+        )
+
+    def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
+        person: User = join_by_single_sign_on(
+            save=lambda: super(SingleSignOnAdapter, self).save_user(request, sociallogin, form)
+        )
+        return person

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from allauth.account.admin import EmailAddress
+from allauth.mfa.admin import Authenticator
+from allauth.socialaccount.admin import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.admin import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
@@ -10,6 +14,9 @@ from config.shared.admin import ReadOnlyAdmin
 
 # Roles change on the page of a person, because a change of roles has further effects.
 admin.site.unregister(Group)
+# The others contain secrets, or change who can sign in.
+for model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
+    admin.site.unregister(model)
 
 
 @admin.register(User)

@@ -6,22 +6,48 @@ from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
-from config.accounts.models import User
-from config.accounts.policies import can_sign_in
-from config.accounts.selectors import user_of_ended_session
+from config.accounts.models import ApiToken, User
+from config.accounts.policies import SECOND_FACTOR_MISSING, can_sign_in, lacks_second_factor
+from config.accounts.rights import right_needed
+from config.accounts.selectors import find_token, user_of_ended_session
+from config.accounts.services.tokens import note_use
 
 
 class PersonTokenAuthentication(TokenAuthentication):
-    """Authenticate people by their API token, if they may sign in."""
+    """Authenticate people by an API token, within the token's rights.
 
-    def authenticate_credentials(self, key: str) -> tuple[User, Any]:
-        user, token = super().authenticate_credentials(key)
-        if not can_sign_in(user):
+    The check of the right is here and not in the views, so that no view can forget it.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        found: tuple[User, ApiToken] | None = super().authenticate(request)
+        if found is not None:
+            person, token = found
+            self._check_right(token, request)
+            if lacks_second_factor(person):
+                raise PermissionDenied(SECOND_FACTOR_MISSING)
+            note_use(token)
+        return found
+
+    def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
+        token = find_token(key)
+        if token is None:
+            raise AuthenticationFailed("The token is not valid or has expired.")
+        if token.user.is_demo and not can_sign_in(token.user):
             raise AuthenticationFailed("This account belongs to the demo, which is not running.")
-        return user, token
+        if not can_sign_in(token.user):
+            raise AuthenticationFailed("The token is not valid or has expired.")
+        return token.user, token
+
+    @staticmethod
+    def _check_right(token: ApiToken, request: Request) -> None:
+        view = (request.parser_context or {}).get("view")
+        right = right_needed(view, request.method or "GET")
+        if not token.has(right):
+            raise PermissionDenied(f"The token lacks the right {right.value!r}.")
 
 
 class EndedSessionAuthentication(SessionAuthentication):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.password_validation import (
@@ -20,8 +21,10 @@ from config.accounts.models import (
     CONSENT_LENGTH,
     INVITATION_DAYS,
     NOTE_LENGTH,
+    TOKEN_NAME_LENGTH,
     ConsentText,
     PersonState,
+    TokenRight,
     User,
 )
 from config.accounts.roles import EVERYWHERE, Role
@@ -36,6 +39,12 @@ NO_EMAIL_ADDRESS = RegexValidator(r"@", _("A user name must not contain @."), in
 ALL_BENCHMARKS = "*"
 
 Choices = Iterable[tuple[str, str]]
+
+RIGHTS = {
+    TokenRight.READ: "Read: lists, runs, scores, label sets",
+    TokenRight.JUDGE: "Judge: get pairs and submit answers",
+    TokenRight.WRITE: "Write: upload, start and cancel jobs, publish",
+}
 
 
 class ConsentForm(forms.Form):
@@ -155,6 +164,53 @@ class InvitationForm(RoleForm):
     days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=DAYS_MAX, initial=INVITATION_DAYS
     )
+
+
+class PasskeyForm(AddWebAuthnForm):
+    """A new passkey. A script fills in the credential."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = "Name"
+        self.fields["name"].widget.attrs["autocomplete"] = "off"
+        self.fields["passwordless"].label = "Sign in with this passkey alone"
+        self.fields[
+            "passwordless"
+        ].help_text = "It then replaces the password. Otherwise it is used after the password."
+
+
+class TokenForm(forms.Form):
+    """A new API token."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=TOKEN_NAME_LENGTH,
+        help_text="For example the script that uses the token.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    rights = forms.MultipleChoiceField(
+        label="Rights",
+        choices=[(right.value, text) for right, text in RIGHTS.items()],
+        initial=[TokenRight.READ.value],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Within these rights, the script may do what you may do.",
+    )
+    days = forms.TypedChoiceField(
+        label="Expires",
+        choices=[
+            (30, "after 30 days"),
+            (90, "after 90 days"),
+            (365, "after a year"),
+            ("", "never"),
+        ],
+        coerce=int,
+        empty_value=None,
+        required=False,
+        initial=90,
+    )
+
+    def clean_rights(self) -> list[TokenRight]:
+        return [TokenRight(value) for value in self.cleaned_data["rights"]]
 
 
 class PersonStateForm(forms.Form):

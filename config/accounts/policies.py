@@ -9,13 +9,29 @@ from django.db.models import Q, QuerySet
 
 from config.accounts.models import Invitation, User
 from config.accounts.roles import Role, is_admin, is_lead, leads_somewhere, scopes_of
-from config.accounts.selectors import all_roles, people_with
+from config.accounts.selectors import all_roles, has_second_factor, people_with
 from config.shared.errors import Conflict, NotPermitted
+
+SECOND_FACTOR_MISSING = (
+    "Your role requires a second factor. Set it up on the page Two-factor authentication."
+)
 
 
 def can_sign_in(user: Any) -> bool:
     """Return whether the person is active and, for a demo account, whether the demo runs."""
     return bool(user.is_active) and (settings.DEMO or not user.is_demo)
+
+
+def lacks_second_factor(user: Any) -> bool:
+    """Return whether the person must set up a second factor before anything else."""
+    required = set(settings.MFA_REQUIRED_ROLES)
+    if not required or required.isdisjoint(role for role, _ in all_roles(user)):
+        return False
+    return not has_second_factor(user)
+
+
+def is_active(user: Any) -> bool:
+    return bool(user.is_active)
 
 
 def check_is_active(by: Any) -> None:

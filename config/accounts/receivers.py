@@ -1,15 +1,21 @@
-"""Effects of a change of roles."""
+"""Effects of a change of roles or of a password, and a log of wrong codes."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+from allauth.account.adapter import get_adapter
+from allauth.mfa.signals import authentication_failed
 from django.contrib.auth.models import Group
-from django.db.models.signals import m2m_changed
+from django.db.models.signals import m2m_changed, post_save
 from django.dispatch import receiver
+from django.http import HttpRequest
 
-from config.accounts.models import User
+from config.accounts.models import ApiToken, User
 from config.accounts.roles import Role
+
+logger = logging.getLogger(__name__)
 
 
 @receiver(m2m_changed, sender=User.groups.through)
@@ -23,3 +29,20 @@ def let_admins_administer(
         User.objects.filter(pk=instance.pk).update(
             is_staff=action == "post_add", is_superuser=action == "post_add"
         )
+
+
+@receiver(post_save, sender=User)
+def end_tokens_with_the_password(instance: User, created: bool, **_: Any) -> None:
+    """Revoke a person's API tokens with a new password, as Django ends their other sessions.
+
+    Every way to set a password ends here: the pages, the Django admin and `changepassword`. Django
+    clears `_password` when it only stores the same password with a newer hash.
+    """
+    if not created and getattr(instance, "_password", None) is not None:
+        ApiToken.objects.filter(user=instance).delete()
+
+
+@receiver(authentication_failed)
+def log_wrong_second_factor(request: HttpRequest, user: User, **_: Any) -> None:
+    address = get_adapter().get_client_ip(request)
+    logger.warning("Sign-in failed (wrong code): %r from %s", user.username, address)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from allauth.account.utils import filter_users_by_email
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare
 
-from config.accounts.models import Consent, ConsentText, Grant, Invitation, User
+from config.accounts.models import ApiToken, Consent, ConsentText, Grant, Invitation, User
 from config.accounts.roles import EVERYWHERE, Role, Scopes, roles_held
 
 ADMINS = Q(is_superuser=True) | Q(groups__name=Role.ADMIN.value)
@@ -32,6 +35,29 @@ def newest_consent_text() -> ConsentText | None:
 
 def hash_of_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def find_token(key: str) -> ApiToken | None:
+    """Return the token with this key, unless it has expired."""
+    current = Q(expires_at=None) | Q(expires_at__gt=Now())
+    found = ApiToken.objects.filter(current, key_sha256=hash_of_token(key))
+    return found.select_related("user").first()
+
+
+def has_second_factor(user: Any) -> bool:
+    """Return whether the person has an authenticator app or a passkey, not only recovery codes."""
+    kinds = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+    return bool(Authenticator.objects.filter(user=user, type__in=kinds).exists())
+
+
+def uses_email(email: str) -> bool:
+    return bool(filter_users_by_email(email))
+
+
+def find_account_with_email(email: str) -> Any:
+    """Return the account with this e-mail address, or an anonymous user for none or several."""
+    found = filter_users_by_email(email)
+    return found[0] if len(found) == 1 else AnonymousUser()
 
 
 def open_invitations() -> QuerySet[Invitation]:

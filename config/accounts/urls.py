@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from config.accounts import views
+from config.accounts.views import consent, invitations, tokens
 
 urlpatterns = [
-    path("invitations/<str:token>/", views.invitation_link, name="invitation-link"),
-    path("invitation/", views.invitation, name="invitation"),
-    path("consent/", views.consent, name="consent"),
-    path("account/token/", views.token, name="token"),
-    path("people/consent/", views.consent_write, name="consent-write"),
+    path("invitations/<str:token>/", invitations.invitation_link, name="invitation-link"),
+    path("invitation/", invitations.invitation, name="invitation"),
+    path("consent/", consent.consent, name="consent"),
+    path("account/token/", tokens.tokens, name="token"),
+    path("account/token/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("people/consent/", consent.consent_write, name="consent-write"),
 ]

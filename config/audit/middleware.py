@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-from allauth.account.adapter import get_adapter
-from django.conf import settings
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from config.audit.origins import REQUEST_ID_LENGTH, Interface, Origin, acting_from
+from config.audit.origins import Interface, Origin, acting_from
 from config.shared.http import API
-
-REQUEST_ID = re.compile(rf"[\w-]{{1,{REQUEST_ID_LENGTH}}}", re.ASCII)
+from config.shared.logs import current_request
 
 
 class OriginMiddleware:
+    """Take the address and the id from the request that the log describes, too."""
+
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
@@ -29,20 +27,14 @@ class OriginMiddleware:
 
 def _origin_of(request: HttpRequest) -> Origin:
     interface = Interface.API if request.path_info.startswith(API) else Interface.PAGE
-    return Origin(interface, _address_of(request), _id_of(request))
+    about = current_request.get()
+    return Origin(interface, _address(about.address), about.id) if about else Origin(interface)
 
 
-def _address_of(request: HttpRequest) -> str:
-    """Return the client's address; empty if the server does not have it, as on a Unix socket."""
+def _address(text: str) -> str:
+    """Return an address that a database stores; empty if it is unknown, as on a Unix socket."""
     try:
-        address: str = get_adapter().get_client_ip(request)
-        validate_ipv46_address(address)
-    except (PermissionDenied, ValidationError):
+        validate_ipv46_address(text)
+    except ValidationError:
         return ""
-    return address
-
-
-def _id_of(request: HttpRequest) -> str:
-    """Return the id that a trusted proxy gave the request. Clients without one are not believed."""
-    sent = request.headers.get("X-Request-ID", "") if settings.TRUSTED_PROXIES else ""
-    return sent if REQUEST_ID.fullmatch(sent) else ""
+    return text

@@ -49,6 +49,7 @@ _is_own_folder = _folder is None
 if _folder is None:
     _folder = tempfile.mkdtemp(prefix="hearth-metrics-", dir=MEMORY)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _folder
+Path(_folder).mkdir(parents=True, exist_ok=True)
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -63,9 +64,9 @@ def pre_fork(server: Any, worker: Any) -> None:
 def post_fork(server: Any, worker: Any) -> None:
     from prometheus_client import values
 
-    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)  # type: ignore[no-untyped-call]
+    values.ValueClass = values.MultiProcessValue(lambda: worker.metrics_slot)
 
 
 def on_exit(server: Any) -> None:
     if _is_own_folder:
-        shutil.rmtree(_folder, ignore_errors=True)
+        shutil.rmtree(str(_folder), ignore_errors=True)

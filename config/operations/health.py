@@ -137,7 +137,7 @@ def check_migrations() -> Finding:
             "migrations",
             False,
             f"{counted(len(missing), 'migration')} of this version are not applied: {names}.",
-            "Run `manage.py migrate`.",
+            "Run manage.py migrate.",
         )
     if newer and not loader.replacements:
         return Finding(
@@ -173,7 +173,7 @@ def check_broker() -> Finding:
 def check_scheduler() -> Finding:
     return _check_pulse(
         Pulse.SCHEDULER,
-        "Start the scheduler (`celery -A config.celery beat`, the service beat). "
+        "Start the scheduler (celery -A config.celery beat, the service beat). "
         "Expired leases and waiting jobs are caught up when it runs again.",
     )
 
@@ -181,7 +181,7 @@ def check_scheduler() -> Finding:
 def check_sweeper() -> Finding:
     return _check_pulse(
         Pulse.SWEEPER,
-        "Start a worker (`celery -A config.celery worker`, the service worker). If one runs, check "
+        "Start a worker (celery -A config.celery worker, the service worker). If one runs, check "
         "the scheduler and the broker. Nothing is lost: jobs wait in the database.",
     )
 
@@ -270,19 +270,19 @@ def check_disk() -> Finding:
         "disk",
         False,
         f"Free: {text}. The minimum is {size_in_words(settings.DISK_FREE_MIN)}.",
-        "Delete old backups, run `manage.py housekeeping`, or enlarge the disk.",
+        "Delete old backups, run manage.py housekeeping, or enlarge the disk.",
     )
 
 
 def check_backup() -> Finding:
     last, limit = latest(OperationKind.BACKUP), settings.BACKUP_MAX_AGE_HOURS
     age = None if last is None else timezone.now() - last.started_at
-    text = "No backup was made with `manage.py backup`."
+    text = "No backup was made with manage.py backup."
     if last is not None and age is not None:
         size = size_in_words(last.facts.get("bytes", 0))
         text = f"The last backup was made {age_in_words(age)} ago and has {size}."
     if limit and (age is None or age > timedelta(hours=limit)):
-        fix = "Run `manage.py backup`, and see the log of the service backup."
+        fix = "Run manage.py backup, and see the log of the service backup."
         return Finding("backup", False, text, fix)
     return Finding("backup", True, text)
 

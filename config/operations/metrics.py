@@ -26,13 +26,15 @@ from config.shared.version import code_version
 JOBS_WINDOW = timedelta(hours=1)
 QUANTILES = (0.5, 0.95, 1.0)
 
+Sample = tuple[dict[str, str], float]  # labels and value
+
 
 def render_metrics() -> bytes:
     """Return all metrics in the text format of Prometheus."""
     processes = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         processes = CollectorRegistry()
-        MultiProcessCollector(processes)  # type: ignore[no-untyped-call]
+        MultiProcessCollector(processes)
     site = CollectorRegistry()
     site.register(SiteCollector())
     return generate_latest(processes) + generate_latest(site)
@@ -56,7 +58,7 @@ class SiteCollector:
         yield _gauge("hearth_scrape_seconds", "Time to read these metrics.", [({}, seconds)])
 
 
-def _gauge(name: str, about: str, samples: Iterable[tuple[dict[str, str], float]]) -> Metric:
+def _gauge(name: str, about: str, samples: Iterable[Sample]) -> Metric:
     family = GaugeMetricFamily(name, about)
     for labels, value in samples:
         family.add_sample(name, labels, value)
@@ -88,10 +90,10 @@ def _job_metrics() -> Iterator[Metric]:
     """Yield durations and numbers of the jobs that ended in the last hour."""
     ended = Job.objects.filter(finished_at__gt=Now() - JOBS_WINDOW, started_at__isnull=False)
     seconds: dict[tuple[str, str], list[float]] = {}
-    for kind, state, began, end in ended.order_by().values_list(
-        "kind", "state", "started_at", "finished_at"
-    ):
-        seconds.setdefault((kind, state), []).append((end - began).total_seconds())
+    rows = ended.order_by().values_list("kind", "state", "started_at", "finished_at")
+    for kind, state, began, end in rows:
+        if began is not None and end is not None:
+            seconds.setdefault((kind, state), []).append((end - began).total_seconds())
     counts = [
         ({"kind": kind, "state": state}, float(len(took)))
         for (kind, state), took in sorted(seconds.items())
@@ -119,7 +121,7 @@ def _process_metrics() -> Iterator[Metric]:
 
 def _backup_metrics() -> Iterator[Metric]:
     last = latest(OperationKind.BACKUP)
-    at = [] if last is None else [({}, last.started_at.timestamp())]
-    size = [] if last is None else [({}, float(last.facts.get("bytes", 0)))]
+    at: list[Sample] = [] if last is None else [({}, last.started_at.timestamp())]
+    size: list[Sample] = [] if last is None else [({}, float(last.facts.get("bytes", 0)))]
     yield _gauge("hearth_backup_timestamp_seconds", "When the last backup was made.", at)
     yield _gauge("hearth_backup_bytes", "Size of the last backup.", size)

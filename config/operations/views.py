@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -28,6 +29,7 @@ OPERATIONS_SHOWN = 20
 
 
 @never_cache
+@xframe_options_deny
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """Answer that this process is alive. Nothing else is checked, so that nothing restarts it."""
@@ -35,6 +37,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@xframe_options_deny
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """Report every check in words, with status 503 if one fails.
@@ -60,6 +63,7 @@ def _line(finding: Finding) -> str:
 
 
 @never_cache
+@xframe_options_deny
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics for Prometheus. Without permission, the address does not exist."""

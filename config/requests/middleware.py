@@ -10,13 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 
 from config.requests.files import discard_files, file_rule_of, set_file_handlers
 from config.requests.text import check_form, check_head
 from config.shared.errors import InvalidInput, LengthRequired, TooLarge
-from config.shared.http import error_response
+from config.shared.http import bad_request, error_response
+
+# What Django raises for a form that it cannot parse. It would log each with a traceback.
+UNREADABLE = (MultiPartParserError, BadRequest, SuspiciousOperation)
 
 
 class RequestBorderMiddleware:
@@ -71,6 +76,8 @@ def _body_bytes(request: HttpRequest) -> int:
 def _refused(request: HttpRequest, check: Callable[[], None]) -> HttpResponseBase | None:
     try:
         check()
+    except UNREADABLE as error:
+        return bad_request(request, error)
     except Exception as error:
         response = error_response(request, error)
         if response is None:

@@ -142,7 +142,7 @@ def methods(probe: Probe) -> str:
     allowed = [
         f"{method} {path}"
         for method in ("TRACE", "CONNECT", "PUT")
-        for path in ("/", "/healthz")
+        for path in ("/", "/jobs/")
         if probe.ask(method, path).status_code not in (403, 405)
     ]
     return _named(allowed, "Accepted")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from django.shortcuts import render
@@ -100,15 +101,19 @@ class DomainErrorMiddleware:
         return error_response(request, error)
 
 
-class PrivateApiMiddleware:
-    """Keep the API's answers out of all caches, because they are personal and change."""
+class PrivateMiddleware:
+    """Keep answers out of all caches, because they are personal and change.
+
+    A view that sends something else, such as a video, sets the header itself. Static files do not
+    come this far.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if request.path_info.startswith(API) and "Cache-Control" not in response:
+        if "Cache-Control" not in response:
             patch_cache_control(response, private=True, no_store=True)
         return response
 
@@ -133,6 +138,8 @@ def _body_of(error: BaseException) -> dict[str, Any]:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that Django refuses to parse. Its own text may contain what was sent."""
+    if isinstance(exception, RequestDataTooBig):
+        return _answer(request, errors.TooLarge("The form has too much text. Send less."), 413)
     reason = "The server cannot read the request. Check its headers and its form."
     return _answer(request, errors.InvalidInput(reason), 400)
 

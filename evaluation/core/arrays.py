@@ -26,7 +26,7 @@ def whole_numbers(values: npt.ArrayLike, name: str, highest: int | None) -> IntA
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name}: {array.dtype} in place of whole numbers")
+        raise ValueError(f"{name}: {array.dtype} instead of whole numbers")
     if array.min() < 0 or (highest is not None and array.max() > highest):
         limit = "negative" if highest is None else f"outside of 0 to {highest}"
         raise ValueError(f"{name}: a number is {limit}")

@@ -44,8 +44,9 @@ def _faults(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:
     if meaning.background not in (None, scene.background):
         yield f"the background is {scene.background}, the caption says {meaning.background}"
     if meaning.count not in (None, len(scene.figures)):
-        there, said = NUMBERS[len(scene.figures)], NUMBERS[meaning.count or 0]
-        yield f"there {'is' if len(scene.figures) == 1 else 'are'} {there}, the caption says {said}"
+        shown, described = NUMBERS[len(scene.figures)], NUMBERS[meaning.count or 0]
+        verb = "is" if len(scene.figures) == 1 else "are"
+        yield f"there {verb} {shown}, the caption says {described}"
 
 
 def _misplaced(meaning: Meaning, scene: Scene, roles: Roles) -> Iterator[str]:

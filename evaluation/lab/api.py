@@ -193,7 +193,7 @@ def _described(analysis: Analysis[Any]) -> dict[str, Any]:
 
 
 def query_data(body: Any) -> dict[str, Any]:
-    """Return the options of a request body, as a form takes them."""
+    """Return the options of a request body, in the form that `build_question` expects."""
     if not isinstance(body, Mapping):
         raise InvalidInput("Send the options as a JSON object of names and values.")
     data = {str(name): value for name, value in body.items()}

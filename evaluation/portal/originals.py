@@ -49,7 +49,7 @@ class RunScores:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The stored result, as the page shows it.
+    """The stored result with its numbers as texts for the page.
 
     result: None if it is not computed yet. labels: a noun phrase for the labels of the result.
     is_old: whether these labels are older than the newest ones.

@@ -14,10 +14,10 @@ from pooling.models import Benchmark
 class Progress:
     """Counts of one benchmark that decide which step is next.
 
-    new_pairs: pooled pairs that no campaign contains. at_desk: tasks that wait for a lead, and
-    desk_url the desk with most of them. settled, unsettled: labelled pairs by outcome. version:
-    number of the newest label set, or None. newly_settled: pairs settled since that label set.
-    unscored: runs without scores by the newest labels.
+    new_pairs: pooled pairs that no campaign contains. at_desk: tasks that wait for a lead.
+    desk_url: address of the desk with most of them. settled, unsettled: labelled pairs by outcome.
+    version: number of the newest label set, or None. newly_settled: pairs settled since that label
+    set. unscored: runs without scores by the newest labels.
     """
 
     runs: int
@@ -68,8 +68,8 @@ def steps_of(benchmark: Benchmark, now: Progress) -> list[Step]:
             "Build a pool",
             counted(now.pairs, "pooled pair"),
             now.pairs > 0,
-            "Pool the top of the runs when all runs that you have are here. "
-            "Later runs can still join.",
+            "When all runs that you have are imported, pool their top videos. "
+            "A later run can be pooled, too.",
             "Build a pool",
             page("pool-build"),
         ),

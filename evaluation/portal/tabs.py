@@ -49,22 +49,29 @@ TABS = (
                 "campaign-members",
                 "judgments-reopen",
                 "desk",
+                "desk-pair",
+                "desk-rulings",
             }
         ),
     ),
     Tab("Labels", "benchmark-labels", frozenset({"labels-publish"})),
     Tab("Analyses", "analyses", frozenset({"analysis", "compare"})),
-    Tab(
-        "People",
-        "benchmark-people",
-        frozenset({"training", "training-person", "training-comment"}),
-        for_leads=True,
-    ),
+    Tab("People", "benchmark-people", for_leads=True),
     Tab(
         "Settings",
         "benchmark-settings",
         frozenset(
-            {"guidelines", "guideline", "guideline-write", "gold", "gold-upload", "gold-item"}
+            {
+                "guidelines",
+                "guideline",
+                "guideline-write",
+                "gold",
+                "gold-upload",
+                "gold-item",
+                "training",
+                "training-person",
+                "training-comment",
+            }
         ),
     ),
 )

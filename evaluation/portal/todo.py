@@ -33,7 +33,7 @@ class ToDoLink:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """One sort of work. `title` is the singular, `plural` the plural of what is counted."""
+    """One kind of work. `title` and `plural` name what is counted, for one and for several."""
 
     title: str
     plural: str
@@ -58,7 +58,7 @@ class ToDo:
 
 
 def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> list[ToDo]:
-    """Return what waits for the leads of these benchmarks, the most urgent sort first.
+    """Return the work that waits for the leads of these benchmarks, the most urgent kind first.
 
     The number of queries does not depend on the number of benchmarks. newest: as
     `newest_label_sets` returns it.
@@ -70,7 +70,7 @@ def find_todos(benchmarks: Sequence[Benchmark], newest: dict[int, LabelSet]) -> 
     found = [
         _at_desk(desks, TaskState.CONFLICTED, "pair in conflict", "pairs in conflict"),
         _at_desk(desks, TaskState.ESCALATED, "escalated pair", "escalated pairs"),
-        _at_desk(desks, TaskState.UNPLAYABLE, "pair cannot play", "pairs cannot play"),
+        _at_desk(desks, TaskState.UNPLAYABLE, "video that cannot play", "videos that cannot play"),
         ToDo(
             "paused annotator",
             "paused annotators",

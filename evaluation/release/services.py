@@ -145,7 +145,8 @@ def export_label_set(
 ) -> Iterator[bytes]:
     """Return a label set in a format of `exports.FORMATS`, as pieces of bytes.
 
-    Raises `NotPermitted`, and `InvalidInput` like `exports.open_export`.
+    Raises `NotPermitted` if `by` may not export the labels. Raises `InvalidInput` if
+    `exports.open_export` does.
     """
     check_can_export(by, label_set.benchmark)
     pieces = open_export(label_set, format, licence=licence)

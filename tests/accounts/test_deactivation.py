@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.enums import AssignmentState
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.services import annotator_for
-from config.accounts.models import User
+from config.accounts.models import ApiToken, User
 from config.accounts.roles import Role
 from config.accounts.services import deactivate_person, reactivate_person, withdraw_role
 from config.shared.errors import Conflict, NotPermitted
 from tests import factories
-from tests.accounts.world import admin, make_member
+from tests.accounts.world import admin, make_member, token_of
 
 JUDGMENTS = "/api/v1/judgments/"
 KEPT = {
@@ -63,8 +62,8 @@ def stored() -> list[tuple[int, str]]:
 def test_deactivation_ends_all_access(campaign: Campaign, anna: Annotator) -> None:
     user = person_of(anna)
     browsers = [Browser(user), Browser(user)]
-    token = Token.objects.create(user=user)
-    by_token = APIClient(headers={"Authorization": f"Token {token.key}"})
+    token = token_of(user)
+    by_token = APIClient(headers={"Authorization": f"Token {token}"})
     address = f"/campaigns/{campaign.pk}/judge/"
     assert [one.get(address).status_code for one in browsers] == [200, 200]
     assert by_token.get("/api/v1/campaigns/").status_code == 200
@@ -75,7 +74,7 @@ def test_deactivation_ends_all_access(campaign: Campaign, anna: Annotator) -> No
     assert after.deactivated_at is not None
     assert [one.get(address).status_code for one in browsers] == [302, 302]
     assert by_token.get("/api/v1/campaigns/").status_code == 401
-    assert Token.objects.count() == 0
+    assert ApiToken.objects.count() == 0
     assert not Client().login(username="anna", password=factories.PASSWORD)
     # The roles stay stored.
     assert list(after.grants.values_list("role", "scope")) == [("annotator", "tiny")]

@@ -10,19 +10,21 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from annotation.enums import EscalationKind
 from annotation.models import Adjudication, Annotator, Campaign, Escalation, Judgment, Membership
 from annotation.services import adjudicate_task, annotator_for, escalate_task
 from config.accounts.actors import OPERATOR
-from config.accounts.models import Consent, User
+from config.accounts.models import ApiToken, Consent, User
 from config.accounts.roles import Role
 from config.accounts.services import (
     deactivate_person,
@@ -36,7 +38,7 @@ from evaluation.models import LabelSet
 from evaluation.release.services import publish_label_set
 from tests import factories
 from tests.accounts.test_deactivation import Browser
-from tests.accounts.world import admin, consent_text, invited
+from tests.accounts.world import admin, consent_text, invited, token_of
 
 CANARY = "canaria"
 
@@ -56,7 +58,10 @@ def anna(campaign: Campaign) -> User:
         consent=text.version,
     )
     grant_role(person=person, role=Role.LEAD, scope="tiny", by=admin())
-    Token.objects.create(user=person)
+    token_of(person, name=CANARY)
+    UserSession.objects.create(user=person, ip="192.0.2.1", session_key="s", user_agent=CANARY)
+    SocialAccount.objects.create(user=person, provider="sso", uid=CANARY)
+    Authenticator.objects.create(user=person, type="webauthn", data={"name": CANARY})
     Browser(person)
     annotator = annotator_for(person)
     first, second, *_ = factories.claim(campaign, annotator, 3)
@@ -94,6 +99,7 @@ def tables_with(word: str) -> list[str]:
 def test_nothing_names_an_erased_person(anna: User) -> None:
     assert tables_with(CANARY) == [
         "account_emailaddress",
+        "accounts_apitoken",
         "accounts_invitation",
         "accounts_user",
         "annotation_adjudication",
@@ -101,6 +107,9 @@ def test_nothing_names_an_erased_person(anna: User) -> None:
         "annotation_escalation",
         "annotation_membership",
         "django_admin_log",
+        "mfa_authenticator",
+        "socialaccount_socialaccount",
+        "usersessions_usersession",
     ]
     erased = erase_person(person=anna, by=admin())
     assert tables_with(CANARY) == []
@@ -114,7 +123,7 @@ def test_nothing_names_an_erased_person(anna: User) -> None:
     )
     assert (erased.last_login, erased.date_joined) == (None, erased.erased_at)
     assert (erased.groups.count(), erased.grants.count()) == (0, 0)
-    for model in (Token, EmailAddress):
+    for model in (ApiToken, EmailAddress, UserSession, SocialAccount, Authenticator):
         assert model.objects.filter(user=erased).count() == 0
     keys = [session.get_decoded().get("_auth_user_id") for session in Session.objects.all()]
     assert str(erased.pk) not in keys

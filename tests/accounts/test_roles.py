@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.core.cache import cache
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -26,6 +25,7 @@ from config.accounts.roles import (
     scopes_of,
 )
 from config.accounts.services import deactivate_person, grant_role, withdraw_role
+from config.shared.caches import process_cache as cache
 from config.shared.errors import Conflict, InvalidInput, NotPermitted
 from tests import factories
 from tests.accounts.world import admin, invited_by, make_member

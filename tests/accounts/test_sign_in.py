@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from config.accounts.actors import OPERATOR
 from config.accounts.models import ConsentText, User
@@ -17,7 +16,7 @@ from config.accounts.services import create_user, mark_demo_account
 from config.shared.errors import InvalidInput, NotPermitted
 from evaluation.demo.people import ACCOUNTS, make_accounts
 from evaluation.demo.people import PASSWORD as DEMO_PASSWORD
-from tests.accounts.world import admin
+from tests.accounts.world import admin, token_of
 from tests.factories import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
@@ -53,18 +52,25 @@ def test_a_wrong_password_of_a_demo_account_is_only_wrong(settings: Any) -> None
     assert "belongs to the demo" not in answer.content.decode()
 
 
-def test_the_django_admin_refuses_demo_accounts() -> None:
-    make_accounts()
+def test_people_sign_in_to_the_django_admin_on_the_page_for_everyone() -> None:
+    make_user("ada", Role.ADMIN)
     client = Client()
-    form = {"username": "admin", "password": DEMO_PASSWORD}
-    assert client.post("/admin/login/", form).status_code == 200
+    form = {"username": "ada", "password": PASSWORD}
+    for answer in (
+        client.post("/admin/login/?next=/admin/", form),
+        client.get("/admin/", follow=True),
+    ):
+        goal = answer.get("Location") or answer.request["PATH_INFO"]
+        assert goal.startswith(LOGIN)
     assert "_auth_user_id" not in client.session
+    _, answer = sign_in("ada", PASSWORD)
+    assert answer.wsgi_request.user.is_staff
 
 
 def test_tokens_of_demo_accounts_work_only_in_the_demo(settings: Any) -> None:
     make_accounts()
-    token = Token.objects.create(user=User.objects.get(username="researcher"))
-    headers = {"Authorization": f"Token {token.key}"}
+    token = token_of(User.objects.get(username="researcher"))
+    headers = {"Authorization": f"Token {token}"}
     refused = Client().get("/api/v1/benchmarks/", headers=headers)
     assert refused.status_code == 401
     assert refused.json() == {"detail": "This account belongs to the demo, which is not running."}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from config.accounts.actors import OPERATOR
-from config.accounts.models import ConsentText, Invitation, User
+from config.accounts.models import ConsentText, Invitation, TokenRight, User
 from config.accounts.roles import EVERYWHERE, Role
-from config.accounts.services import Invited, invite, write_consent_text
+from config.accounts.services import Invited, create_token, invite, write_consent_text
 from config.accounts.services.roles import set_role
 from tests.factories import make_user
 
@@ -40,3 +40,8 @@ def invited_by(maker: User, scope: str) -> Invitation:
 
 def consent_text(text: str = "You may stop at any time.") -> ConsentText:
     return write_consent_text(text=text, by=admin())
+
+
+def token_of(person: User, *rights: TokenRight, name: str = "script") -> str:
+    """Return the key of a new token, with all rights by default."""
+    return create_token(by=person, name=name, rights=rights or tuple(TokenRight), days=None).key

@@ -44,11 +44,6 @@ UNSURE, CANNOT_PLAY = EscalationKind.UNSURE, EscalationKind.CANNOT_PLAY
 
 
 @pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
-@pytest.fixture
 def desk(client: Client, lead: User) -> Client:
     client.force_login(lead)
     return client
@@ -381,7 +376,7 @@ def test_the_desk_shows_one_pair_after_another(
     answer = desk.post(here, ruling)
     assert answer["Location"] == f"{here}?task={escalated.pk}"
     page = text(desk, answer["Location"])
-    assert "You ruled the last pair mostly relevant." in page
+    assert "Your ruling on the last pair: mostly relevant." in page
     assert "Is a &lt;b&gt;fox&lt;/b&gt; a dog?" in page
     assert 'value="reopen"' in page
 
@@ -446,7 +441,7 @@ def test_the_second_lead_sees_a_message_and_the_next_pair(
 
 
 @pytest.mark.parametrize(
-    ("given", "status"),
+    ("change", "status"),
     [
         ({"ruling": "4"}, 400),
         ({"ruling": "-1"}, 400),
@@ -460,11 +455,11 @@ def test_the_second_lead_sees_a_message_and_the_next_pair(
     ],
 )
 def test_an_invalid_ruling_changes_nothing(
-    given: dict[str, str], status: int, three_kinds: list[JudgmentTask], desk: Client
+    change: dict[str, str], status: int, three_kinds: list[JudgmentTask], desk: Client
 ) -> None:
     conflicted = three_kinds[1]
     before = factories.row_counts()
-    answer = desk.post(address(conflicted.campaign), {"task": str(conflicted.pk), **given})
+    answer = desk.post(address(conflicted.campaign), {"task": str(conflicted.pk), **change})
     assert answer.status_code == status
     assert factories.row_counts() == before
     assert state_of(conflicted)[0] == "conflicted"
@@ -499,11 +494,11 @@ def test_queries_do_not_grow_with_labels(tmp_path: Path, desk: Client) -> None:
     label(campaign, make_annotator("anna"), "v0", 1)
     one = escalate(campaign, make_annotator("ben"), "v0")
     three = conflict(campaign, "v1", 0, 1, 3)
-    asked = []
+    counts = []
     for task, labels in ((one, 1), (three, 3)):
         assert task.judgments.count() == labels
         with CaptureQueriesContext(connection) as queries:
             assert desk.get(address(campaign, f"?task={task.pk}")).status_code == 200
-        asked.append(len(queries))
+        counts.append(len(queries))
     # Three of these queries read the session, the person and the groups; one reads their keys.
-    assert asked == [9, 9]
+    assert counts == [9, 9]

@@ -139,11 +139,6 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     return make_benchmark(tmp_path)
 
 
-@pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
 def shown(guideline: Guideline) -> list[tuple[int, str, bool | None]]:
     return list(guideline.pictures.values_list("place", "text", "is_match"))
 
@@ -296,8 +291,8 @@ def test_the_first_version_starts_with_the_default_rules(campaign: Campaign, pag
         assert rule in text
     assert form.context["form"].initial["after"] == 0
     # The same text is shown if there is no version.
-    told = page.get(f"/campaigns/{campaign.pk}/").content.decode()
-    assert "<p>If one thing in the caption is missing or different" in told
+    body = page.get(f"/campaigns/{campaign.pk}/").content.decode()
+    assert "<p>If one thing in the caption is missing or different" in body
 
 
 def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -> None:
@@ -327,9 +322,9 @@ def test_a_version_with_pictures_by_the_form(campaign: Campaign, page: Client) -
     page.post(NEW, sent("Other rules.", rows, after=1))
     second = Guideline.objects.get(version=2)
     assert shown(second) == [(0, "last", None), (1, "first", True)]
-    told = page.get(f"/campaigns/{campaign.pk}/").content.decode()
-    assert "<p>Other rules.</p>" in told
-    assert 'alt="first"' in told
+    body = page.get(f"/campaigns/{campaign.pk}/").content.decode()
+    assert "<p>Other rules.</p>" in body
+    assert 'alt="first"' in body
     listed = page.get("/benchmarks/tiny/guidelines/")
     assert [(one.version, one.n_pictures) for one in listed.context["versions"]] == [(2, 2), (1, 3)]
     assert listed.context["guideline"] == second
@@ -399,10 +394,10 @@ def test_a_picture_is_served_to_people_of_the_benchmark(
     assert again.status_code == 304
 
     assert Client().get(address).status_code == 403
-    nobody, anna = Client(), Client()
-    nobody.force_login(make_user("nobody"))
+    outsider, anna = Client(), Client()
+    outsider.force_login(make_user("outsider"))
     anna.force_login(make_user("anna", Role.ANNOTATOR))
-    assert (nobody.get(address).status_code, anna.get(address).status_code) == (404, 200)
+    assert (outsider.get(address).status_code, anna.get(address).status_code) == (404, 200)
     GuidelinePicture.objects.update(file="guidelines/gone.jpg")
     assert page.get(address).status_code == 404
 

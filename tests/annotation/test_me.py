@@ -8,9 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from annotation.core.keys import ACTIONS, KEYS_EACH, keys_of
 from annotation.enums import CampaignState, GoldUse
@@ -36,6 +34,7 @@ from config.accounts.roles import Role
 from config.accounts.services import write_consent_text
 from config.shared.errors import InvalidInput
 from tests import factories
+from tests.annotation.pages import queries_of, read
 
 
 @pytest.fixture
@@ -154,20 +153,15 @@ def test_the_page_shows_own_work_only(
 def test_queries_do_not_grow_with_answers(
     page: Client, campaign: Campaign, anna: Annotator, tmp_path: Path
 ) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as asked:
-            assert page.get("/me/").status_code == 200
-        return len(asked)
-
     judge(campaign, anna, 1)
-    before = queries()
+    before = queries_of(page, "/me/")
     judge(campaign, anna, 1, 1, 1)
     (tmp_path / "b").mkdir()
     other = factories.make_benchmark(tmp_path / "b", key="other")
     factories.make_run(tmp_path / "b", other, factories.all_pairs(2, 3))
     factories.build_pool(benchmark=other, depth=3)
     judge(factories.open_campaign(benchmark=other, by=OPERATOR), anna, 1, 1)
-    assert queries() == before
+    assert queries_of(page, "/me/") == before
 
 
 # --- Training -------------------------------------------------------------------------------
@@ -189,14 +183,30 @@ def test_training_shows_the_progress(training: Campaign, anna: Annotator) -> Non
     for place, label in enumerate((0, 1, 1)):
         factories.submit(held[place], label)
         now = training_in(training, anna)
-        (gate,) = now.campaigns
-        needed = gate.campaign.entry_requirement.needed
-        seen.append((now.answered, now.total, now.right, needed, gate.is_open))
+        (access,) = now.campaigns
+        needed = access.campaign.entry_requirement.needed
+        seen.append((now.answered, now.total, now.right, needed, access.is_open))
     assert seen == [
         (1, 4, [False], 2, False),
         (2, 4, [True, False], 2, False),
         (3, 4, [True, True, False], 2, True),
     ]
+
+
+def test_a_campaign_that_needs_training_leads_to_it(
+    page: Client, training: Campaign, anna: Annotator
+) -> None:
+    for state in (CampaignState.OPEN, CampaignState.CLOSED):
+        Campaign.objects.filter(pk=training.pk).update(state=state)
+        ((mine,), body) = page.get("/me/").context["campaigns"], read(page, "/me/")
+        assert mine.access.needs_training
+        assert "Start judging" not in body
+        is_open = state == CampaignState.OPEN
+        assert ("Train first: 2 of your last 3 answers in training" in body) == is_open
+        assert ("It opens after training" in body) != is_open
+    Campaign.objects.filter(pk=training.pk).update(state=CampaignState.OPEN)
+    factories.train(training, anna, "rrr")
+    assert "Start judging" in read(page, "/me/")
 
 
 def test_comments_are_new_until_they_are_read(
@@ -212,10 +222,10 @@ def test_comments_are_new_until_they_are_read(
     comment_on_judgment(judgment=second, text="newer", by=lead)
 
     context = page.get("/me/").context
-    told = [
+    shown = [
         (comment.text, comment.read_at is None, label) for comment, label in context["comments"]
     ]
-    assert told == [("newer", True, "not relevant"), ("older", False, "not relevant")]
+    assert shown == [("newer", True, "not relevant"), ("older", False, "not relevant")]
     assert page.get("/me/comments/").status_code == 405
     assert "new</span>" in page.get("/me/").content.decode()
     page.post("/me/comments/")

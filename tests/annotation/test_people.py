@@ -43,12 +43,12 @@ def test_the_number_of_judged_pairs_is_the_same_on_all_pages(ada: Client, tmp_pa
 def test_a_form_sent_twice_creates_one_link(ada: Client) -> None:
     address = "/people/invitations/new/"
     once = ada.get(address).context["once"]
-    given = {"role": "annotator", "scope": "*", "days": "7", "once": once}
-    assert "The invitation link is ready" in ada.post(address, given).content.decode()
-    again = ada.post(address, given)
+    form = {"role": "annotator", "scope": "*", "days": "7", "once": once}
+    assert "The invitation link is ready" in ada.post(address, form).content.decode()
+    again = ada.post(address, form)
     assert (again["Location"], Invitation.objects.count()) == ("/people/invitations/", 1)
     assert "is not shown again" in ada.get(again["Location"]).content.decode()
-    ada.post(address, given | {"once": ada.get(address).context["once"]})
+    ada.post(address, form | {"once": ada.get(address).context["once"]})
     assert Invitation.objects.count() == 2
 
 

@@ -34,11 +34,6 @@ from tests.factories import make_annotator, make_campaign, make_user
 
 
 @pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
-@pytest.fixture
 def campaign(db: None, tmp_path: Path) -> Campaign:
     return make_campaign(tmp_path, videos=3, double_share=1, labels_max=2, scale=Scale.GRADED)
 

@@ -23,8 +23,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.core.pools.judging_orders import STRATEGIES, pooled_rows
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
-from evaluation.core.pools.replay import STRATEGIES, Replay, pooled_rows, replay, replay_seeds
+from evaluation.core.pools.replay import Replay, replay, replay_seeds
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.core.texts.similarity import (

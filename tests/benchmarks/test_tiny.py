@@ -23,6 +23,7 @@ TINY = {
     "label_noise": "--draws 2",
     "lists": "--tiny",
     "memory": "--sqlite --tiny",
+    "moving": "--tiny",
     "pages": "--sqlite --tiny --requests 1",
     "replay": "--tiny",
     "resampling": "--tiny",

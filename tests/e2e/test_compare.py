@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.core.cache import cache
 
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests import factories

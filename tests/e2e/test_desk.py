@@ -82,7 +82,7 @@ def test_a_lead_rules_by_key(
     assert Adjudication.objects.count() == 0
 
     page.keyboard.press("3")
-    page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
+    page.get_by_text("Your ruling on the last pair: mostly relevant.").wait_for()
     assert page.locator(".desk-reason").inner_text() == "too dark"
     page.locator(ACCEPTS_KEYS).wait_for()
     page.keyboard.press("z")
@@ -96,7 +96,7 @@ def test_a_lead_rules_by_key(
     page.get_by_label("Reason").fill("take 3")
     page.locator("h1").click()
     page.keyboard.press("d")
-    page.get_by_text("You ruled the last pair mostly relevant.").wait_for()
+    page.get_by_text("Your ruling on the last pair: mostly relevant.").wait_for()
     page.locator(ACCEPTS_KEYS).wait_for()
     page.keyboard.press("t")
     page.get_by_text("No tasks at the desk.").wait_for()
@@ -118,7 +118,7 @@ def test_the_buttons_work_without_scripts(campaign: Campaign, browser, live_serv
     page.goto(f"/campaigns/{campaign.pk}/desk/")
     assert page.locator("video[controls]").count() == 1
     page.get_by_role("button", name="Partly relevant").click()
-    page.get_by_text("You ruled the last pair partly relevant.").wait_for()
+    page.get_by_text("Your ruling on the last pair: partly relevant.").wait_for()
     page.get_by_role("button", name="Return to the queue").click()
     page.get_by_text("No tasks at the desk.").wait_for()
     context.close()

@@ -41,9 +41,10 @@ def publish(page: Page, benchmark: Benchmark, *, confirm: bool = False) -> None:
     page.get_by_role("button", name="Publish now").click()
     if confirm:
         page.get_by_role("button", name="Publish anyway").click()
-    # A worker process does the job.
-    page.wait_for_url("**/results/**", timeout=SECONDS * 1000)
-    page.get_by_text("is published, and all runs are scored by it").wait_for()
+    # A worker process does the job. The label set is on the same tab.
+    done = page.get_by_text("is published, and all runs are scored by it")
+    done.wait_for(timeout=SECONDS * 1000)
+    expect(page).to_have_title("Labels · Dogs · Hearth")
 
 
 def first_cell(page: Page, benchmark: Benchmark) -> str:

@@ -43,7 +43,7 @@ SMALLER = {"resamples": "100", "moments": "4", "sizes": "50 200"}
 WARN = """(() => {
   let embed;
   Object.defineProperty(window, "vegaEmbed", {
-    set: (given) => { embed = given; },
+    set: (original) => { embed = original; },
     get: () => (plot, spec, options) => embed(plot, spec, { ...options, logLevel: 2 }),
   });
 })()"""
@@ -143,13 +143,14 @@ def test_charts_are_complete_and_fit_the_page(
 ) -> None:
     benchmark = make(tmp_path)
     page = open_page(new_page, live_server.url, page_problems)
-    for kind, chosen in [
-        *((kind, {}) for kind in ANALYSES.values()),
+    for analysis, own in [
+        *((analysis, {}) for analysis in ANALYSES.values()),
         (ANALYSES["slices"], BY_TAGS),
     ]:
-        given = {name: SMALLER[name] for name in kind.form.base_fields if name in SMALLER} | chosen
-        address = f"/benchmarks/{benchmark.key}/analyses/{kind.name}/?{urlencode(given)}"
-        charts = count_charts(kind, benchmark, given)
+        smaller = {name: SMALLER[name] for name in analysis.form.base_fields if name in SMALLER}
+        options = smaller | own
+        address = f"/benchmarks/{benchmark.key}/analyses/{analysis.name}/?{urlencode(options)}"
+        charts = count_charts(analysis, benchmark, options)
         for width, theme in looks:
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
@@ -161,7 +162,7 @@ def test_charts_are_complete_and_fit_the_page(
             wait_until(page, DRAWN)
             assert page.evaluate(FAULTS) == [], address
             assert page.evaluate("document.documentElement.scrollWidth") == width, address
-            if make is make_full:
+            if make in (make_full, make_crowded):
                 boxes = ".lab-box" if width < 1400 else ".lab-box, .lab-part .table-box"
                 assert page.evaluate(HIDDEN, boxes) == [], address
             if width < 1400 and make is not make_crowded:
@@ -180,10 +181,13 @@ def open_page(new_page: Callable[[], Page], url: str, problems: list[str]) -> Pa
     return page
 
 
-def count_charts(kind: Analysis, benchmark: Benchmark, given: dict[str, str]) -> int | str:
+def count_charts(
+    analysis: Analysis[Any], benchmark: Benchmark, options: dict[str, str]
+) -> int | str:
     """Return the number of charts of the result, or the reason why it is not available."""
     try:
-        return len(kind.charts(analyse(question=build_question(kind, benchmark, given)).result))
+        question = build_question(analysis, benchmark, options)
+        return len(analysis.charts(analyse(question=question).result))
     except InvalidInput as error:
         return error.reason
 

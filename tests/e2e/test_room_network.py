@@ -111,6 +111,7 @@ def test_answers_are_kept_while_offline(
     assert guidelines() == [None] * 5
     expect(page.locator("[data-part=video-problem]")).to_be_hidden()
     expect(page.locator("[data-part=offline]")).to_be_hidden()
+    rooms.until_playing(page)
     rooms.settle(page)
     assert rooms.labels() == [(1, "live")] * 3 + [(1, "superseded"), (0, "live")]
     assert Escalation.objects.count() == 0

@@ -73,7 +73,7 @@ def test_training_admits_the_annotator(
     assert page.inner_text("[data-part=own-answer]") == "Your answer: Not relevant"
     assert page.inner_text("[data-part=explanation]") == WHY
     assert page.evaluate("document.activeElement.dataset.part") == "next"
-    assert page.inner_text(".judge-requirements").endswith("So far: 0 of 1")
+    assert page.inner_text(".judge-requirements").endswith("Correct so far: 0 of 1")
     is_sound(page)
     rooms.press(page, "z")  # an answer in training cannot be undone
     expect(rooms.room(page, state="feedback")).to_be_attached()

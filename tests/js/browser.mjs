@@ -243,6 +243,7 @@ class Element extends Target {
 // A video whose frames are shown when the test requests it.
 class Video extends Element {
   currentTime = 0;
+  error = null;
   paused = true;
   playbackRate = 1;
   readyState = 0;
@@ -263,8 +264,16 @@ class Video extends Element {
   load() {
     if (this.readyState > 0) this.currentTime = 0;
     this.readyState = 0;
+    this.error = null;
     this.paused = true;
     this.playbackRate = 1;
+  }
+
+  // The video cannot be loaded, so the browser pauses it.
+  fail() {
+    this.error = {};
+    this.fire("error");
+    this.pause();
   }
 
   async play() {

@@ -134,7 +134,7 @@ describe("the video", () => {
 
   test("a problem is shown until the video plays", async () => {
     server.handlers.delete(VIDEO);
-    video().fire("error");
+    video().fail();
     await settle();
     const text = "The video cannot be loaded because the server cannot be reached. It will load when the connection is back.";
     assert.deepEqual([problem().hidden, problem().textContent], [false, text]);

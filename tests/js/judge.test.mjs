@@ -36,7 +36,7 @@ async function watchLongVideo() {
 }
 
 async function stop(video) {
-  video.fire("error");
+  video.fail();
   await settle();
   assert.deepEqual([video.paused, room.part("video-problem").hidden], [true, false]);
 }
@@ -477,6 +477,7 @@ describe("training", () => {
     room.server.on("/judgments/", feedback(true));
     await room.judge("j");
     assert.equal(room.part("opened").textContent, "");
+    assert.equal(room.element.querySelector("[data-requirement-count]").textContent, "Correct so far: 1 of 1");
     await pass(SETTLED_MS);
     await room.press("Enter");
     await room.judge("j");

@@ -140,7 +140,7 @@ def test_a_full_disk(alive: None, settings: Any) -> None:
 def test_an_old_backup(alive: None, settings: Any) -> None:
     assert failed() == {}
     settings.BACKUP_MAX_AGE_HOURS = 26
-    assert failed() == {"backup": "No backup was made with `manage.py backup`."}
+    assert failed() == {"backup": "No backup was made with manage.py backup."}
     at = timezone.now() - timedelta(hours=30)
     made = Operation.objects.create(
         kind=OperationKind.BACKUP, started_at=at, finished_at=at, facts={"bytes": 3 << 20}
@@ -165,7 +165,7 @@ def test_the_command_prints_what_mends_a_failure(alive: None, capsys: Any) -> No
     assert result["ready"] is False
     (found,) = [one for one in result["checks"] if not one["is_ok"]]
     assert found["name"] == "sweeper"
-    assert found["fix"].startswith("Start a worker (`celery -A config.celery worker`")
+    assert found["fix"].startswith("Start a worker (celery -A config.celery worker")
 
 
 def test_ages_and_sizes_in_words() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -44,6 +45,9 @@ def age(path: str | Path, days: float = 400) -> None:
 @pytest.fixture
 def untidy(tmp_path: Path) -> dict[str, Any]:
     """A site on which each step finds one thing to remove, and neighbours that must stay."""
+    for root in (settings.MEDIA_ROOT, settings.UPLOAD_ROOT):  # files of earlier tests
+        shutil.rmtree(root, ignore_errors=True)
+        Path(root).mkdir()
     campaign = factories.make_campaign(tmp_path, videos=4)
     anna = factories.make_annotator("anna")
     first, second, *_ = factories.claim(campaign, anna, 4)

@@ -55,14 +55,16 @@ def target() -> Iterator[str]:
         yield url
 
 
-def keys_and_indexes(url: str) -> list[tuple[str, ...]]:
+def keys_and_indexes(url: str) -> list[tuple[str, str, bool]]:
+    """Return constraints and indexes. PostgreSQL writes the condition of an index in two forms."""
     with closing(psycopg2.connect(url)) as link, link.cursor() as cursor:
         cursor.execute(
-            "SELECT conname, pg_get_constraintdef(oid), convalidated::text FROM pg_constraint "
+            "SELECT conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint "
             "WHERE connamespace = 'public'::regnamespace UNION ALL "
-            "SELECT indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+            "SELECT indexname, split_part(indexdef, ' WHERE ', 1), true FROM pg_indexes "
+            "WHERE schemaname = 'public' ORDER BY 1, 2"
         )
-        found: list[tuple[str, ...]] = cursor.fetchall()
+        found: list[tuple[str, str, bool]] = cursor.fetchall()
     return found
 
 

@@ -18,23 +18,38 @@ from config.accounts.services.people import (
     reactivate_person,
 )
 from config.accounts.services.roles import grant_role, withdraw_role
-from config.accounts.services.tokens import make_token, withdraw_token
+from config.accounts.services.sessions import (
+    end_all_sessions,
+    end_session,
+    remove_second_factors,
+)
+from config.accounts.services.single_sign_on import (
+    join_by_single_sign_on,
+    leave_only_single_sign_on,
+)
+from config.accounts.services.tokens import NewToken, create_token, revoke_token
 
 __all__ = [
     "Invited",
+    "NewToken",
     "accept_invitation",
+    "create_token",
     "create_user",
     "deactivate_person",
+    "end_all_sessions",
+    "end_session",
     "erase_person",
     "give_consent",
     "grant_role",
     "invite",
     "join",
-    "make_token",
+    "join_by_single_sign_on",
+    "leave_only_single_sign_on",
     "mark_demo_account",
     "reactivate_person",
+    "remove_second_factors",
     "revoke_invitation",
+    "revoke_token",
     "withdraw_role",
-    "withdraw_token",
     "write_consent_text",
 ]

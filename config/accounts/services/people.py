@@ -6,6 +6,9 @@ import secrets
 from collections.abc import Iterable
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Group
@@ -14,11 +17,10 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
-from rest_framework.authtoken.models import Token
 
 from config.accounts.actors import Actor
 from config.accounts.acts import AccountAct
-from config.accounts.models import Invitation, User
+from config.accounts.models import ApiToken, Invitation, User
 from config.accounts.policies import check_can_administer, check_can_deactivate
 from config.accounts.roles import Role, forget_roles
 from config.accounts.selectors import active_admins, open_invitations
@@ -73,7 +75,7 @@ def mark_demo_account(*, person: User, by: Actor) -> None:
 
 @transaction.atomic
 def deactivate_person(*, person: User, by: Actor) -> User:
-    """End a person's access at once: their sessions, API token, leases and open invitations end.
+    """End a person's access at once: their sessions, API tokens, leases and open invitations end.
 
     Roles and labels stay. Raises `Conflict` for one's own account, so that an admin always
     remains, and for a person who is not active.
@@ -130,7 +132,8 @@ def _end_access(person: User) -> None:
     User.objects.filter(pk=person.pk).update(
         is_active=False, session_generation=F("session_generation") + 1
     )
-    Token.objects.filter(user=person).delete()
+    ApiToken.objects.filter(user=person).delete()
+    UserSession.objects.filter(user=person).delete()
     open_invitations().filter(made_by=person).update(revoked_at=Now())
 
 
@@ -152,7 +155,8 @@ def _clear_elsewhere(person: User) -> None:
     person.user_permissions.clear()
     person.grants.all().delete()
     forget_roles(person)
-    EmailAddress.objects.filter(user=person).delete()
+    for model in (EmailAddress, Authenticator, SocialAccount):
+        model.objects.filter(user=person).delete()
     Invitation.objects.filter(accepted_by=person).update(note="")
     kind = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=kind, object_id=str(person.pk)).update(

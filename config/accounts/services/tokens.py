@@ -1,31 +1,87 @@
-"""The token with which a person's scripts use the API."""
+"""The tokens with which a person's scripts use the API."""
 
 from __future__ import annotations
 
-from django.db import transaction
-from rest_framework.authtoken.models import Token
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
 
 from config.accounts.acts import AccountAct
-from config.accounts.models import User
+from config.accounts.models import ApiToken, TokenRight, User
 from config.accounts.policies import check_is_active
+from config.accounts.selectors import hash_of_token
 from config.accounts.services.roles import lock_people
 from config.audit.services import record
+from config.shared.errors import Conflict, InvalidInput, NotFound
+from config.shared.limits import check_length
+
+TOKENS_MAX = 50
+DAYS_MAX = 3650
+KEY_BYTES = 32
+# Programs that look for leaked secrets recognise the token by its beginning.
+PREFIX = "hearth_"
+USED_AGAIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token with its key, which is not stored and cannot be shown again."""
+
+    token: ApiToken
+    key: str
 
 
 @transaction.atomic
-def make_token(*, by: User) -> str:
-    """Return a new token for the person. It replaces the old one, which stops working."""
+def create_token(
+    *, by: User, name: str, rights: Collection[TokenRight], days: int | None
+) -> NewToken:
+    """Create a token that is valid for a number of days, or until it is revoked for None.
+
+    Raises `InvalidInput` without a name or a right, and `Conflict` if the name is in use or the
+    person has too many tokens.
+    """
     person, _ = lock_people(by, by)
     check_is_active(person)
-    Token.objects.filter(user=by).delete()
-    key: str = Token.objects.create(user=by).key
+    check_length(ApiToken, "name", name)
+    if not name.strip() or not rights:
+        raise InvalidInput("A token needs a name and at least one right.")
+    if days is not None and not 1 <= days <= DAYS_MAX:
+        raise InvalidInput(f"A token must be valid for 1 to {DAYS_MAX} days.")
+    if ApiToken.objects.filter(user=by).count() >= TOKENS_MAX:
+        raise Conflict(f"You have {TOKENS_MAX} tokens. Revoke one first.")
+    key = PREFIX + secrets.token_urlsafe(KEY_BYTES)
+    try:
+        with transaction.atomic():
+            token = ApiToken.objects.create(
+                user=by,
+                name=name.strip(),
+                key_sha256=hash_of_token(key),
+                expires_at=None if days is None else timezone.now() + timedelta(days=days),
+                **{f"may_{right.value}": True for right in rights},
+            )
+    except IntegrityError:
+        raise Conflict(f"You already have a token named {name.strip()}.") from None
     record(AccountAct.TOKEN_MADE, by=by, on=by)
-    return key
+    return NewToken(token, key)
 
 
 @transaction.atomic
-def withdraw_token(*, by: User) -> None:
-    """Delete the person's token, so that it stops working."""
+def revoke_token(*, token_id: int, by: User) -> None:
+    """Delete a token of the person, so that it stops working. Raises `NotFound` for others'."""
     check_is_active(by)
-    Token.objects.filter(user=by).delete()
+    if not ApiToken.objects.filter(pk=token_id, user=by).delete()[0]:
+        raise NotFound("You have no such token.")
     record(AccountAct.TOKEN_WITHDRAWN, by=by, on=by)
+
+
+def note_use(token: ApiToken) -> None:
+    """Store that a token was used, unless this was stored within the last hour."""
+    now = timezone.now()
+    if token.last_used_at is None or token.last_used_at < now - USED_AGAIN:
+        long_ago = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AGAIN)
+        ApiToken.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)

@@ -97,7 +97,7 @@ class ArchiveWriter:
             info = tarfile.TarInfo(member)
             info.size, info.mode = os.fstat(source.fileno()).st_size, 0o600
             hashed = Hashed(source)
-            self.tar.addfile(info, hashed)  # type: ignore[arg-type]
+            self.tar.addfile(info, hashed)
         self.files[member] = Entry(info.size, hashed.sha256.hexdigest())
 
     def finish(self, manifest: Manifest) -> None:

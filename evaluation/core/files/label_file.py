@@ -156,8 +156,8 @@ def pseudonyms_of(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
     """Return a pseudonym for each annotator, by id.
 
     A pseudonym is the start of the HMAC-SHA256 of the id, with the secret of the label set as key.
-    Without the secret it cannot be linked to the annotator. Raises ValueError in the very unlikely
-    case that two annotators would have the same pseudonym.
+    Without the secret it cannot be linked to the annotator. Raises ValueError if two annotators
+    would have the same pseudonym, which is very unlikely.
     """
     names = {
         person: hmac.new(secret, str(person).encode(), hashlib.sha256).hexdigest()[

@@ -94,7 +94,8 @@ def count_labels(pair_index: npt.ArrayLike, labels: npt.ArrayLike, n_pairs: int)
     """Count the pairs by their combination of labels.
 
     pair_index: whole numbers [L] from 0 to n_pairs - 1, in any order. labels: whole numbers [L].
-    Pairs without a label are not counted. Raises ValueError for other types, shapes or numbers.
+    Pairs without a label are not counted. Raises ValueError if an array has another type or shape,
+    or a number is out of bounds.
     """
     pair = whole_numbers(pair_index, "pair_index", n_pairs - 1)
     values, column = _distinct_labels(labels, len(pair))
@@ -171,8 +172,8 @@ def agreement_by_annotator(
     """Return one row for each annotator from 0 to n_annotators - 1, also for those without labels.
 
     pair_index, annotator_index, labels: whole numbers [L]. rel: labels of at least this value are
-    relevant. Raises ValueError for numbers out of bounds, and if an annotator labelled a pair
-    twice, because the two labels would be compared as if they were from two annotators.
+    relevant. Raises ValueError if a number is out of bounds, or if an annotator labelled a pair
+    twice: the two labels would be compared as if they were from two annotators.
     """
     pair = whole_numbers(pair_index, "pair_index", None)
     annotator = whole_numbers(annotator_index, "annotator_index", n_annotators - 1)

@@ -43,8 +43,8 @@ def krippendorff_alpha(counts: ValueCounts, level: Level = "nominal") -> Estimat
     """Return Krippendorff's alpha of the multiply labelled pairs, from the `krippendorff` package.
 
     Pairs with a single label are ignored. Alpha is undefined if no pair has two labels, and if all
-    labels of multiply labelled pairs are equal. Raises ValueError for a ratio scale with negative
-    values.
+    labels of multiply labelled pairs are equal. Raises ValueError if a ratio scale has a negative
+    value.
     """
     several = counts.multiply_labelled()
     undefined = _undefined_reason(several, level)
@@ -75,8 +75,8 @@ def alpha_interval(
     choice of the pairs, but not the choice of the annotators. It is undefined if every resample
     would have the same alpha, because an interval of width 0 would look exact.
 
-    confidence: between 0 and 1. Raises ValueError for parameters out of bounds, and as
-    `krippendorff_alpha` does.
+    confidence: between 0 and 1. Raises ValueError if a parameter is out of bounds, or if a ratio
+    scale has a negative value.
     """
     check_resampling(resamples, confidence)
     several = counts.multiply_labelled()
@@ -89,7 +89,7 @@ def alpha_interval(
 
 
 def check_resampling(resamples: int, confidence: float) -> None:
-    """Raise ValueError unless there is a resample and the confidence lies between 0 and 1."""
+    """Raise ValueError if there is no resample, or the confidence is not between 0 and 1."""
     if resamples < 1 or not 0 < confidence < 1:
         raise ValueError("resamples must be at least 1 and confidence between 0 and 1")
 

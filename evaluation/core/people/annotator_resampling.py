@@ -112,8 +112,8 @@ def annotator_interval(
     annotators who differ much.
 
     The interval is undefined if no pair has two labels, if labels do not vary, with fewer than
-    three annotators, and if all labels of each pair are equal. Raises ValueError for parameters out
-    of bounds.
+    three annotators, and if all labels of each pair are equal. Raises ValueError if a parameter is
+    out of bounds.
     """
     check_resampling(resamples, confidence)
     if undefined := _undefined_reason(pairs):

@@ -32,7 +32,7 @@ def gwet_ac(counts: ValueCounts, n_categories: int, *, ordinal: bool = False) ->
     Chance agreement is T / (q (q - 1)) * sum of p (1 - p) over the categories. p is the mean share
     of a category over all labelled pairs, also those with one label. T is the sum of all weights (q
     for AC1). The coefficient is undefined if no pair has two labels, and if all labels are equal.
-    Raises ValueError for fewer than two categories and for values out of bounds.
+    Raises ValueError if there are fewer than two categories, or a value is out of bounds.
     """
     if undefined := _undefined_reason(counts):
         return Estimate(None, undefined)
@@ -53,8 +53,8 @@ def gwet_interval(
     """Return the percentile bootstrap interval of `gwet_ac`, with pairs resampled.
 
     Pairs with one label and pairs with several labels are drawn separately, because the number of
-    pairs with several labels is planned and not random. Raises ValueError as `gwet_ac` does, and
-    for a number of resamples or a confidence out of bounds.
+    pairs with several labels is planned and not random. Raises ValueError if `gwet_ac` does, or if
+    the number of resamples or the confidence is out of bounds.
     """
     check_resampling(resamples, confidence)
     undefined = _undefined_reason(counts) or no_spread_reason(counts.multiply_labelled())

@@ -89,7 +89,7 @@ def dawid_skene(
     posterior changes by this much.
 
     The model is undefined without labels, with one annotator, if all labels are equal, and if no
-    item is shared by two annotators. Raises ValueError for numbers out of bounds.
+    item is shared by two annotators. Raises ValueError if a number is out of bounds.
 
     An item with one label has almost no information about its annotator. Its posterior depends on
     the errors that the annotator makes on shared items. The more items have only one label, the

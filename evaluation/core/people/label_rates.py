@@ -76,7 +76,7 @@ class ErrorRates:
     not_isolated: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for rates outside of 0 to 1, and if labels are no better than chance."""
+        """Raise ValueError if a rate is not from 0 to 1, or if labels are no better than chance."""
         if not all(0 <= rate < 1 for rate in self.values):
             raise ValueError("error rates must be at least 0 and below 1")
         if max(self.values[0], *self.values[2:], 0.0) + self.miss >= 1:
@@ -189,7 +189,7 @@ def rates_from_gold(
 def typed_rates(false_alarm: float, miss: float, resamples: int) -> RatesEstimate:
     """Return rates that a researcher entered, as exact rates: every resample has the same rates.
 
-    Raises ValueError as `ErrorRates` does.
+    Raises ValueError if `ErrorRates` does.
     """
     rates = ErrorRates(false_alarm, miss)
     draws = np.repeat([[false_alarm, miss]], resamples, axis=0)

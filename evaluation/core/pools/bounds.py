@@ -89,7 +89,7 @@ def bound_scores(
     reverse. For R, AP and nDCG both bounds can differ from the known score. `extremes.Extremes`
     contains the proofs.
 
-    Raises ValueError as `score_run` does, and for a `highest` below `rel` or above 127. Cost: a
+    Raises ValueError if `score_run` does, or if `highest` is below `rel` or above 127. Cost: a
     second scoring, and a few passes over the lists for each measure that is not monotone.
     """
     known = score_run(ranked, labels, measures, rel)

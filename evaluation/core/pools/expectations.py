@@ -130,8 +130,8 @@ def check_expectations(
 ) -> tuple[ExpectationCheck, ...]:
     """Leave out each pooled system, estimate its score, and return it with the score by all labels.
 
-    Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError as
-    `expect_scores` and `pool_chances` do, and for a pool of one system.
+    Lists are cut to the depth of the pool, where every pair is judged. Raises ValueError if
+    `expect_scores` or `pool_chances` does, or if the pool has only one system.
     """
     requested = tuple(measures)
     rows = []

@@ -53,8 +53,8 @@ class PooledLabels:
     def only(self, systems: Iterable[str]) -> PooledLabels:
         """Return the pool and its labels as if only these systems had been pooled.
 
-        Pairs that only other systems contributed become unjudged. Raises ValueError for an unknown
-        system.
+        Pairs that only other systems contributed become unjudged. Raises ValueError if a system is
+        unknown.
         """
         pooled = set(systems)
         unknown = pooled - self.runs.keys()

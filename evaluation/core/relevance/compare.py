@@ -107,7 +107,8 @@ def select_by_correctness(
     `pair` is correct, and DIFFER those on which exactly one of the two is. EVERY and NEITHER select
     the queries on which all runs are correct, and none is.
 
-    Raises ValueError for another `show`, without any run, and if `show` needs a pair that is None.
+    Raises ValueError if `show` has another value or needs a pair that is None, or if there is no
+    run.
     """
     right = {name: run.right(cutoff, by_labels=by_labels) for name, run in runs.items()}
     every: BoolArray = np.all(list(right.values()), axis=0)
@@ -134,7 +135,8 @@ def changed_by_labels(effect: str, runs: Mapping[str, Places], cutoff: int) -> B
 
     effect: ANY selects every query. NEW selects the queries with a new positive in the top k of a
     run. TURNED selects the queries on which a run is correct according to the original positives
-    but not according to the labels, or the reverse. Raises ValueError for another effect.
+    but not according to the labels, or the reverse. Raises ValueError if the effect has another
+    value.
     """
     has_new: BoolArray = new_in_tops(runs, cutoff) > 0
     if effect == NEW:
@@ -173,7 +175,7 @@ def in_order(
     largest difference of ranks between the two runs of `pair`. SHORT and LONG sort by `lengths`,
     int64 [n_queries].
 
-    Raises ValueError for another order, and if `order` needs a pair that is None.
+    Raises ValueError if `order` has another value or needs a pair that is None.
     """
     if order == BENCHMARK:
         return queries

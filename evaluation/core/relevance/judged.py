@@ -153,7 +153,7 @@ def with_positives(judged: Judged, original: Judged) -> Judged:
 
 
 def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
-    """Raise ValueError unless `ranked` is a valid run of the benchmark of `judged`.
+    """Raise ValueError if `ranked` is not a valid run of the benchmark of `judged`.
 
     A valid run has the shape [n_queries, depth] and contains integers from -1 to n_videos - 1. A
     row has padding only at its end, and no video twice, because a positive that counts twice would
@@ -172,7 +172,7 @@ def check_ranked(ranked: npt.NDArray[Any], judged: Judged) -> None:
 
 def _check_rows(ranked: npt.NDArray[Any], n_videos: int, first_query: int) -> None:
     if ranked.min() < -1 or ranked.max() >= n_videos:
-        raise ValueError(f"ranked holds a video number outside of -1 to {n_videos - 1}")
+        raise ValueError(f"ranked contains a video number outside of -1 to {n_videos - 1}")
     if np.any(_in_neighbours(ranked, lambda before, after: (before < 0) & (after >= 0))):
         raise ValueError("ranked has padding before a video")
     ordered = np.sort(ranked, axis=1)

@@ -178,7 +178,7 @@ def score_change_by_noise(
 
     ranked: lists of one run [n_queries, depth]. judged: the labels for raw scores. codes: int64
     [J], as in `correct_scores`. relevance: float64 [J], unbiased numbers at the estimated error
-    rates. Raises ValueError for measures that cannot be corrected.
+    rates. Raises ValueError if a measure cannot be corrected.
     """
     raw = score_run(ranked, judged, measures)
     corrected = score_relevance(locate(ranked, codes, judged.n_videos), relevance, measures)

@@ -91,7 +91,7 @@ class Measure:
 def parse_measure(text: str) -> Measure:
     """Return the measure with this text, the inverse of `str(measure)`. The case must match.
 
-    Raises InvalidInput, which lists the known measures.
+    Raises InvalidInput if there is no such measure.
     """
     match = _NAME.fullmatch(text)
     if match is None:

@@ -163,8 +163,7 @@ def measure_pilot(
     [n_queries], such as the video of each caption, or None if captions are independent. In an
     independent design without clusters, the two arrays can have different lengths. Returns None if
     there are fewer than two captions or clusters, or if values do not vary, because a plan is then
-    undefined. Raises ValueError for values that are not finite, and for different lengths in other
-    cases.
+    undefined. Raises ValueError if a value is not finite, or if the lengths differ in another case.
     """
     first, second = check_values(values, 1), check_values(others, 1)
     if design == "paired":

@@ -28,7 +28,7 @@ class Rates:
     pairs_per_caption: mean number of pooled pairs of a caption. double_share: share of the pairs
     that two annotators judge. disagreement: share of these pairs whose two labels differ, so that a
     third label is needed. seconds_per_judgment: median time of a judgment. money_per_hour: in any
-    currency. Raises ValueError for numbers that are negative or not finite, and for shares above 1.
+    currency. Raises ValueError if a number is negative or not finite, or a share is above 1.
     """
 
     pairs_per_caption: float
@@ -69,8 +69,8 @@ def captions_needed(
 
     In an independent design, this is the number for each of the two systems. If the pilot is
     measured by video, all captions of a video are annotated. The result is at least the number of
-    captions below which no test can be significant. Raises ValueError for a difference, confidence
-    or power out of bounds, and for shares that would differ by more than 1.
+    captions below which no test can be significant. Raises ValueError if the difference, the
+    confidence or the power is out of bounds, or if shares would differ by more than 1.
     """
     _check_plan(difference, confidence, power)
     if pilot.binary and difference > 1:

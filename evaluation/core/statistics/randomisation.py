@@ -56,8 +56,8 @@ def randomisation_test(
     differences: float64 [n_queries]. draws: number of random sign assignments if p is not exact.
     clusters: whole numbers [n_queries]; all queries of a cluster change their sign together. p is
     exact if all differences (or sums of clusters) are small whole numbers, as with C@k, and if at
-    most 20 of them are not 0. Raises ValueError for values that are not finite, for clusters of
-    another length, and for fewer than one draw.
+    most 20 of them are not 0. Raises ValueError if a value is not finite, the clusters have another
+    length, or there is no draw.
     """
     check_resampling(draws, 0.5)
     units = check_values(differences, 1)

@@ -117,7 +117,8 @@ def draw_sub_samples(
     """Draw `resamples` sub-samples of `size` values each, with replacement.
 
     values: float64 [n_queries]. For a paired comparison, pass the differences of two systems.
-    Raises ValueError without values, for a size below 1, and for fewer than two resamples.
+    Raises ValueError if there are no values, the size is below 1, or there are fewer than two
+    resamples.
     """
     checked = check_values(values, 1)
     if checked.size == 0 or size < 1 or resamples < 2:
@@ -159,8 +160,7 @@ def mean_interval(
     such as the captions of one video, are drawn together. Values of 0 and 1 are treated as shares,
     and values of -1, 0 and 1 as differences of shares. The interval is undefined with fewer than
     two queries or clusters. It is also undefined if all values are equal, except for shares and
-    their differences. Raises ValueError for values that are not finite and for parameters out of
-    bounds.
+    their differences. Raises ValueError if a value is not finite or a parameter is out of bounds.
     """
     checked = check_values(values, 1)
     method = PAIRED if np.any(checked < 0) else WILSON
@@ -436,7 +436,7 @@ def check_resamplable(n_queries: int, clusters: npt.ArrayLike | None) -> None:
 def normal_quantile(confidence: float) -> float:
     """Return z such that a standard normal number lies in -z to z with probability `confidence`.
 
-    Raises ValueError unless the confidence lies between 0 and 1.
+    Raises ValueError if the confidence does not lie between 0 and 1.
     """
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")

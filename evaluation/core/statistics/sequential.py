@@ -96,7 +96,8 @@ def confidence_sequence(
     over all orders. aim: the half-width, above 0 and at most 1, for which the bets are optimal; it
     does not affect validity.
 
-    Raises ValueError for parameters out of bounds, and for sums below 0 or above their size.
+    Raises ValueError if a parameter is out of bounds, or a sum is below 0 or above the size of its
+    unit.
     """
     size = np.asarray(sizes, dtype=np.float64)
     total = np.asarray(sums, dtype=np.float64)

@@ -123,8 +123,8 @@ def measure_difference(
 
     differences: float64 [n_queries]. resamples: number of resamples, and of random sign assignments
     if p is not exact. clusters: whole numbers [n_queries]; queries of a cluster are drawn together
-    and change their sign together. Raises ValueError for fewer than two queries or clusters, for
-    values that are not finite, and for parameters out of bounds.
+    and change their sign together. Raises ValueError if there are fewer than two queries or
+    clusters, a value is not finite, or a parameter is out of bounds.
     """
     check_resampling(resamples, confidence)
     checked = check_values(differences, 1)

@@ -26,8 +26,8 @@ from evaluation.core.statistics.resampling import (
 def clusters_to_draw(size: int, clusters: npt.ArrayLike, n_queries: int) -> int:
     """Return the number of clusters that contain about `size` captions, at least 1.
 
-    clusters: whole numbers [n_queries]. Raises ValueError without captions, and for clusters that
-    are not one whole number for each caption.
+    clusters: whole numbers [n_queries]. Raises ValueError if there are no captions, or if
+    `clusters` is not one whole number for each caption.
     """
     numbers = dense_groups(clusters, n_queries)
     if numbers.size == 0:
@@ -49,7 +49,8 @@ def draw_cluster_sub_samples(
     values: float64 [m, n_queries], the values of m systems. clusters: whole numbers [n_queries].
     Each resample draws the same clusters for all systems, so that results can be compared in pairs.
     The mean of a sub-sample is the sum of its values divided by its number of captions, which
-    varies. Raises ValueError without values, for a size below 1, and for fewer than two resamples.
+    varies. Raises ValueError if there are no values, the size is below 1, or there are fewer than
+    two resamples.
     """
     checked = check_values(values, 2)
     if checked.size == 0 or size < 1 or resamples < 2:

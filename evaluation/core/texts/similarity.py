@@ -88,8 +88,8 @@ def overlap_with_train(
 
     df counts train texts only, so that the overlap of a test text does not depend on the other test
     texts. A gram that occurs only in test texts has the highest weight. If there are fewer train
-    texts than `nearest`, the mean is over all of them. Raises ValueError without train texts, and
-    if `nearest` is below 1.
+    texts than `nearest`, the mean is over all of them. Raises ValueError if there are no train
+    texts or `nearest` is below 1.
 
     Memory: 48 MB of similarities at a time, and about 2 kB of grams for each caption.
     """

@@ -113,7 +113,7 @@ def _tables(result: CoverageResult) -> list[Table]:
             [
                 Column("run", "Run"),
                 Column("rank", "Rank", "count"),
-                Column("filled", "Lists that reach it", "count"),
+                Column("filled", "Lists this long or longer", "count"),
                 Column("judged", "Judged", "count"),
                 Column("share", "Judged, %", "percent"),
                 Column("judged_at", "Judged@rank, %", "percent"),

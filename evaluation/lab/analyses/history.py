@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from django import forms
 
-from annotation.enums import CampaignKind, CampaignState, Priority, TaskState
-from annotation.models import Campaign, JudgmentTask
 from config.shared.progress import Progress
-from evaluation.core.arrays import FloatArray, IntArray, dense_groups
+from evaluation.core.arrays import FloatArray, IntArray
 from evaluation.core.people.alpha import alpha_interval, krippendorff_alpha
 from evaluation.core.pools.history import (
     Checkpoint,
-    GroupOrder,
-    order_as_judged,
-    order_at_random,
     order_settled_from,
     replay_labels,
     settled_from,
@@ -33,24 +28,19 @@ from evaluation.lab.analyses.fields import (
     seed_field,
 )
 from evaluation.lab.analyses.forms import AnalysisForm
-from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
+from evaluation.lab.analyses.inputs import Inputs
 from evaluation.lab.analyses.intervals import resampled_by
 from evaluation.lab.analyses.layouts import history as layout
 from evaluation.lab.analyses.layouts.history import (
     DRAWN,
-    IMPORTED,
     JUDGED,
-    PRIORITISED,
-    SHARED,
     AgreementRow,
     HistoryResult,
     ScoreRow,
     SettledRow,
-    Stopping,
 )
 from evaluation.lab.analyses.results import ends
-from evaluation.lab.analyses.stopping import StoppingSequences
-from pooling.selectors import first_equal_captions
+from evaluation.lab.analyses.stopping import arrived_labels, stopping_rule
 
 # Distance of scores from their last values.
 NEAR = {"within 5 points": 0.05, "within 2 points": 0.02, "within 1 point": 0.01}
@@ -84,7 +74,7 @@ class HistoryForm(AnalysisForm):
 
 
 def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> HistoryResult:
-    judgments, labels = inputs.judgments, _arrived(inputs)
+    judgments, labels = inputs.judgments, arrived_labels(inputs)
     total = len(judgments.ids)
     checkpoints = np.unique(np.linspace(0, total, options["moments"] + 1).round().astype(np.int64))
     rows: list[ScoreRow] = []
@@ -115,7 +105,7 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> His
         rows += _scores(checkpoint, values, inputs, options, rng)
         agreement.append(_agreement(checkpoint, options, rng))
     return {
-        "stopping": _stopping(inputs, options, values, labels),
+        "stopping": stopping_rule(inputs, options, values, labels),
         "measure": options["measure"],
         "confidence": options["confidence"],
         **resampled_by(inputs, options["unit"]),
@@ -123,35 +113,6 @@ def _compute(inputs: Inputs, options: dict[str, Any], progress: Progress) -> His
         "agreement": agreement,
         "settled": _settled(checkpoints, rows, len(inputs.runs)),
     }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Arrived:
-    """The labels of all captions in the order in which the answers arrived, [L].
-
-    codes: int64 [n_pairs], ascending. pair_of: index into `codes`. relevant: 0 or 1. answer_of:
-    number of the answer, ascending from 0. One answer applies to each caption with the text.
-    """
-
-    codes: IntArray
-    pair_of: IntArray
-    relevant: IntArray
-    answer_of: IntArray
-
-    @property
-    def answers(self) -> int:
-        return int(self.answer_of[-1]) + 1 if len(self.answer_of) else 0
-
-
-def _arrived(inputs: Inputs) -> _Arrived:
-    labels = inputs.judgments_by_caption
-    order = np.argsort(labels.ids, kind="stable")
-    return _Arrived(
-        labels.codes,
-        labels.pair_of[order],
-        (labels.labels[order] >= 1).astype(np.int64),
-        np.cumsum(np.diff(labels.ids[order], prepend=labels.ids[order][:1]) != 0),
-    )
 
 
 def _settled(checkpoints: IntArray, rows: list[ScoreRow], n_runs: int) -> list[SettledRow]:
@@ -195,83 +156,6 @@ def _scores(
             {"labels": checkpoint.labels, "run": run, "score": score, "interval": ends(interval)}
         )
     return rows
-
-
-# --- the stopping rule ----------------------------------------------------------------------------
-
-
-def _stopping(
-    inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: _Arrived
-) -> Stopping:
-    """Return when each score and each difference would have allowed to stop."""
-    clusters = inputs.clusters(options["unit"])
-    n_queries = inputs.benchmark.n_queries
-    unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
-    reasons = _order_warnings(inputs)
-    order = options["order"] or (DRAWN if reasons else JUDGED)
-    found = _ordered(inputs, options, order, unit_of_query, labels)
-    sequences = StoppingSequences(values, unit_of_query, found, options)
-    return {
-        "unit": CAPTIONS if clusters is None else VIDEOS,
-        "order": order,
-        "doubts": reasons,
-        "width": options["width"],
-        "units": len(found.groups),
-        "seen": found.seen,
-        "labels": labels.answers,
-        "rows": sequences.rows(labels.answers),
-        "path": sequences.path(),
-    }
-
-
-def _order_warnings(inputs: Inputs) -> list[str]:
-    """Return the reasons why captions may not have been judged in random order."""
-    campaigns = Campaign.objects.filter(pk__in=np.unique(inputs.judgments.campaigns).tolist())
-    reasons = []
-    if any(campaign.is_imported for campaign in campaigns):
-        reasons.append(IMPORTED)
-    if any(campaign.priority != Priority.NONE for campaign in campaigns):
-        reasons.append(PRIORITISED)
-    if len(inputs.judgments_by_caption.ids) > len(inputs.judgments.ids):
-        reasons.append(SHARED)
-    return reasons
-
-
-def _ordered(
-    inputs: Inputs,
-    options: dict[str, Any],
-    order: str,
-    unit_of_query: IntArray,
-    labels: _Arrived,
-) -> GroupOrder:
-    unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
-    waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
-    waiting[unit_of_query[_waiting_queries(inputs)]] = True
-    if order == JUDGED:
-        found = order_as_judged(labels.pair_of, unit_of, waiting)
-        return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
-    rng = np.random.default_rng(options["seed"])
-    return order_at_random(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
-
-
-def _waiting_queries(inputs: Inputs) -> IntArray:
-    """Return the numbers of the captions for which a campaign still collects labels.
-
-    If a task is shared, captions with an equal text are included.
-    """
-    tasks = JudgmentTask.objects.filter(
-        campaign__benchmark=inputs.benchmark,
-        campaign__kind=CampaignKind.JUDGING,
-        pair__isnull=False,
-        state__in=(TaskState.OPEN, TaskState.ESCALATED),
-    ).exclude(campaign__state=CampaignState.CLOSED)
-    numbers = tasks.order_by().values_list("pair__query__number", flat=True).distinct()
-    own = np.fromiter(numbers.filter(unit=None), np.int64)
-    shared = np.fromiter(numbers.exclude(unit=None), np.int64)
-    if not len(shared):
-        return own
-    equal = first_equal_captions(inputs.benchmark)
-    return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
 def _agreement(

@@ -1,4 +1,4 @@
-"""The number of captions to annotate, with the judgments, hours and money it takes."""
+"""The number of captions to annotate, and the judgments, hours and money that they need."""
 
 from __future__ import annotations
 

@@ -149,7 +149,8 @@ def build_form(
 ) -> AnalysisForm:
     """Return the form with the benchmark's label sets, runs and train splits, bound to `data`.
 
-    data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` for other names.
+    data: texts, or lists of texts, by the names of fields. Raises `InvalidInput` if a name is
+    unknown.
     """
     if unknown := set(data) - set(form.base_fields):
         raise InvalidInput(f"Unknown option: {', '.join(sorted(unknown))}.")

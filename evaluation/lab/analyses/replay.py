@@ -10,8 +10,9 @@ from django import forms
 
 from config.shared.errors import InvalidInput
 from config.shared.progress import Progress
+from evaluation.core.pools.judging_orders import STRATEGIES
 from evaluation.core.pools.leave_out import gather_pool
-from evaluation.core.pools.replay import STRATEGIES, Budget, Replay, replay_seeds
+from evaluation.core.pools.replay import Budget, Replay, replay_seeds
 from evaluation.core.relevance.measures import parse_measure
 from evaluation.lab.analyses.analysis import Analysis
 from evaluation.lab.analyses.fields import ShareMeasureField, depth_field, seed_field

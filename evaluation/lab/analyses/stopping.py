@@ -1,24 +1,147 @@
-"""Confidence sequences of scores and differences, and when they allow judging to stop."""
+"""The stopping rule of the analysis `history`: when intervals allow judging to stop."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from evaluation.core.arrays import FloatArray, IntArray
-from evaluation.core.pools.history import GroupOrder
+from annotation.enums import CampaignKind, CampaignState, Priority, TaskState
+from annotation.models import Campaign, JudgmentTask
+from evaluation.core.arrays import FloatArray, IntArray, dense_groups
+from evaluation.core.pools.history import GroupOrder, order_as_judged, order_at_random
 from evaluation.core.statistics.sequential import (
     ConfidenceSequence,
     confidence_sequence,
     difference_sequence,
     first_stop,
 )
-from evaluation.lab.analyses.layouts.history import PathRow, StopRow
+from evaluation.lab.analyses.inputs import CAPTIONS, VIDEOS, Inputs
+from evaluation.lab.analyses.layouts.history import (
+    DRAWN,
+    IMPORTED,
+    JUDGED,
+    PRIORITISED,
+    SHARED,
+    PathRow,
+    Stopping,
+    StopRow,
+)
+from pooling.selectors import first_equal_captions
 
 # Enough points for a smooth band.
 PATH_POINTS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrivedLabels:
+    """The labels of all captions in the order in which the answers arrived, [L].
+
+    codes: int64 [n_pairs], ascending. pair_of: index into `codes`. relevant: 0 or 1. answer_of:
+    number of the answer, ascending from 0. One answer applies to each caption with the text.
+    """
+
+    codes: IntArray
+    pair_of: IntArray
+    relevant: IntArray
+    answer_of: IntArray
+
+    @property
+    def answers(self) -> int:
+        return int(self.answer_of[-1]) + 1 if len(self.answer_of) else 0
+
+
+def arrived_labels(inputs: Inputs) -> ArrivedLabels:
+    """Return the labels of all judgments that count, repeated for equal captions."""
+    labels = inputs.judgments_by_caption
+    order = np.argsort(labels.ids, kind="stable")
+    return ArrivedLabels(
+        labels.codes,
+        labels.pair_of[order],
+        (labels.labels[order] >= 1).astype(np.int64),
+        np.cumsum(np.diff(labels.ids[order], prepend=labels.ids[order][:1]) != 0),
+    )
+
+
+def stopping_rule(
+    inputs: Inputs, options: dict[str, Any], values: dict[str, FloatArray], labels: ArrivedLabels
+) -> Stopping:
+    """Return after how many labels judging could have stopped, for each score and difference.
+
+    values: the final value of each query by run, float64 [n_queries]. labels: the result of
+    `arrived_labels`.
+    """
+    clusters = inputs.clusters(options["unit"])
+    n_queries = inputs.benchmark.n_queries
+    unit_of_query = np.arange(n_queries) if clusters is None else dense_groups(clusters, n_queries)
+    reasons = _order_warnings(inputs)
+    order = options["order"] or (DRAWN if reasons else JUDGED)
+    found = _ordered(inputs, options, order, unit_of_query, labels)
+    sequences = StoppingSequences(values, unit_of_query, found, options)
+    return {
+        "unit": CAPTIONS if clusters is None else VIDEOS,
+        "order": order,
+        "doubts": reasons,
+        "width": options["width"],
+        "units": len(found.groups),
+        "seen": found.seen,
+        "labels": labels.answers,
+        "rows": sequences.rows(labels.answers),
+        "path": sequences.path(),
+    }
+
+
+def _order_warnings(inputs: Inputs) -> list[str]:
+    """Return the reasons why captions may not have been judged in random order."""
+    campaigns = Campaign.objects.filter(pk__in=np.unique(inputs.judgments.campaigns).tolist())
+    reasons = []
+    if any(campaign.is_imported for campaign in campaigns):
+        reasons.append(IMPORTED)
+    if any(campaign.priority != Priority.NONE for campaign in campaigns):
+        reasons.append(PRIORITISED)
+    if len(inputs.judgments_by_caption.ids) > len(inputs.judgments.ids):
+        reasons.append(SHARED)
+    return reasons
+
+
+def _ordered(
+    inputs: Inputs,
+    options: dict[str, Any],
+    order: str,
+    unit_of_query: IntArray,
+    labels: ArrivedLabels,
+) -> GroupOrder:
+    """Return the order of the units, with the number of answers as the number of labels."""
+    unit_of = unit_of_query[inputs.benchmark.pair_space.queries(labels.codes)]
+    waiting = np.zeros(int(unit_of_query.max(initial=-1)) + 1, dtype=np.bool_)
+    waiting[unit_of_query[_waiting_queries(inputs)]] = True
+    if order == JUDGED:
+        found = order_as_judged(labels.pair_of, unit_of, waiting)
+        return replace(found, labels=labels.answer_of[found.labels - 1] + 1)
+    rng = np.random.default_rng(options["seed"])
+    return order_at_random(labels.pair_of, unit_of, waiting, rng, labels.answer_of)
+
+
+def _waiting_queries(inputs: Inputs) -> IntArray:
+    """Return the numbers of the captions for which a campaign still collects labels.
+
+    If a task is shared, captions with an equal text are included.
+    """
+    tasks = JudgmentTask.objects.filter(
+        campaign__benchmark=inputs.benchmark,
+        campaign__kind=CampaignKind.JUDGING,
+        pair__isnull=False,
+        state__in=(TaskState.OPEN, TaskState.ESCALATED),
+    ).exclude(campaign__state=CampaignState.CLOSED)
+    numbers = tasks.order_by().values_list("pair__query__number", flat=True).distinct()
+    own = np.fromiter(numbers.filter(unit=None), np.int64)
+    shared = np.fromiter(numbers.exclude(unit=None), np.int64)
+    if not len(shared):
+        return own
+    equal = first_equal_captions(inputs.benchmark)
+    return np.union1d(own, np.flatnonzero(np.isin(equal, equal[shared])))
 
 
 class StoppingSequences:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
-from django.core.cache import cache
 
+from config.shared.caches import process_cache as cache
 from config.shared.errors import InvalidInput, NotFound
 from config.shared.pages import check_form
 from config.shared.version import code_version
@@ -38,7 +38,52 @@ from evaluation.release.selectors import ORIGINAL
 from pooling.models import Benchmark, Query, Run
 from pooling.selectors import find_runs, query_keys, query_texts, ranked_matrix
 
-Row = dict[str, Any]
+
+class FirstRank(TypedDict):
+    """The rank of the first positive; null if the list has none. right: whether it is in the top k.
+
+    k is the cutoff of the comparison.
+    """
+
+    rank: int | None
+    right: bool
+
+
+class FirstRanks(TypedDict):
+    """The first positive by the original positives and by the labels; null without labels."""
+
+    original: FirstRank
+    labelled: FirstRank | None
+
+
+class CaptionRow(TypedDict):
+    """One caption. new: number of new positives in the top k of all runs."""
+
+    caption_id: str
+    caption: str
+    words: int
+    new: int
+    runs: dict[str, FirstRanks]
+
+
+class ComparisonProvenance(TypedDict):
+    """The inputs and options of a comparison. chosen: the options that select captions."""
+
+    benchmark: str
+    captions_sha256: str
+    labels: int | str
+    labels_sha256: str | None
+    labels_only: bool
+    runs: dict[str, str]
+    chosen: dict[str, Any]
+    code_version: str
+
+
+class ComparisonResult(TypedDict):
+    count: int
+    captions: list[CaptionRow]
+    inputs: ComparisonProvenance
+
 
 CACHE_SECONDS = 3600
 # Options that select what is shown of the captions, not which captions.
@@ -117,8 +162,8 @@ class Comparison:
         """Return the number of the caption to show, or None if there is none.
 
         This is the named caption, even if it is not selected. Otherwise it is the caption at the
-        position; a position past the end is the last one. Raises `InvalidInput` for an unknown
-        name.
+        position; a position past the end is the last one. Raises `InvalidInput` if the name is
+        unknown.
         """
         key = self.options["caption"]
         if not key:
@@ -135,19 +180,15 @@ class Comparison:
         found = np.flatnonzero(self.queries == query)
         return int(found[0]) + 1 if len(found) else None
 
-    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Row]:
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[CaptionRow]:
         """Return the selected captions as JSON objects, one at a time.
 
         For MSVD and two dozen runs, all of them would take a gigabyte of memory.
         """
         return map(self.row, self.queries[start:stop].tolist())
 
-    def row(self, query: int) -> Row:
-        """Return one caption as a JSON object.
-
-        rank: of the first positive; null if the list has none. right: whether it is within the
-        cutoff. new: number of new positives in the top k of all runs.
-        """
+    def row(self, query: int) -> CaptionRow:
+        """Return one caption as a JSON object."""
         return {
             "caption_id": self.captions.keys[query],
             "caption": self.captions.texts[query],
@@ -156,14 +197,14 @@ class Comparison:
             "runs": {name: self._first_ranks(run, query) for name, run in self.places.items()},
         }
 
-    def _first_ranks(self, run: Places, query: int) -> Row:
+    def _first_ranks(self, run: Places, query: int) -> FirstRanks:
         cutoff, by_labels = self.options["cutoff"], self.inputs.label_set is not None
         return {
             "original": _rank_as_json(int(run.original[query]), cutoff),
             "labelled": _rank_as_json(int(run.labelled[query]), cutoff) if by_labels else None,
         }
 
-    def as_json(self) -> Row:
+    def as_json(self) -> ComparisonResult:
         """Return all selected captions as a JSON object."""
         return {
             "count": len(self.queries),
@@ -172,7 +213,7 @@ class Comparison:
         }
 
     @property
-    def provenance(self) -> Row:
+    def provenance(self) -> ComparisonProvenance:
         """The inputs and options of the comparison, as a JSON object."""
         label_set, benchmark = self.inputs.label_set, self.benchmark
         return {
@@ -207,7 +248,10 @@ class Comparison:
 
 
 def compare_lists(benchmark: Benchmark, data: Mapping[str, Any]) -> Comparison:
-    """Return the comparison with these values of form fields. Raises `InvalidInput`."""
+    """Return the comparison of a form. Raises `InvalidInput` if a value is invalid.
+
+    data: the values of form fields.
+    """
     form = build_form(CompareForm, benchmark, data)
     check_form(form)
     return comparison_from_form(benchmark, form)
@@ -265,5 +309,5 @@ def _places(inputs: Inputs, run: Run) -> Places:
     return found
 
 
-def _rank_as_json(rank: int, cutoff: int) -> Row:
+def _rank_as_json(rank: int, cutoff: int) -> FirstRank:
     return {"rank": rank or None, "right": 0 < rank <= cutoff}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from annotation.core.consensus import NO_LABEL
 from evaluation.lab.analyses.inputs import Inputs
-from evaluation.lab.comparison.captions import Comparison
+from evaluation.lab.comparison.captions import Comparison, ComparisonProvenance, FirstRanks
 from evaluation.release.selectors import label_set_labels
 from pooling.models import OriginalPositive, Run, Video
 from pooling.selectors import playable_address, top_videos
@@ -26,6 +26,39 @@ DESCRIPTIONS = {
 }
 # Maximum number of other lists that are named for each video.
 OTHER_RANKS_MAX = 3
+
+
+class VideoRow(TypedDict):
+    """A ranked video as a JSON object. label: null if the pair is unjudged or in conflict."""
+
+    rank: int
+    video_id: str
+    kind: str
+    label: int | None
+    counts: bool
+    also: dict[str, int]
+
+
+class ListRow(FirstRanks):
+    """The list of one run."""
+
+    videos: list[VideoRow]
+
+
+class CaptionLists(TypedDict):
+    """A caption with its lists. place: its position among the `count` selected captions.
+
+    place is null if the caption is not selected.
+    """
+
+    caption_id: str
+    caption: str
+    words: int
+    new: int
+    runs: dict[str, ListRow]
+    place: int | None
+    count: int
+    inputs: ComparisonProvenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +101,7 @@ class RankedVideo:
         return ", ".join(ranks[:OTHER_RANKS_MAX] + more)
 
     @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> VideoRow:
         """The video as a JSON object."""
         return {
             "rank": self.rank,
@@ -85,7 +118,7 @@ class RunList:
     """The list of a run for one caption, with the ranks of its first positives."""
 
     run: Run
-    first_ranks: Mapping[str, Any]
+    first_ranks: FirstRanks
     videos: list[RankedVideo]
 
 
@@ -128,13 +161,25 @@ class _VideoLabels:
         return RankedVideo(rank, video, _kind(is_original, label), label, counts, also)
 
 
-def caption_as_json(comparison: Comparison, query: int) -> dict[str, Any]:
+def caption_as_json(comparison: Comparison, query: int) -> CaptionLists:
     """Return one caption with its lists as a JSON object."""
     row = comparison.row(query)
-    for shown in lists_of(comparison, query):
-        row["runs"][shown.run.name]["videos"] = [video.as_json for video in shown.videos]
-    place = {"place": comparison.place(query), "count": len(comparison.queries)}
-    return {**row, **place, "inputs": comparison.provenance}
+    return {
+        "caption_id": row["caption_id"],
+        "caption": row["caption"],
+        "words": row["words"],
+        "new": row["new"],
+        "runs": {
+            shown.run.name: {
+                **shown.first_ranks,
+                "videos": [video.as_json for video in shown.videos],
+            }
+            for shown in lists_of(comparison, query)
+        },
+        "place": comparison.place(query),
+        "count": len(comparison.queries),
+        "inputs": comparison.provenance,
+    }
 
 
 def _ranks(tops: Mapping[str, list[int]]) -> dict[int, dict[str, int]]:

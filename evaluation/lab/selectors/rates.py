@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Sum
 
 from annotation.enums import JudgmentState
 from annotation.models import Judgment
 from config.shared.bulk import WholeThousandths, read_columns
+from config.shared.caches import process_cache as cache
 from evaluation.core.people.pace import answer_times
 from evaluation.release.selectors import latest_agreement
 from pooling.models import Benchmark, Pair, Pool, Query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,7 +19,6 @@ from evaluation.core.relevance.compare import LONG, SHORT
 from evaluation.lab.analyses.question import build_form, submitted_data
 from evaluation.lab.comparison.captions import (
     Comparison,
-    Row,
     compare_lists,
     comparison_from_form,
     look_up_caption,
@@ -119,7 +118,7 @@ def compare_csv(comparison: Comparison) -> str:
     return csv_text(heads, rows)
 
 
-def _cells(run: Row, kinds: tuple[str, ...]) -> list[Any]:
+def _cells(run: Mapping[str, Any], kinds: tuple[str, ...]) -> list[Any]:
     """Return ranks and correctness; a missing rank is empty."""
     return [cell for kind in kinds for cell in (run[kind]["rank"] or "", int(run[kind]["right"]))]
 

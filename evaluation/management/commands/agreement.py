@@ -46,16 +46,16 @@ NAMES = {
 
 
 class Command(HearthCommand):
-    help = "Compute agreement and Krippendorff's alpha over all judgments of a benchmark."
+    help = "Compute the agreement of the annotators over all judgments of a benchmark."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
             "--resamples",
             type=int,
             default=RESAMPLES,
             metavar="N",
-            help="number of resamples of the intervals",
+            help=f"number of resamples for the intervals; default: {RESAMPLES}",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:

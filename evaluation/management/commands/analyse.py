@@ -7,14 +7,12 @@ from typing import Any
 from django import forms
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from evaluation.lab.analyses import ANALYSES, get_analysis
 from evaluation.lab.analyses.question import COMMON_FIELDS, build_question, source_line
 from evaluation.lab.analyses.tables import Column, Table
 from evaluation.lab.services import analyse
-from evaluation.release.services import update_requested_draft
-from pooling.selectors import get_benchmark
+from evaluation.management.inputs import add_input_options, read_inputs
 
 ROWS_MAX = 40
 
@@ -29,34 +27,32 @@ def own_options() -> dict[str, list[tuple[str, forms.Field]]]:
     return found
 
 
+def option_help(owners: list[tuple[str, forms.Field]]) -> str:
+    """Return label and choices of an option, with the names of the analyses that have it."""
+    names_by_text: dict[str, list[str]] = {}
+    for analysis, field in owners:
+        choices = ", ".join(value for value, _ in getattr(field, "choices", []) if value)
+        text = f"{field.label}: {choices}" if choices else str(field.label)
+        names_by_text.setdefault(text, []).append(analysis)
+    return "; ".join(f"{text} (in {', '.join(names)})" for text, names in names_by_text.items())
+
+
 class Command(HearthCommand):
-    help = "Compute an analysis of a benchmark: " + ", ".join(ANALYSES) + "."
+    help = "Compute an analysis of a benchmark, or show its stored result."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument("analysis", help="one of " + ", ".join(ANALYSES))
-        parser.add_argument(
-            "--labels", default="", help="latest, draft (renewed first), original, or a version"
-        )
-        parser.add_argument(
-            "--labels-only", action="store_true", help="without the original positives"
-        )
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        add_input_options(parser)
+        parser.add_argument("analysis", help="name of the analysis: " + ", ".join(ANALYSES))
         for name, owners in own_options().items():
-            help_text = "; ".join(f"{analysis}: {field.label}" for analysis, field in owners)
             flag = f"--{name.replace('_', '-')}"
             # argparse reads % in help texts as a format.
-            parser.add_argument(flag, dest=name, help=help_text.replace("%", "%%"))
+            parser.add_argument(
+                flag, dest=name, metavar="VALUE", help=option_help(owners).replace("%", "%%")
+            )
 
     def run(self, **options: Any) -> dict[str, Any]:
         self.analysis = get_analysis(options["analysis"])
-        data = {"labels": options["labels"], "only": options["labels_only"]}
-        data |= {"runs": options["runs"]} if options["runs"] else {}
-        data |= {name: options[name] for name in own_options() if options[name] is not None}
-        benchmark = get_benchmark(options["key"])
-        update_requested_draft(
-            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
-        )
+        benchmark, data = read_inputs(options, own_options(), self.progress)
         question = build_question(self.analysis, benchmark, data)
         found = analyse(question=question, progress=self.progress)
         return {**found.result, "inputs": found.inputs}

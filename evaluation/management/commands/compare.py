@@ -6,15 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from config.accounts.actors import OPERATOR
 from config.shared.commands import HearthCommand
 from config.shared.numbers import UNDEFINED
 from evaluation.lab.analyses.question import COMMON_FIELDS, source_line
 from evaluation.lab.comparison.captions import compare_lists, look_up_caption
 from evaluation.lab.comparison.form import CompareForm
 from evaluation.lab.comparison.lists import caption_as_json
-from evaluation.release.services import update_requested_draft
-from pooling.selectors import get_benchmark
+from evaluation.management.inputs import add_input_options, read_inputs
 
 ROWS_MAX = 40
 TEXT_MAX = 60
@@ -28,34 +26,19 @@ class Command(HearthCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="key of the benchmark")
-        parser.add_argument(
-            "--labels", default="", help="latest, draft (renewed first), original, or a version"
-        )
-        parser.add_argument(
-            "--labels-only", action="store_true", help="without the original positives"
-        )
-        parser.add_argument("--run", dest="runs", action="append", default=[], metavar="NAME")
+        add_input_options(parser)
         for name in OWN:
             field = CompareForm.base_fields[name]
             choices = [value for value, _ in getattr(field, "choices", [])]
             help_text = f"{field.label}: {', '.join(choices)}" if choices else str(field.label)
-            parser.add_argument(
-                f"--{name}", metavar=name.upper(), help=help_text.replace("%", "%%")
-            )
+            parser.add_argument(f"--{name}", metavar="VALUE", help=help_text.replace("%", "%%"))
 
     def run(self, **options: Any) -> dict[str, Any]:
-        data = {"labels": options["labels"], "only": options["labels_only"]}
-        data |= {"runs": options["runs"]} if options["runs"] else {}
-        data |= {name: options[name] for name in OWN if options[name] is not None}
-        benchmark = get_benchmark(options["key"])
-        update_requested_draft(
-            benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=self.progress
-        )
+        benchmark, data = read_inputs(options, OWN, self.progress)
         comparison = compare_lists(benchmark, data)
         if options["caption"] is None and options["at"] is None:
-            return comparison.as_json()
-        return caption_as_json(comparison, look_up_caption(comparison))
+            return {**comparison.as_json()}
+        return {**caption_as_json(comparison, look_up_caption(comparison))}
 
     def report(self, result: dict[str, Any]) -> None:
         inputs = result["inputs"]

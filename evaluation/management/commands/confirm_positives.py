@@ -18,15 +18,21 @@ class Command(HearthCommand):
     help = "Request second labels for the sole positives on which C@k of a run depends."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
-        parser.add_argument("--run", required=True, metavar="NAME", help="the run")
+        parser.add_argument("key", help="key of the benchmark")
+        parser.add_argument("--run", required=True, metavar="NAME", help="name of the run")
         parser.add_argument(
             "--cutoff", type=int, default=10, metavar="K", help="the k of C@k; default: 10"
         )
         parser.add_argument(
-            "--labels", default=LATEST, help="label set: latest or a version number"
+            "--labels",
+            default=LATEST,
+            help="label set: latest or a version number; default: latest",
         )
-        parser.add_argument("--name", default="", help="name of the campaign")
+        parser.add_argument(
+            "--name",
+            default="",
+            help="name of the campaign, which annotators see; default: the key and a number",
+        )
         parser.add_argument(
             "--seed", type=int, default=0, help="seed of the task order; default: 0"
         )

@@ -18,12 +18,14 @@ class Command(HearthCommand):
     help = "Score the runs of a benchmark by the original positives and by a label set."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
-            "--labels", default=LATEST, help="label set: latest, original or a version number"
+            "--labels",
+            default=LATEST,
+            help="label set: latest, original or a version number; default: latest",
         )
         parser.add_argument(
-            "--labels-only", action="store_true", help="without the original positives"
+            "--labels-only", action="store_true", help="leave out the original positives"
         )
         parser.add_argument(
             "--twins",
@@ -31,8 +33,8 @@ class Command(HearthCommand):
             const=EqualTexts.FOLDED.value,
             default=EqualTexts.OFF.value,
             choices=EqualTexts.values,
-            help="captions with equal texts share their original positives; the scores are not "
-            "stored",
+            help="share original positives among captions with equal texts, by this rule; default: "
+            "off, or folded if no rule is named; the scores are then not stored",
         )
         parser.add_argument(
             "--run",

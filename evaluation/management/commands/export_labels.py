@@ -18,21 +18,21 @@ from pooling.selectors import get_benchmark
 
 
 class Command(HearthCommand):
-    help = "Export a published label set."
+    help = "Write a label set as a file for other programs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
             "--version",
             dest="label_set",
             default=LATEST,
-            help="label set: latest or a version number",
+            help="label set: latest or a version number; default: latest",
         )
         parser.add_argument(
-            "--format", required=True, choices=tuple(FORMATS), help="the format of the file"
+            "--format", required=True, choices=tuple(FORMATS), help="format of the file"
         )
         parser.add_argument(
-            "--output", type=Path, required=True, metavar="FILE", help="the file to write"
+            "--output", type=Path, required=True, metavar="FILE", help="file to write"
         )
         parser.add_argument(
             "--licence",

@@ -16,7 +16,7 @@ class Command(HearthCommand):
     help = "Publish the labels of a benchmark as a new, numbered label set, which never changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="the benchmark")
+        parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
             "--allow-pending",
             action="store_true",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from annotation.models import Campaign, Escalation, Judgment, JudgmentTask, Memb
 from annotation.selectors.labels import are_first_labels
 from annotation.selectors.progress import progress_of, task_groups
 from config.shared.bulk import WholeSeconds, WholeThousandths, read_columns
+from config.shared.caches import process_cache as cache
 from config.shared.version import code_version
 from evaluation.core.people.agreement import agreement_by_label_count
 from evaluation.core.people.agreement_figures import Opinions, Resampling, figures_of_both

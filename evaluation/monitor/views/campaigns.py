@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from django.contrib import messages
-from django.core.cache import cache
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,6 +21,7 @@ from annotation.selectors.progress import CampaignProgress, campaign_progress
 from annotation.selectors.training import find_training_queue, training_items
 from config.accounts.roles import Role, scopes_of
 from config.jobs.views import start_job
+from config.shared.caches import process_cache as cache
 from config.shared.downloads import download_csv
 from config.shared.numbers import Figure, ratio
 from config.shared.pages import only_for

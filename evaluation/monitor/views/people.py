@@ -43,7 +43,7 @@ from evaluation.monitor.selectors.people import membership_changes
 from pooling.selectors import playable_address
 
 ANSWERS_PER_PAGE = 25
-# What each flag says about an annotator, as one sentence.
+# The meaning of each flag, as sentences for pages.
 MEANING = {
     Flag.TOO_FAST: f"At least {100 * FAST_SHARE:.0f} % of the answers took less than "
     f"{TOO_FAST_MS / 1000} seconds.",

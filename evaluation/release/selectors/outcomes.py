@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.core.consensus import OutcomeCounts
@@ -18,6 +17,7 @@ from annotation.models import Campaign, JudgmentTask
 from annotation.selectors.progress import TaskGroup, excluded_groups, outcomes_of_groups
 from annotation.selectors.tasks import new_counts, new_tasks, taken_pairs
 from config.shared.bulk import read_columns
+from config.shared.caches import process_cache as cache
 from evaluation.release.selectors.labels import live_labels
 from pooling.core.equal_texts import expand_text_pairs
 from pooling.core.pool import union_codes

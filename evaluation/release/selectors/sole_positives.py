@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from django.core.cache import cache
 
 from annotation.selectors.campaigns import confirmed_pairs
+from config.shared.caches import process_cache as cache
 from evaluation.core.relevance.deciding import sole_positives
 from evaluation.core.relevance.judged import with_positives
 from evaluation.models import LabelSource

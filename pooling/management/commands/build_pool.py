@@ -18,7 +18,11 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument(
-            "--depth", type=int, required=True, metavar="K", help="top K of each list"
+            "--depth",
+            type=int,
+            required=True,
+            metavar="K",
+            help="number of videos that each run adds per caption",
         )
         parser.add_argument(
             "--run",
@@ -29,7 +33,10 @@ class Command(HearthCommand):
             help="a run to pool, repeatable; default: all",
         )
         parser.add_argument(
-            "--sample", type=int, metavar="N", help="pool N captions, drawn with the seed"
+            "--sample",
+            type=int,
+            metavar="N",
+            help="number of captions to pool, drawn with the seed; default: all",
         )
         parser.add_argument("--seed", type=int, default=0, help="seed of the sample; default: 0")
 

@@ -16,12 +16,14 @@ from pooling.selectors import get_benchmark, get_run, video_keys
 
 
 class Command(HearthCommand):
-    help = "Export a run in TREC format. Importing the file gives the same lists in the same order."
+    help = (
+        "Write a run in TREC format. Importing the file restores the same lists in the same order."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("name", help="name of the run")
-        parser.add_argument("--output", type=Path, required=True, help="the file to write")
+        parser.add_argument("--output", type=Path, required=True, help="file to write")
 
     def run(self, **options: Any) -> dict[str, Any]:
         benchmark = get_benchmark(options["key"])

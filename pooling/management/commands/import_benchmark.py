@@ -17,11 +17,13 @@ class Command(HearthCommand):
     help = "Import a benchmark: captions, videos and original positives."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("key", help="identifier of the benchmark in commands and addresses")
         parser.add_argument(
-            "--captions", type=Path, required=True, help="CSV: caption_id,caption,video_id"
+            "key", help="key of the benchmark, which identifies it in commands and addresses"
         )
-        parser.add_argument("--videos", type=Path, help="CSV: video_id,file,url,duration")
+        parser.add_argument(
+            "--captions", type=Path, required=True, help="CSV file: caption_id,caption,video_id"
+        )
+        parser.add_argument("--videos", type=Path, help="CSV file: video_id,file,url,duration")
         parser.add_argument("--media", type=Path, help="folder with the files that --videos names")
         parser.add_argument("--name", default="", help="name on pages; default: the key")
         parser.add_argument("--licence", default="", help="licence of the data, shown on pages")
@@ -30,7 +32,8 @@ class Command(HearthCommand):
             "--equal-texts",
             choices=EqualTexts.values,
             default=EqualTexts.FOLDED,
-            help="rule for when captions count as the same text and share their judgments",
+            help="rule for when captions count as the same text and share their judgments; "
+            "default: folded",
         )
 
     def run(self, **options: Any) -> dict[str, Any]:

@@ -23,16 +23,22 @@ class Command(HearthCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help="key of the benchmark")
         parser.add_argument("file", type=Path, help="file with the ranked lists")
-        parser.add_argument(
-            "--system", required=True, help="the retrieval model that produced the run"
-        )
+        parser.add_argument("--system", required=True, help="retrieval model that produced the run")
         parser.add_argument(
             "--name", default="", help="name of the run; default: the name of the system"
         )
         parser.add_argument(
-            "--format", choices=("auto", *FORMATS), default="auto", help="default: auto"
+            "--format",
+            choices=("auto", *FORMATS),
+            default="auto",
+            help="format of the file; default: auto, from the content",
         )
-        parser.add_argument("--depth", type=int, metavar="K", help="keep the top K of each list")
+        parser.add_argument(
+            "--depth",
+            type=int,
+            metavar="K",
+            help="number of videos to keep per caption; default: all, or the top 100 of a matrix",
+        )
 
     def run(self, **options: Any) -> dict[str, Any]:
         done = import_run(

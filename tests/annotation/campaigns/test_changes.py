@@ -23,11 +23,6 @@ from tests.factories import add_gold_items, claim, make_annotator, make_campaign
 
 
 @pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
-@pytest.fixture
 def desk(client: Client, lead: User) -> Client:
     client.force_login(lead)
     return client

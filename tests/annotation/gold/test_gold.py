@@ -52,11 +52,6 @@ def benchmark(db: None, tmp_path: Path) -> Benchmark:
     return make_benchmark(tmp_path, captions=4, videos=2)
 
 
-@pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
 def keys_of(benchmark: Benchmark) -> list[tuple[str, str, str, bool, str]]:
     found = GoldItem.objects.filter(benchmark=benchmark).order_by("pk")
     return list(found.values_list("query__key", "video__key", "use", "is_relevant", "explanation"))
@@ -125,7 +120,7 @@ def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -
     benchmark = make_benchmark(tmp_path, captions=4, videos=2)
     path = write_gold(tmp_path / "gold.csv", gold_rows(0, 4))
 
-    def bring() -> int | str:
+    def add() -> int | str:
         try:
             return import_gold(
                 benchmark=benchmark, by=OPERATOR, path=path, use=TRAINING, source="gold.csv"
@@ -133,8 +128,8 @@ def test_the_same_file_twice_at_the_same_time_is_imported_once(tmp_path: Path) -
         except InvalidInput as refused:
             return str(refused)
 
-    said = sorted(at_once(bring, bring), key=str)
-    assert said == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
+    outcomes = sorted(at_once(add, add), key=str)
+    assert outcomes == [4, "gold.csv, line 2: the pair is a gold item already (training)"]
     assert GoldItem.objects.count() == 4
 
 
@@ -241,15 +236,15 @@ def test_a_retired_item_is_not_assigned_and_does_not_count(
     # The last two answers that count are now the first and the third.
     assert not meets_entry_requirement(gated, anna)
     assert Judgment.objects.filter(state="gold").count() == 3
-    handed = {one.task_id for one in claim(training, ben)}
-    assert right.task_id not in handed
-    assert len(handed) == 3
+    assigned = {one.task_id for one in claim(training, ben)}
+    assert right.task_id not in assigned
+    assert len(assigned) == 3
 
     restored = restore_gold(item=item, by=lead)
     assert restored.retired_at is None
     assert meets_entry_requirement(gated, anna)
-    assert {one.task_id for one in claim(training, ben)} == handed | {right.task_id}
-    assert {wrong.task_id, third.task_id, held.task_id} <= handed
+    assert {one.task_id for one in claim(training, ben)} == assigned | {right.task_id}
+    assert {wrong.task_id, third.task_id, held.task_id} <= assigned
 
 
 def test_a_held_item_that_is_retired_is_released_and_can_still_be_answered(

@@ -71,12 +71,12 @@ def judge_all(
     campaign: Campaign, annotator: Annotator, *, label: int = 1, count: int = 5
 ) -> list[Assignment]:
     """Answer all tasks of an annotator with the same label. Return them in order."""
-    handed: list[Assignment] = []
+    assigned: list[Assignment] = []
     while batch := claim(campaign, annotator, count):
-        handed += batch
+        assigned += batch
         for one in batch:
             submit(one, label)
-    return handed
+    return assigned
 
 
 # --- Share ----------------------------------------------------------------------------------
@@ -87,12 +87,12 @@ def test_the_share_of_gold_is_exact(db: None, tmp_path: Path) -> None:
         tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, order=Order.SHUFFLED, seed=3
     )
     anna = make_annotator("anna")
-    handed = judge_all(campaign, anna, count=10)
+    assigned = judge_all(campaign, anna, count=10)
 
-    gold = sum(map(is_gold, handed))
-    assert len(handed) == 300 + gold
+    gold = sum(map(is_gold, assigned))
+    assert len(assigned) == 300 + gold
     # Exactly the positions that the seeded draw selects: about a tenth.
-    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
+    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(assigned)))
     assert gold == due
     assert 20 <= gold <= 50
     membership = Membership.objects.get()
@@ -106,9 +106,9 @@ def test_the_share_of_gold_among_grouped_pairs(db: None, tmp_path: Path) -> None
         tmp_path, captions=30, videos=10, gold=100, gold_share=0.1, seed=3
     )
     anna = make_annotator("anna")
-    handed = judge_all(campaign, anna, count=7)
-    gold = sum(map(is_gold, handed))
-    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(handed)))
+    assigned = judge_all(campaign, anna, count=7)
+    gold = sum(map(is_gold, assigned))
+    due = sum(is_gold_due(place, anna.pk, 0.1, 3) for place in range(len(assigned)))
     # Some gold items had no position yet when no pairs were left.
     assert due - 2 <= gold <= due
     assert gold > 20
@@ -119,8 +119,8 @@ def test_gold_that_is_used_up_does_not_become_overdue(db: None, tmp_path: Path) 
         tmp_path, captions=10, videos=10, gold=2, gold_share=0.5, order=Order.SHUFFLED
     )
     anna = make_annotator("anna")
-    handed = judge_all(campaign, anna)
-    assert sum(map(is_gold, handed)) == 2
+    assigned = judge_all(campaign, anna)
+    assert sum(map(is_gold, assigned)) == 2
     assert Membership.objects.get().gold_owed == 0
 
 
@@ -130,8 +130,8 @@ def test_no_gold_is_assigned_without_pairs(db: None, tmp_path: Path) -> None:
         tmp_path, captions=1, videos=4, gold=20, gold_share=0.5, order=Order.SHUFFLED
     )
     for name in ("anna", "ben", "cleo"):
-        handed = judge_all(campaign, make_annotator(name), count=20)
-        assert sum(map(is_gold, handed)) <= sum(not is_gold(one) for one in handed)
+        assigned = judge_all(campaign, make_annotator(name), count=20)
+        assert sum(map(is_gold, assigned)) <= sum(not is_gold(one) for one in assigned)
     assert claim(campaign, make_annotator("dora"), 20) == []
 
 
@@ -163,9 +163,9 @@ def test_two_annotators_get_different_gold_at_different_positions(db: None, tmp_
     )
     orders, places = [], []
     for name in ("anna", "ben"):
-        handed = judge_all(campaign, make_annotator(name))
-        orders.append([one.task_id for one in handed if is_gold(one)])
-        places.append([place for place, one in enumerate(handed) if is_gold(one)])
+        assigned = judge_all(campaign, make_annotator(name))
+        orders.append([one.task_id for one in assigned if is_gold(one)])
+        places.append([place for place, one in enumerate(assigned) if is_gold(one)])
     assert min(map(len, orders)) > 10
     assert orders[0][:10] != orders[1][:10]
     assert places[0] != places[1]
@@ -173,15 +173,15 @@ def test_two_annotators_get_different_gold_at_different_positions(db: None, tmp_
 
 def test_grouped_gold_is_never_within_another_caption(db: None, tmp_path: Path) -> None:
     campaign = make_campaign_with_gold(tmp_path, captions=20, videos=12, gold=60, gold_share=0.15)
-    handed = judge_all(campaign, make_annotator("anna"), count=5)
+    assigned = judge_all(campaign, make_annotator("anna"), count=5)
     runs = [
         (caption, [is_gold(one) for one in run])
-        for caption, run in groupby(handed, key=lambda one: one.task.query.key)
+        for caption, run in groupby(assigned, key=lambda one: one.task.query.key)
     ]
     # A caption whose pairs were split by gold would be in two groups.
     pooled = Counter(caption for caption, gold in runs if not any(gold))
     assert set(pooled.values()) == {1}
-    assert sum(map(is_gold, handed)) > 20
+    assert sum(map(is_gold, assigned)) > 20
 
 
 def test_gold_of_a_claimed_caption_is_next_to_its_pairs(db: None, tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_single_released_item_is_not_assigned_again(db: None, tmp_path: Path) 
     for one in claim(campaign, anna, 10):
         released = release_assignments(campaign=campaign, annotator=anna, assignment_id=one.pk)
         assert released == 1
-    handed = {one.pk for one in judge_all(campaign, anna)}
-    assert not handed & set(
+    assigned = {one.pk for one in judge_all(campaign, anna)}
+    assert not assigned & set(
         Assignment.objects.filter(state="released").values_list("pk", flat=True)
     )
 
@@ -239,9 +239,9 @@ def test_two_tabs_at_the_same_time_draw_different_gold(tmp_path: Path) -> None:
     )
     anna = make_annotator("anna")
     calls = [lambda: claim_assignments(campaign=campaign, annotator=anna, count=10)] * 4
-    handed = [one.pk for tab in at_once(*calls) for one in tab]
-    gold = Assignment.objects.filter(pk__in=handed, task__gold__isnull=False)
-    assert Assignment.objects.count() == len(set(handed))
+    assigned = [one.pk for tab in at_once(*calls) for one in tab]
+    gold = Assignment.objects.filter(pk__in=assigned, task__gold__isnull=False)
+    assert Assignment.objects.count() == len(set(assigned))
     assert (
         gold.count()
         == Membership.objects.get().handed - Assignment.objects.filter(task__gold=None).count()
@@ -298,7 +298,7 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
     }
     assert min(map(len, of_kind.values())) >= 4
 
-    said: dict[str, list[Any]] = {"gold": [], "pair": []}
+    responses: dict[str, list[Any]] = {"gold": [], "pair": []}
     for kind, (right, wrong, handed_on, broken, *_) in of_kind.items():
         key, other = str(uuid.uuid4()), str(uuid.uuid4())
         answer = {"assignment": right, "label": 1, "client_key": key, "seconds": 1.5}
@@ -325,10 +325,10 @@ def test_responses_for_gold_look_like_those_for_pairs(campaign: Campaign) -> Non
         ]
         for path, body in steps:
             status, content, headers = post(browser, path, body)
-            said[kind].append((path, status, shape(content), headers, content.get("detail")))
-        said[kind].append(shape(items[right]))
-    assert said["gold"] == said["pair"]
-    statuses = [step[1] for step in said["gold"][:-1]]
+            responses[kind].append((path, status, shape(content), headers, content.get("detail")))
+        responses[kind].append(shape(items[right]))
+    assert responses["gold"] == responses["pair"]
+    statuses = [step[1] for step in responses["gold"][:-1]]
     assert statuses == [201, 200, 409, 409, 201, 201, 400, 201, 201, 201, 201, 200, 201]
     assert list(items[of_kind["gold"][0]]) == [
         "assignment",
@@ -364,26 +364,26 @@ def test_no_page_of_an_annotator_names_gold(campaign: Campaign) -> None:
 
 
 def test_the_keys_of_assignments_follow_the_order_on_the_screen(campaign: Campaign) -> None:
-    handed = claim(campaign, make_annotator("anna"), 20)
-    assert any(map(is_gold, handed))
-    keys = [one.pk for one in handed]
+    assigned = claim(campaign, make_annotator("anna"), 20)
+    assert any(map(is_gold, assigned))
+    keys = [one.pk for one in assigned]
     assert keys == list(range(keys[0], keys[0] + len(keys)))
 
 
 def test_the_last_answers_contain_gold(campaign: Campaign) -> None:
     anna = make_annotator("anna")
-    handed = claim(campaign, anna, 10)
-    for one in handed:
+    assigned = claim(campaign, anna, 10)
+    for one in assigned:
         submit(one, 1)
-    assert [one.pk for one in last_judged(campaign, anna, 10)] == [one.pk for one in handed][::-1]
+    assert [one.pk for one in last_judged(campaign, anna, 10)] == [one.pk for one in assigned][::-1]
 
 
 # --- Gold is never counted ------------------------------------------------------------------
 
 
 def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
-    handed = judge_all(campaign, make_annotator("anna"))
-    gold = [one for one in handed if is_gold(one)]
+    assigned = judge_all(campaign, make_annotator("anna"))
+    gold = [one for one in assigned if is_gold(one)]
     assert gold
     progress = campaign_progress(campaign)
     assert campaign.n_tasks == 20
@@ -401,7 +401,7 @@ def test_gold_is_in_no_count_of_the_campaign(campaign: Campaign) -> None:
 
 def test_gold_is_in_no_label_set_and_no_agreement(campaign: Campaign) -> None:
     anna = make_annotator("anna")
-    handed = judge_all(campaign, anna)
+    assigned = judge_all(campaign, anna)
     arrays = judgment_arrays(campaign.benchmark)
     assert len(arrays.labels) == len(arrays.codes) == 20
     assert set(arrays.annotators.tolist()) == {anna.pk}
@@ -411,7 +411,7 @@ def test_gold_is_in_no_label_set_and_no_agreement(campaign: Campaign) -> None:
     report = compute_agreement(benchmark=campaign.benchmark, by=OPERATOR)
     assert (report.result["pairs"], report.result["labels"]) == (20, 20)
     assert [row["labels"] for row in report.result["annotators"]] == [20]
-    assert len(handed) > 20
+    assert len(assigned) > 20
 
 
 def test_gold_is_in_no_progress_on_pages(campaign: Campaign) -> None:

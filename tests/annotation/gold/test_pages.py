@@ -17,7 +17,6 @@ from config.jobs.services import run_job
 from tests.annotation.pages import client_of, queries_of, read
 from tests.factories import (
     add_gold_items,
-    make_annotator,
     make_benchmark,
     make_training,
     make_user,
@@ -28,11 +27,6 @@ from tests.factories import (
 @pytest.fixture
 def training(db: None, tmp_path: Path) -> Campaign:
     return make_training(tmp_path, items=6)
-
-
-@pytest.fixture
-def anna(db: None) -> Annotator:
-    return make_annotator("anna")
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.db.models import F
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.enums import CampaignState, JudgmentState
@@ -21,6 +20,7 @@ from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
 from pooling.models import Video
+from tests.accounts.world import token_of
 from tests.factories import (
     PASSWORD,
     at_once,
@@ -355,12 +355,12 @@ def test_only_annotators_judge(campaign: Campaign, role: Role | None) -> None:
 
 
 def test_judging_requires_signing_in(campaign: Campaign) -> None:
-    nobody = Browser()
+    visitor = Browser()
     answers = [
-        nobody.get("/api/v1/campaigns/"),
-        nobody.post(claim_url(campaign), {"count": 1}),
-        nobody.post(release_url(campaign), {}),
-        nobody.post(JUDGMENTS, an_answer({"assignment": 1})),
+        visitor.get("/api/v1/campaigns/"),
+        visitor.post(claim_url(campaign), {"count": 1}),
+        visitor.post(release_url(campaign), {}),
+        visitor.post(JUDGMENTS, an_answer({"assignment": 1})),
     ]
     assert [answer.status_code for answer in answers] == [401] * 4
 
@@ -399,9 +399,9 @@ def test_forms_and_text_of_other_sites_are_refused(anna: Browser, campaign: Camp
 
 
 def test_a_token_signs_in_its_person(campaign: Campaign) -> None:
-    token = Token.objects.create(user=make_user("script", Role.ANNOTATOR))
+    token = token_of(make_user("script", Role.ANNOTATOR))
     script = APIClient(enforce_csrf_checks=True)
-    script.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    script.credentials(HTTP_AUTHORIZATION=f"Token {token}")
     assert len(script.post(claim_url(campaign), {"count": 2}).json()["items"]) == 2
     script.credentials(HTTP_AUTHORIZATION="Token wrong")
     assert script.post(claim_url(campaign), {"count": 2}).status_code == 401
@@ -446,9 +446,9 @@ def test_an_annotator_sees_only_caption_and_video(db: None, tmp_path: Path) -> N
         browser.post(release_url(campaign), {}),
         browser.post(JUDGMENTS, an_answer(items[1], 9)),
     ):
-        said = response.content.decode() + repr(response.headers)
+        shown = response.content.decode() + repr(response.headers)
         for secret in ("QUERYKEY", "VIDEOKEY", "SECRET", "OTHERPERSON", "label_set", "rank"):
-            assert secret not in said
+            assert secret not in shown
 
 
 def test_a_second_answer_counts_only_as_a_correction(anna: Browser, campaign: Campaign) -> None:

@@ -227,8 +227,8 @@ def test_a_judgment_is_stored_under_the_guideline_on_the_screen(db: None, tmp_pa
     held = claim(campaign, anna)
     for text in ("one", "two", "three"):
         write_guideline(benchmark=campaign.benchmark, by=OPERATOR, text=text)
-    given = [0, 1, 2, 3]
-    for assignment, version in zip(held, given, strict=True):
+    versions = [0, 1, 2, 3]
+    for assignment, version in zip(held, versions, strict=True):
         submit(assignment, 1, guideline=version)
     # A correction has the version that was shown when it was made.
     submit(held[0], 0, guideline=3)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,9 +78,8 @@ TASKS = 3
 EXAMPLES = settings().max_examples * 4 // 5
 STEPS = 40
 
-Chosen = TypeVar("Chosen")
-anybody = st.integers(0, 4)
-anything = st.integers(0, 99)
+any_person = st.integers(0, 4)
+any_number = st.integers(0, 99)
 
 
 class Judging(RuleBasedStateMachine):
@@ -110,7 +109,7 @@ class Judging(RuleBasedStateMachine):
         double_share=st.sampled_from([1.0, 0.67]),
         gold_share=st.sampled_from([0, 0.4]),
         people=st.integers(3, 5),
-        answers=st.lists(st.tuples(anybody, anything), min_size=4, max_size=12),
+        answers=st.lists(st.tuples(any_person, any_number), min_size=4, max_size=12),
     )
     def begin(
         self,
@@ -139,7 +138,7 @@ class Judging(RuleBasedStateMachine):
 
     # --- Actions of annotators --------------------------------------------------------------
 
-    @rule(person=anybody, count=st.integers(1, TASKS))
+    @rule(person=any_person, count=st.integers(1, TASKS))
     def claim(self, person: int, count: int) -> None:
         annotator = self.person(person)
         if not self.is_active(annotator):
@@ -158,13 +157,13 @@ class Judging(RuleBasedStateMachine):
             free = self.tasks().filter(seats_open__gt=0)
             assert not free.exclude(pk__in=mine.values("task")).exists()
 
-    @rule(which=anything, label=anything)
+    @rule(which=any_number, label=any_number)
     def submit(self, which: int, label: int) -> None:
         """Send a first answer, a late answer or a correction, in any state of the lease."""
         if assignment := self.choose(Assignment.objects.order_by("pk"), which):
             self.answer(assignment, self.labels[label % len(self.labels)])
 
-    @rule(person=anybody, label=anything)
+    @rule(person=any_person, label=any_number)
     def claim_one_and_submit(self, person: int, label: int) -> None:
         """Claim one pair and answer it, which is the most frequent sequence."""
         if not self.is_active(self.person(person)):
@@ -173,7 +172,7 @@ class Judging(RuleBasedStateMachine):
         for item in items:
             self.answer(item, self.labels[label % len(self.labels)])
 
-    @rule(which=anything, person=anybody, label=anything)
+    @rule(which=any_number, person=any_person, label=any_number)
     def submit_late(self, which: int, person: int, label: int) -> None:
         """Answer after the lease has expired, when another annotator may hold the slot."""
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
@@ -264,7 +263,7 @@ class Judging(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.log)
-    @rule(which=anything, person=anybody)
+    @rule(which=any_number, person=any_person)
     def repeat_and_misuse(self, which: int, person: int) -> None:
         """Repeat an answer, which changes nothing, and send invalid answers, which are refused."""
         entry = self.log[which % len(self.log)]
@@ -285,7 +284,7 @@ class Judging(RuleBasedStateMachine):
             with pytest.raises(NotFound):
                 self.send(entry, annotator=self.person(person).pk)
 
-    @rule(which=anything, everything=st.booleans())
+    @rule(which=any_number, everything=st.booleans())
     def release(self, which: int, everything: bool) -> None:
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
         if assignment is None:
@@ -302,7 +301,7 @@ class Judging(RuleBasedStateMachine):
         assert released == count
         assert not wanted.exists()
 
-    @rule(which=anything, kind=st.sampled_from(EscalationKind))
+    @rule(which=any_number, kind=st.sampled_from(EscalationKind))
     def escalate(self, which: int, kind: EscalationKind) -> None:
         """Escalate a pair. This is never a label, and it withdraws an own label."""
         assignment = self.choose(Assignment.objects.order_by("pk"), which)
@@ -335,7 +334,7 @@ class Judging(RuleBasedStateMachine):
 
     # --- Other events -----------------------------------------------------------------------
 
-    @rule(person=anybody)
+    @rule(person=any_person)
     def leave_or_come_back(self, person: int) -> None:
         """Deactivate or reactivate an annotator. Later answers are stored but not counted."""
         annotator = self.person(person)
@@ -347,7 +346,7 @@ class Judging(RuleBasedStateMachine):
         else:
             reactivate_person(person=user, by=self.lead)
 
-    @rule(which=anything, sweep=st.booleans())
+    @rule(which=any_number, sweep=st.booleans())
     def expire_a_lease(self, which: int, sweep: bool) -> None:
         held = Assignment.objects.filter(state=AssignmentState.HELD).order_by("pk")
         if assignment := self.choose(held, which):
@@ -360,14 +359,14 @@ class Judging(RuleBasedStateMachine):
 
     @rule(state=st.sampled_from([CampaignState.OPEN, CampaignState.PAUSED]))
     def pause_or_go_on(self, state: CampaignState) -> None:
-        self.turn(state)
+        self.set_state(state)
 
     @precondition(lambda self: len(self.log) > 6)
     @rule()
     def close(self) -> None:
-        self.turn(CampaignState.CLOSED)
+        self.set_state(CampaignState.CLOSED)
 
-    def turn(self, state: CampaignState) -> None:
+    def set_state(self, state: CampaignState) -> None:
         if self.campaign.state == CampaignState.CLOSED:
             with pytest.raises(Conflict):
                 set_campaign_state(campaign=self.campaign, state=state, by=self.lead)
@@ -376,7 +375,7 @@ class Judging(RuleBasedStateMachine):
             assert self.campaign.state == state
 
     @precondition(lambda self: self.conflicts().exists())
-    @rule(which=anything, label=anything)
+    @rule(which=any_number, label=any_number)
     def adjudicate(self, which: int, label: int) -> None:
         task = self.choose(self.conflicts(), which)
         label = self.labels[label % len(self.labels)]
@@ -385,7 +384,7 @@ class Judging(RuleBasedStateMachine):
         self.handed_on.pop(task.pk, None)
 
     @precondition(lambda self: self.handed_on)
-    @rule(which=anything, out=st.booleans())
+    @rule(which=any_number, out=st.booleans())
     def reopen_or_exclude(self, which: int, out: bool) -> None:
         pk = sorted(self.handed_on)[which % len(self.handed_on)]
         task = JudgmentTask.objects.get(pk=pk)
@@ -401,7 +400,7 @@ class Judging(RuleBasedStateMachine):
             reopen_task(task=task, by=self.lead)
             del self.handed_on[pk]
 
-    @rule(person=anybody)
+    @rule(person=any_person)
     def withdraw_answers(self, person: int) -> None:
         """Withdraw an annotator's answers, so that others judge those pairs."""
         annotator = self.person(person)

@@ -59,11 +59,6 @@ from tests.factories import (
 )
 
 
-@pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
 def label(campaign: Campaign, name: str, labels: dict[str, int]) -> Annotator:
     """Answer some tasks of an annotator, and release the others."""
     found = Annotator.objects.filter(user__username=name).select_related("user").first()
@@ -130,8 +125,8 @@ def test_withdrawal_from_every_kind_of_task(lead: User, tmp_path: Path) -> None:
         (video, value, "withdrawn", None) for video, value in sorted(bens.items())
     ]
     assert (done.judgments, done.tasks, done.ruled) == (7, 5, 2)
-    told = (done.lead, done.annotator, done.reason, done.since)
-    assert told == (lead, ben, "random answers", None)
+    stored = (done.lead, done.annotator, done.reason, done.since)
+    assert stored == (lead, ben, "random answers", None)
     assert campaign_progress(campaign).labels == 9
 
 
@@ -281,11 +276,11 @@ def test_withdrawing_nothing_is_refused(lead: User, tmp_path: Path) -> None:
 def test_a_request_is_executed_once(lead: User, tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1})
-    asked = request_withdrawal(campaign=campaign, annotator=ben, by=lead)
-    assert (asked.judgments, asked.done_at) == (0, None)
+    requested = request_withdrawal(campaign=campaign, annotator=ben, by=lead)
+    assert (requested.judgments, requested.done_at) == (0, None)
     assert {state for _, _, state, _ in log(campaign, ben)} == {"live"}
     first = carry_out_withdrawal(withdrawal=Withdrawal.objects.get(), by=OPERATOR)
-    again = carry_out_withdrawal(withdrawal=asked, by=OPERATOR)
+    again = carry_out_withdrawal(withdrawal=requested, by=OPERATOR)
     assert (first.judgments, again.judgments, again.done_at) == (2, 2, first.done_at)
     assert Membership.objects.get(annotator=ben).judged == 0
 
@@ -449,11 +444,11 @@ def test_withdrawing_twice_at_the_same_time_is_done_once(tmp_path: Path) -> None
     campaign = make_campaign(tmp_path, videos=3)
     ben = label(campaign, "ben", {"v0": 1, "v1": 1, "v2": 0})
 
-    asked = [request_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
+    requested = [request_withdrawal(campaign=campaign, annotator=ben, by=lead) for _ in range(2)]
     at_once(
         *(
             lambda one=one: carry_out_withdrawal(withdrawal=one, by=OPERATOR)
-            for one in [*asked, *asked]
+            for one in [*requested, *requested]
         )
     )
 

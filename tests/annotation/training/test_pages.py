@@ -33,17 +33,6 @@ def training(db: None, tmp_path: Path) -> Campaign:
 
 
 @pytest.fixture
-def gated(training: Campaign) -> Campaign:
-    policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
-    return open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy, name="Round 1")
-
-
-@pytest.fixture
-def anna(db: None) -> Annotator:
-    return make_annotator("anna")
-
-
-@pytest.fixture
 def lead(db: None) -> Client:
     return client_of(make_user("lena", Role.LEAD))
 
@@ -127,8 +116,8 @@ def test_the_training_answers_of_an_annotator(
     ]
     words = read(lead, person_page(anna))
     assert "Answers in training 4 Correct 25.0 % Correct of the last 3 0 of 3" in words
-    truth = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
-    assert f"Answer {truth} correct Correct answer {truth} Time – Date now" in words
+    correct = "relevant" if answers[0].task.gold.is_relevant else "not relevant"  # type: ignore[union-attr]
+    assert f"Answer {correct} correct Correct answer {correct} Time – Date now" in words
     wrong = lead.get(person_page(anna) + "?show=wrong")
     assert [row.judgment.pk for row in wrong.context["answers"]] == [
         answer.pk for answer in answers[:0:-1]
@@ -175,10 +164,10 @@ def test_a_comment_is_announced_on_the_start_page(
 ) -> None:
     (wrong,) = train(training, anna, "w")
     page = client_of(anna.user)
-    assert "A lead has written to you" not in page.get("/").content.decode()
+    assert "A lead has commented" not in page.get("/").content.decode()
     address = f"/benchmarks/{training.benchmark.key}/training/{anna.pk}/comment/"
     lead.post(address, {"judgment": wrong.pk, "text": "Look again."})
-    assert "A lead has written to you about 1 of your answers" in page.get("/").content.decode()
+    assert "A lead has commented on 1 of your answers." in page.get("/").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -290,7 +279,7 @@ def test_home_of_a_new_annotator(training: Campaign, gated: Campaign, anna: Anno
 
     train(training, anna, "rw")
     page = read(client, "/")
-    assert "2 of your last 3 answers must be correct. So far: 1 of 2" in page
+    assert "2 of your last 3 answers must be correct. Correct so far: 1 of 2" in page
     assert "Continue training tiny training" in page
 
     train(training, anna, "r")

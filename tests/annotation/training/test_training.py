@@ -60,24 +60,6 @@ def training(db: None, tmp_path: Path) -> Campaign:
     return make_training(tmp_path, items=8)
 
 
-@pytest.fixture
-def gated(training: Campaign) -> Campaign:
-    """A campaign that requires two of the last three; the stored 0.6667 is above two thirds."""
-    policy = Policy(gate_share=2 / 3, gate_last=3, double_share=0)
-    campaign = open_campaign(benchmark=training.benchmark, by=OPERATOR, policy=policy)
-    return Campaign.objects.get(pk=campaign.pk)
-
-
-@pytest.fixture
-def lead(db: None) -> User:
-    return make_user("lena", Role.LEAD)
-
-
-@pytest.fixture
-def anna(db: None) -> Annotator:
-    return make_annotator("anna")
-
-
 FIRST_TRAIN = "Train first: 2 of your last 3 answers in training must be correct."
 
 
@@ -268,8 +250,8 @@ def answer_gold(campaign: Campaign, annotator: Annotator, outcome: str) -> list[
             submit(held, 1)
             continue
         right = outcome[len(answered)] == "r"
-        truth = held.task.gold.is_relevant
-        answered.append(submit(held, int(truth if right else not truth)).judgment)
+        correct = held.task.gold.is_relevant
+        answered.append(submit(held, int(correct if right else not correct)).judgment)
     return answered
 
 
@@ -321,11 +303,11 @@ def test_an_annotator_paused_during_a_claim_gets_nothing(
     watched: Campaign, anna: Annotator, lead: User
 ) -> None:
     claim(watched, anna, 1)
-    asked = Membership.objects.get()
+    member = Membership.objects.get()
     pause_member(membership=Membership.objects.get(), reason="a break", by=lead)
-    assert asked.state == MembershipState.ACTIVE
+    assert member.state == MembershipState.ACTIVE
     with transaction.atomic():
-        assert _lease_next(watched, asked, 5) == []
+        assert _lease_next(watched, member, 5) == []
 
 
 def test_a_paused_annotator_can_correct_a_counted_answer(

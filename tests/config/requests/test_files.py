@@ -12,13 +12,13 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
-from rest_framework.authtoken.models import Token
 
 from annotation.models import Guideline
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.requests.files import ABANDONED_SECONDS, file_rule_of, sweep_incoming_files
 from pooling.models import Benchmark
+from tests.accounts.world import token_of
 from tests.config.requests.world import (
     FORM,
     JSON,
@@ -46,9 +46,9 @@ def signed_in(*roles: Role, csrf: bool = False) -> Client:
     return client
 
 
-def token_of(*roles: Role) -> dict[str, str]:
+def with_token(*roles: Role) -> dict[str, str]:
     user = make_user("-".join(roles) or "nobody", *roles)
-    return {"HTTP_AUTHORIZATION": f"Token {Token.objects.create(user=user).key}"}
+    return {"HTTP_AUTHORIZATION": f"Token {token_of(user)}"}
 
 
 @pytest.mark.parametrize("content_type", [MULTIPART, FORM, JSON, "text/plain", ""])
@@ -118,7 +118,7 @@ def test_files_of_people_without_the_right_are_not_read(
 
 def test_files_of_visitors_and_wrong_tokens_are_not_read(benchmark: Benchmark) -> None:
     bodies = [Body(multipart(FIELDS, LARGE)) for _ in range(4)]
-    annotator = token_of(Role.ANNOTATOR)
+    annotator = with_token(Role.ANNOTATOR)
     answers = [
         send(Client(), UPLOAD, bodies[0]),
         send(Client(), API_UPLOAD, bodies[1]),
@@ -134,7 +134,7 @@ def test_files_of_visitors_and_wrong_tokens_are_not_read(benchmark: Benchmark) -
 def test_a_permitted_file_is_stored_once(benchmark: Benchmark, content: bytes) -> None:
     by_page = send(signed_in(Role.RESEARCHER), UPLOAD, Body(multipart(FIELDS, content)))
     by_token = send(
-        Client(), API_UPLOAD, Body(multipart({"system": "t"}, content)), **token_of(Role.LEAD)
+        Client(), API_UPLOAD, Body(multipart({"system": "t"}, content)), **with_token(Role.LEAD)
     )
     assert (by_page.status_code, by_token.status_code) == (302, 202)
     names = sorted(job.params["upload"] for job in Job.objects.all())
@@ -152,11 +152,25 @@ def test_a_refused_form_leaves_no_file(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])
-def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str) -> None:
-    """U1: the sender disappears in the middle of the file."""
-    body = Body(multipart(FIELDS, LARGE), cut=2_000_000)
+def test_the_fields_beside_a_file_have_the_limit_of_other_forms(
+    benchmark: Benchmark, path: str
+) -> None:
+    body = Body(multipart({**FIELDS, "system": "s" * 1_000_001}, LARGE))
     answer = send(signed_in(Role.LEAD), path, body)
-    assert (answer.status_code, incoming(), stored()) == (400, [], [])
+    assert (answer.status_code, incoming(), stored()) == (413, [], [])
+    assert "The form has too much text. Send less." in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [(UPLOAD, 422), (API_UPLOAD, 400)], ids=["page", "api"]
+)
+def test_a_broken_connection_leaves_no_file(benchmark: Benchmark, path: str, status: int) -> None:
+    """U1: the sender disappears in the middle of the file."""
+    lead, content = signed_in(Role.LEAD), multipart(FIELDS, LARGE)
+    reset = send(lead, path, Body(content, cut=2_000_000))
+    closed = send(lead, path, Body(content[:2_000_000]), length=len(content))
+    assert (reset.status_code, closed.status_code) == (400, status)
+    assert (incoming(), stored(), Job.objects.count()) == ([], [], 0)
 
 
 @pytest.mark.parametrize("path", [UPLOAD, API_UPLOAD])

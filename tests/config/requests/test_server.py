@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from rest_framework.authtoken.models import Token
 
 from config.accounts.roles import Role
 from config.jobs.models import Job
+from tests.accounts.world import token_of
 from tests.config.requests.world import FORM, MULTIPART, multipart
 from tests.factories import make_benchmark, make_user
 from tests.webserver import WebServer, web_server
@@ -57,8 +57,8 @@ def uploads_of(server: WebServer) -> list[str]:
 
 def test_a_full_disk_stops_uploads_and_nothing_else(server: WebServer, tmp_path: Path) -> None:
     make_benchmark(tmp_path, captions=2, videos=3)
-    token = Token.objects.create(user=make_user("rosa", Role.RESEARCHER))
-    headers = {"Authorization": f"Token {token.key}", "Content_Type": MULTIPART}
+    token = token_of(make_user("rosa", Role.RESEARCHER))
+    headers = {"Authorization": f"Token {token}", "Content_Type": MULTIPART}
     large = RUN * (TOO_LARGE // len(RUN))
 
     refused = request(server, "POST", API_UPLOAD, multipart({"system": "s"}, large), **headers)

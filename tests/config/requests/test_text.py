@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.contrib.auth import SESSION_KEY
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
 from config.accounts.roles import Role
 from config.jobs.models import Job
 from config.wsgi import application
 from pooling.models import Benchmark
+from tests.accounts.world import token_of
 from tests.config.requests.world import FORM, JSON, MULTIPART, Body, multipart, send
 from tests.factories import make_user
 
@@ -133,8 +133,8 @@ def test_a_form_with_an_unstorable_character_is_refused(lead: Client) -> None:
 
 
 def test_a_form_of_the_api_is_checked_with_a_session_and_with_a_token(lead: Client) -> None:
-    token = Token.objects.create(user=make_user("lea", Role.LEAD))
-    for client, headers in [(lead, {}), (Client(), {"HTTP_AUTHORIZATION": f"Token {token.key}"})]:
+    token = token_of(make_user("lea", Role.LEAD))
+    for client, headers in [(lead, {}), (Client(), {"HTTP_AUTHORIZATION": f"Token {token}"})]:
         body = Body(multipart({"system": "a\0"}, b"x"))
         answer = send(client, API_UPLOAD, body, **headers)
         assert (answer.status_code, answer.json()["detail"]) == (
@@ -208,6 +208,25 @@ def test_long_and_odd_file_names_become_titles(lead: Client, name: str) -> None:
     assert job.params["source"].isprintable()
     assert "/" not in job.params["source"]
     assert uuid.UUID(job.params["upload"]).hex == job.params["upload"]
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"x", "multipart/form-data"),
+        (b"x", "multipart/form-data; boundary="),
+        (b"--border", MULTIPART),
+        (multipart({})[:-6], MULTIPART),
+        (b"&".join([b"a=1"] * 5000), FORM),
+    ],
+)
+@pytest.mark.parametrize("path", ["/accounts/login/", "/api/v1/judgments/", API_UPLOAD])
+def test_a_form_that_cannot_be_parsed_is_refused_without_a_traceback(
+    lead: Client, caplog: pytest.LogCaptureFixture, path: str, content: bytes, content_type: str
+) -> None:
+    """S19: anyone could fill the log."""
+    assert send(lead, path, Body(content), content_type).status_code in {200, 302, 400, 415}
+    assert [record.exc_info for record in caplog.records if record.exc_info] == []
 
 
 @pytest.mark.parametrize(

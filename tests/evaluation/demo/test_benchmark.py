@@ -28,8 +28,8 @@ from evaluation.demo.annotators import make_annotators
 from evaluation.demo.benchmark import make_benchmark, make_train_captions
 from evaluation.demo.systems import score_systems
 demo = make_benchmark(5)
-told = repr((demo.scenes, demo.captions, make_train_captions(demo)))
-digest = hashlib.sha256(told.encode() + demo.truth.tobytes())
+content = repr((demo.scenes, demo.captions, make_train_captions(demo)))
+digest = hashlib.sha256(content.encode() + demo.truth.tobytes())
 for key, scores in score_systems(demo).items():
     digest.update(key.encode() + scores.tobytes())
 for annotator in make_annotators(demo):

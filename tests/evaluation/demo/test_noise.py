@@ -51,16 +51,16 @@ def label(
     labels = np.take_along_axis(answers, order, axis=0)[:3].astype(np.int64)
     is_doubled = rng.random(len(codes)) < 0.1
     differ = is_doubled & (labels[0] != labels[1])
-    given = 1 + is_doubled + differ
+    n_labels = 1 + is_doubled + differ
     original = np.arange(captions) * videos + demo.sources()
     return NoisyLabels(
         codes=codes,
         space=PairSpace(captions, videos),
-        n_labels=given,
+        n_labels=n_labels,
         relevant=labels[0] + is_doubled * labels[1] + differ * labels[2],
         ruled=np.full(len(codes), -1, np.int8),
         is_known=np.isin(codes, original),
-        n_all_labels=given,
+        n_all_labels=n_labels,
     )
 
 

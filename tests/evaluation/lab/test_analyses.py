@@ -149,7 +149,7 @@ def test_leave_one_out_by_hand(benchmark: Benchmark) -> None:
 
 def test_coverage_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "coverage")
-    # All twelve pairs are judged; of the seven relevant ones rank 1 holds five.
+    # All twelve pairs are judged. Five of the seven relevant ones are at rank 1.
     assert [
         (pool["pairs"], pool["judged"], pool["relevant"], pool["unjudged"])
         for pool in result["pools"]
@@ -202,7 +202,7 @@ def test_scores_by_hand(benchmark: Benchmark) -> None:
         "Only 3 captions can be resampled. The intervals are corrected for this, but they are wide "
         "and depend on each single caption."
     )
-    # A finds both of c0, two of three of c1 at ranks 1 and 2, and both of c2.
+    # A lists both positives of c0, two of three of c1 at ranks 1 and 2, and both of c2.
     assert rows["A", "AP"]["labelled"] == pytest.approx((1 + 2 / 3 + 1) / 3)
 
 
@@ -736,7 +736,7 @@ def test_arriving_labels_do_not_each_start_a_computation(
     later = build_question(get_analysis("history"), benchmark, {})
     assert later.key != question.key
     assert begin_analysis(question=later, data={}, created_by=None) == job
-    assert 'id="job-progress"' in page()
+    assert 'id="job-in-place"' in page()
     run_job(job.pk)
     add_judgments(tmp_path, benchmark, [("c0", "v0", "cleo", 0)])
     assert "New labels have arrived since." in page()
@@ -825,7 +825,8 @@ def test_the_similarity_is_chosen_on_one_half_and_reported_on_the_other(tmp_path
     for name, part in (("choosing", choosing), ("reporting", ~choosing)):
         half = result[name]
         assert (half["videos"], half["captions"]) == (6, 12)
-        # Each caption with the five other videos of its half; both of a couple match each other.
+        # Each caption has pairs with the five other videos of its half. The two videos of a couple
+        # match each other.
         couples = sum(part[video] and part[video + 1] for video in range(0, 12, 2))
         assert (half["pairs"], half["relevant"]) == (60, 4 * couples)
         assert couples > 0
@@ -884,7 +885,7 @@ def test_the_stopping_rule_by_hand(benchmark: Benchmark, tmp_path: Path) -> None
 
 
 def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) -> None:
-    """A random order gives no warning. Captions that need labels do not count yet."""
+    """Without a warning for a random order. Captions that still need labels do not count."""
     campaign = make_campaign(tmp_path, captions=6, videos=2)
     for assignment in claim(campaign, make_annotator("ann"), 5):
         submit(assignment, 1)
@@ -902,6 +903,19 @@ def test_a_running_campaign_is_followed_for_complete_captions(tmp_path: Path) ->
     assert (row["units"], row["labels"]) == (None, None)
     # Four of six captions may still get any value.
     assert row["interval"] == [pytest.approx(2 / 6), 1]
+
+
+def test_without_a_complete_caption_there_is_no_stopping_rule(tmp_path: Path) -> None:
+    campaign = make_campaign(tmp_path, captions=2, videos=2)
+    for assignment in claim(campaign, make_annotator("ann"), 1):
+        submit(assignment, 1)
+    make_draft(benchmark=campaign.benchmark, by=OPERATOR)
+    options = {"labels": "draft", "measure": "C@1", "resamples": "100", "unit": "captions"}
+    result = result_of(campaign.benchmark, "history", **options)
+    analysis = get_analysis("history")
+    assert (result["stopping"]["seen"], result["stopping"]["rows"]) == (0, [])
+    assert analysis.warnings(result)[0].startswith("The stopping rule is not shown, because")
+    assert [table.name for table in analysis.tables(result)] == ["settled", "scores", "agreement"]
 
 
 def test_an_order_by_rank_shows_a_warning(tmp_path: Path) -> None:
@@ -975,14 +989,18 @@ def test_the_page_starts_a_job(benchmark: Benchmark, client: Client) -> None:
     assert 'hx-trigger="load"' in page
     assert '<input type="hidden" name="depth" value="2">' in page
     begun = client.post(f"{address}compute/", {"depth": "2"}, headers={"HX-Request": "true"})
-    assert b'id="job-progress"' in begun.content
+    assert b'id="job-in-place"' in begun.content
     again = client.post(f"{address}compute/", {"depth": "2"})
     job = Job.objects.get()
     assert again["Location"] == f"/jobs/{job.pk}/"
-    assert 'id="job-progress"' in client.get(address, {"depth": "2"}).content.decode()
+    assert begun["X-Job"] == str(job.pk)
+    assert 'id="job-in-place"' in client.get(address, {"depth": "2"}).content.decode()
 
     run_job(job.pk)
     job.refresh_from_db()
+    here = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}?depth=2"}
+    ended = client.get(f"/jobs/{job.pk}/progress/", {"in_place": "on"}, headers=here)
+    assert ended["HX-Refresh"] == "true"
     assert (job.state, job.result["analysis"]) == (JobState.DONE, "ranks")
     page = client.get(address, {"depth": "2"}).content.decode()
     assert 'id="table-ranks"' in page

@@ -79,7 +79,7 @@ def test_bounds_are_over_all_grades_of_the_benchmark(benchmark: Benchmark) -> No
     result = result_of(benchmark, "bounds", **question)
     assert result["highest_grade"] == 3
     # c0's original v0 at rank 1, gain 1, is worth less if v1 below it has grade 3. The others have
-    # their original at rank 2: nothing above it makes that worse.
+    # their original positive at rank 2, and a positive above it does not lower nDCG.
     half = 1 / log2(3)
     lowest = ((1 + 3 * half) / (3 + half) + 2 * half) / 3
     assert rows_of(result, "A")["nDCG"]["bounds"] == near([lowest, 1])

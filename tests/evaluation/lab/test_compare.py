@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
@@ -21,6 +20,7 @@ from rest_framework.test import APIClient
 
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from config.shared.version import code_version
 from evaluation.lab.analyses import get_analysis
 from evaluation.lab.analyses.question import build_question

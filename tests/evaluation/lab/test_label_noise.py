@@ -72,7 +72,7 @@ def test_typed_rates_by_hand(benchmark: Benchmark) -> None:
     deciding = {(one["run"], one["measure"]): one for one in result["deciding"]}
     assert deciding["A", "C@1"]["deciding"] == deciding["A", "C@1"]["to_confirm"] == 2
     assert "The error rates were entered." in KIND.warnings(result)[0]
-    assert "One annotator gave all labels." in KIND.warnings(result)[1]
+    assert "All labels are from one annotator." in KIND.warnings(result)[1]
 
 
 def test_labels_only_also_corrects_original_positives(benchmark: Benchmark) -> None:

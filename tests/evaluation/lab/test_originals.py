@@ -70,7 +70,7 @@ def test_the_rejected_share_and_the_scores_with_and_without(benchmark: Benchmark
     # B has v1 of c1 first, which is no longer a positive.
     assert (rows["B", "C@1"]["kept"], rows["B", "C@1"]["dropped"]) == (1, pytest.approx(2 / 3))
     assert rows["B", "C@1"]["difference"] == pytest.approx(-1 / 3)
-    # A lists c1's v0 first and not its v2: 1/2 of the positives in place of 2/3.
+    # A lists c1's v0 first and not its v2, so it has 1/2 of the positives instead of 2/3.
     assert rows["A", "AP"]["kept"] == pytest.approx((1 + 2 / 3 + 1) / 3)
     assert rows["A", "AP"]["dropped"] == pytest.approx((1 + 1 / 2 + 1) / 3)
     assert result["examples"] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -19,6 +20,7 @@ from tests.evaluation.worked import make_worked_benchmark
 from tests.factories import make_run, make_user
 
 PAGE = "/benchmarks/tiny/analyses/ranks/"
+OVERLAP = "/benchmarks/tiny/analyses/overlap/"
 
 
 @pytest.fixture
@@ -83,3 +85,31 @@ def test_a_new_run_keeps_the_colours_of_the_others(benchmark: Benchmark, tmp_pat
     assert run_numbers(benchmark) == {"A": 0, "B": 1}
     make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="0 comes first by name")
     assert run_numbers(benchmark) == {"A": 0, "B": 1, "0 comes first by name": 2}
+
+
+def test_a_matrix_of_many_runs_is_a_list_of_pairs_on_a_phone(
+    benchmark: Benchmark, rita: Client, tmp_path: Path
+) -> None:
+    def usermeta() -> dict[str, Any]:
+        analyse(question=build_question(get_analysis("overlap"), benchmark, {}))
+        found: dict[str, Any] = rita.get(f"{OVERLAP}charts/overlap/").json()["usermeta"]
+        return found
+
+    make_run(tmp_path, benchmark, {"c0": ["v0"]}, system="C")
+    make_run(tmp_path, benchmark, {"c0": ["v1"]}, system="D")
+    assert "narrow" not in usermeta()
+    make_run(tmp_path, benchmark, {"c0": ["v0"], "c1": ["v0"]}, system="E")
+    rows = usermeta()["narrow"]["data"]["values"]
+    shares = [row["overlap"] for row in rows]
+    assert (len(rows), rows[0]["pair"]) == (10, "A – B")
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_settings_of_the_comparison_are_folded_if_there_are_lists(
+    benchmark: Benchmark, rita: Client
+) -> None:
+    page = rita.get("/benchmarks/tiny/compare/", {"show": "every"}).content.decode()
+    assert '<details class="lab-form">' in page
+    assert "<span>Correct runs: <bdi>all runs correct</bdi></span>" in page
+    nothing = rita.get("/benchmarks/tiny/compare/", {"text": "cat"}).content.decode()
+    assert '<details class="lab-form" open>' in nothing

@@ -1,7 +1,11 @@
 """More tables of the worked benchmark by hand, in addition to `test_analyses`.
 
-A ranks v0 v1 v2 | v0 v1 v3 | v3 v2 v0 and B v1 v3 v0 | v1 v2 v0 | v3 v1 v2 for c0, c1, c2; relevant
-are v0 v1 | v0 v1 v2 | v2 v3, and of these v0 | v1 | v2 are original.
+The lists and the positives, for the captions c0 | c1 | c2:
+
+A         v0 v1 v2 | v0 v1 v3 | v3 v2 v0
+B         v1 v3 v0 | v1 v2 v0 | v3 v1 v2
+relevant  v0 v1 | v0 v1 v2 | v2 v3
+original  v0 | v1 | v2
 """
 
 from __future__ import annotations
@@ -37,38 +41,40 @@ def near(values: Any) -> Any:
 def test_bounds_of_measures_that_divide_by_all_positives(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", labels="original", depth="2", measures="C@1 AP")
     rows = {(row["run"], row["measure"]): row for row in result["rows"]}
-    # A has the original positive at rank 1, 2 and 2. Were the video above it relevant, too, AP
-    # would be 1; were it not, nothing changes.
+    # A has the original positives at ranks 1, 2 and 2. If the video above is relevant, too, AP is
+    # 1. If it is not, AP does not change.
     a, b = rows["A", "AP"], rows["B", "AP"]
     assert (a["score"], a["bounds"]) == (near(2 / 3), near([2 / 3, 1]))
     # B has only that of c1, at rank 1. Two more of three positives make AP 2/3 for c0 and c2.
     assert (b["score"], b["bounds"]) == (near(1 / 3), near([1 / 3, (2 / 3 + 1 + 2 / 3) / 3]))
-    # Without the unjudged videos A begins with a positive everywhere, B's lists of c0 and c2 are
+    # Without unjudged videos, all lists of A begin with a positive. B's lists of c0 and c2 are
     # empty.
     assert [rows[run, "C@1"]["condensed"] for run in "AB"] == near([1, 1 / 3])
     # No pair is judged not relevant, so that bpref is the share of the positives in the list.
     assert [row["bpref"] for row in result["judged"]] == near([1, 1 / 3])
-    # Nor is anything judged above A's positives at rank 2: infAP takes it for relevant or not, even
-    # chances, so that the precision there is (1 + 1/2) / 2.
+    # No video above A's positives at rank 2 is judged. infAP assumes that it is relevant with
+    # probability 1/2, so the precision there is (1 + 1/2) / 2.
     assert [row["infap"] for row in result["judged"]] == near([(1 + 3 / 4 + 3 / 4) / 3, 1 / 3])
     assert result["checks"] == []
 
 
 def test_estimates_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bounds", depth="2", measures="C@1")
-    # Both of two, two of three, both of two; and v1, v1 v2, v3 with nothing wrong before them.
+    # A has both of two, two of three and both of two positives. B has v1, v1 v2 and v3. No video
+    # that is not relevant is above them.
     assert [row["bpref"] for row in result["judged"]] == near(
         [(1 + 2 / 3 + 1) / 3, (1 / 2 + 2 / 3 + 1 / 2) / 3]
     )
-    # Without A, its v0 of c1 is unjudged, above the original v1. Of what B alone brought below or
-    # above a known positive there is v2 of c1, which is relevant: so A's v0 is taken to be.
+    # Without A, its v0 of c1 is unjudged, above the original v1. Of the pairs that only B
+    # contributed to a list with a known positive, one is judged: v2 of c1, which is relevant. So
+    # A's v0 is expected to be relevant.
     a, b = result["checks"]
     assert (a["truth"], a["known"], a["expected"]) == (1, near(2 / 3), 1)
     # The pairs that only B contains are not at rank 1, or are original.
     assert (b["truth"], b["known"], b["expected"]) == (1, 1, 1)
 
 
-def test_estimates_are_from_all_runs_whichever_are_shown(benchmark: Benchmark) -> None:
+def test_estimates_use_all_runs_and_not_only_the_shown_ones(benchmark: Benchmark) -> None:
     of_both = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2")
     of_one = result_of(benchmark, "bounds", depth="2", measures="C@1 P@2", runs=["B"])
     assert of_one["rows"] == [row for row in of_both["rows"] if row["run"] == "B"]
@@ -84,7 +90,7 @@ def test_labels_only_exclude_the_original_positives(benchmark: Benchmark) -> Non
     assert [row["score"] for row in alone["rows"]] == near([5 / 6, 1 / 2])
     left = result_of(benchmark, "leave-one-out", depth="2", measures="P@2", only="on")["runs"]
     assert [left[run]["all"]["P@2"] for run in "AB"] == near([5 / 6, 1 / 2])
-    # A alone found c0's and c1's v0 and c2's v2; B alone c1's v2.
+    # Only A contributed v0 of c0 and of c1 and v2 of c2, and only B contributed v2 of c1.
     assert [left[run]["left_out"]["P@2"] for run in "AB"] == near([1 / 3, 1 / 3])
     replayed = result_of(benchmark, "replay", measure="C@1", depth="1", only="on")
     assert {row["positives"] for row in replayed["rows"] if row["pairs"] == 0} == {0}
@@ -99,8 +105,8 @@ def test_a_run_without_sole_pairs_is_no_check(benchmark: Benchmark, tmp_path: Pa
     assert [row["run"] for row in result["checks"]] == ["A", "B"]
 
 
-# c0's one run of five characters is in c1, too; c1's six are in two captions each; five of c2's 19
-# are in c1. So c1's weights are all alike, and c2's are of two sizes.
+# The only gram of c0 is also in c1. The six grams of c1 are in two captions each. Five of the 19
+# grams of c2 are in c1. So all weights of c1 are equal, and c2 has two different weights.
 IN_TWO, IN_ONE = log(4 / 3) + 1, log(4 / 2) + 1
 FIRST_TWO = 1 / sqrt(6)
 LAST_TWO = 5 * IN_TWO / (sqrt(6) * sqrt(5 * IN_TWO**2 + 14 * IN_ONE**2))
@@ -109,8 +115,8 @@ LAST_TWO = 5 * IN_TWO / (sqrt(6) * sqrt(5 * IN_TWO**2 + 14 * IN_ONE**2))
 def test_labels_from_captions(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "matching", measures="C@1", threshold="0.02")
     assert [round(similarity, 3) for similarity in (FIRST_TWO, LAST_TWO)] == [0.408, 0.378]
-    # c0 with v1 and c1 with v0, rightly; c1 with v2, rightly, and c2 with v1, wrongly. Of the other
-    # relevant pairs there is c2 with v3, which has no caption.
+    # The matching pairs are c0 with v1, c1 with v0 and c1 with v2, which are relevant, and c2 with
+    # v1, which is not. The other relevant pair is c2 with v3, but v3 has no caption.
     curve = {row["threshold"]: row for row in result["curve"]}
     counts = [(curve[at]["labelled"], curve[at]["correct"]) for at in (0.02, 0.36, 0.38, 0.4, 0.42)]
     assert counts == [(4, 3), (4, 3), (2, 2), (2, 2), (0, 0)]
@@ -143,7 +149,7 @@ def test_wording_by_hand(benchmark: Benchmark) -> None:
     }
     a, b = result["correlations"]
     assert (a["spearman"], a["kendall"]) == (None, None)
-    # Ranks 2 3 1 of the overlap, 1½ 3 1½ of B's values; 2 3 1 and 1 2 3 words.
+    # The ranks are 2 3 1 for the overlap, 1½ 3 1½ for B's values and 1 2 3 for the words.
     assert (b["spearman"], b["kendall"]) == (near(1.5 / sqrt(2 * 1.5)), near(2 / sqrt(3 * 2)))
     length = result["with_length"]
     assert (length["spearman"], length["kendall"]) == (near(-1 / 2), near(-1 / 3))
@@ -153,7 +159,7 @@ def test_slices_by_positives(benchmark: Benchmark) -> None:
     result = result_of(
         benchmark, "slices", measure="P@2", by="positives", bins="3", resamples="100"
     )
-    # Two, three and two positives; B has one of two, two of two, one of two in its top.
+    # The captions have two, three and two positives. B has one, two and one of them in its top 2.
     assert [(row["run"], row["slice"], row["captions"], row["mean"]) for row in result["rows"]] == [
         ("A", "up to 2", 2, 1),
         ("A", "3 and more", 1, 1),
@@ -169,11 +175,11 @@ def test_slices_by_positives(benchmark: Benchmark) -> None:
 def test_effect_size_and_randomisation(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "significance", measure="P@2", resamples="200")
     (pair,) = result["comparisons"]
-    # A is better by 1/2, 0 and 1/2: mean 1/3, standard deviation 1/sqrt(12). Of the four ways to
-    # give the two halves a sign, two lie as far from 0.
+    # A is better by 1/2, 0 and 1/2: the mean is 1/3 and the standard deviation 1/sqrt(12). Two of
+    # the four sign assignments of the two halves have a sum as far from 0.
     assert (pair["difference"], pair["effect"]) == (near(1 / 3), near(sqrt(12) / 3))
     assert (pair["p_randomisation"], pair["p_holm"]) == (1 / 2, 1 / 2)
-    # By the original positives A has one of two everywhere, B only for c1.
+    # By the original positives, A has one of two for each caption, and B only for c1.
     assert [(row["original"], row["labelled"]) for row in result["ranks"]] == [(1, 1), (2, 2)]
     assert result["ranking"]["tau"] == 1
     # With three captions, the interval of B's 2/3 is all of 0 to 1.
@@ -185,7 +191,8 @@ def test_sub_samples_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "bootstrap", measure="C@1", sizes="4", resamples=drawn)
     by = {(row["run"], row["by"]): row for row in result["rows"]}
     assert (by["A", "labelled"]["mean"], by["A", "labelled"]["deviation"]) == (1, 0)
-    # By the original positives A has one of three right: four captions drawn are binomial.
+    # By the original positives, A is correct for one of three captions, so the number of correct
+    # ones among four drawn captions is binomial.
     original = by["A", "original"]
     assert original["mean"] == pytest.approx(1 / 3, abs=0.003)
     assert original["deviation"] == pytest.approx(sqrt(1 / 3 * 2 / 3 / 4), abs=0.003)
@@ -201,17 +208,17 @@ def test_sub_samples_by_hand(benchmark: Benchmark) -> None:
 def test_sub_samples_in_parts_of_two_captions(benchmark: Benchmark) -> None:
     """Scores halfway between two bins are all in the same bin."""
     drawn = 100_000
-    chosen = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
-    rows = result_of(benchmark, "bootstrap", **chosen)["rows"]
+    options = {"measure": "C@1", "sizes": "500", "resamples": str(drawn)}
+    rows = result_of(benchmark, "bootstrap", **options)["rows"]
     histogram = next(row for row in rows if (row["run"], row["by"]) == ("A", "original"))[
         "histogram"
     ]
     assert histogram["width"] == 2 / 500
     first = round(histogram["first"] / histogram["width"])
     parts = 2 * (first + np.arange(len(histogram["counts"])))
-    right = binom(500, 1 / 3)
+    correct = binom(500, 1 / 3)
     shares = np.array(histogram["counts"]) / drawn
-    assert shares == pytest.approx(right.pmf(parts - 1) + right.pmf(parts), abs=0.006)
+    assert shares == pytest.approx(correct.pmf(parts - 1) + correct.pmf(parts), abs=0.006)
 
 
 def test_plan_by_hand(benchmark: Benchmark) -> None:
@@ -220,24 +227,25 @@ def test_plan_by_hand(benchmark: Benchmark) -> None:
     )
     found = {row["design"]: row for row in result["rows"] if row["difference"] == 1 / 2}
     # Two of three captions are discordant: (1.960 √(2/3) + 0.842 √(2/3 - 1/4))² / (1/2)² = 18.4.
-    # Both shares are 1/3, so 7/12 and 1/12 for each of the two systems, if both have captions of
-    # their own: (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
+    # Both shares are 1/3. With different captions, the systems have 7/12 and 1/12:
+    # (1.960 √(4/9) + 0.842 √(35/144 + 11/144))² / (1/2)² = 12.7.
     assert [(found[one]["deviation"], found[one]["captions"]) for one in found] == [
         (1, 19),
         (near(sqrt(2 / 3)), 26),
     ]
     paired = found["paired"]
-    # Four pairs a caption; a tenth twice, of which one in twenty a third time; 15 an hour.
+    # There are four pairs per caption. A tenth has a second label, and 5 % of these a third one.
+    # An hour costs 15.
     assert (paired["pairs"], paired["judgments"]) == (76, 84)
     assert (paired["hours"], paired["money"]) == (near(83.98 * 4 / 3600), near(83.98 / 60))
 
 
 def test_replay_by_hand(benchmark: Benchmark) -> None:
     result = result_of(benchmark, "replay", measure="C@1", depth="1", error="10")
-    # The pool of depth 1 is c0 with v0 v1, c1 with v0 v1, c2 with v3, all relevant: both runs are
-    # right throughout. With the original positives alone each is right once. A, B and A are asked
-    # first for c0, c1 and c2: two original positives, and v3, which both have. The fourth pair
-    # helps one of them.
+    # The pool of depth 1 is c0 with v0 v1, c1 with v0 v1 and c2 with v3. All are relevant, so both
+    # runs are correct for all captions. With only the original positives, each is correct once. The
+    # first pairs of c0, c1 and c2 are from A, B and A: two original positives, and v3, which both
+    # runs have. The fourth pair makes one of the runs correct for another caption.
     errors = {(row["strategy"], row["pairs"]): row["error"] for row in result["rows"]}
     for strategy in ("depth", "move-to-front", "max-mean"):
         found = [errors[strategy, pairs] for pairs in (0, 3, 4, 5)]
@@ -248,12 +256,12 @@ def test_replay_by_hand(benchmark: Benchmark) -> None:
     assert (enough["depth"], enough["move-to-front"], enough["max-mean"]) == (5, 5, 5)
     # Equal systems have no ranking.
     assert {row["tau"] for row in result["rows"]} == {None}
-    # Twenty replays: which of two captions has the fourth pair is drawn; the errors are equal.
+    # In the twenty replays, the caption of the fourth pair is random, but the errors are equal.
     assert result["seeds"] == 20
     by_depth = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "depth"}
     assert by_depth[4]["error_band"] == near([1 / 3, 1 / 3])
     at_random = {row["pairs"]: row for row in result["rows"] if row["strategy"] == "uniform"}
-    # Three of the five pairs help: after four, one or both runs lack one or none of them.
+    # Three of the five pairs raise a score. After four pairs, none or one of them is missing.
     assert at_random[4]["error_band"] == near([0, 1 / 3])
     assert at_random[4]["positives_band"] == [4, 4]
     once = result_of(benchmark, "replay", measure="C@1", depth="1", seeds="1")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import krippendorff
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -38,6 +37,7 @@ from config.accounts.roles import Role
 from config.accounts.services import deactivate_person
 from config.jobs.models import Job
 from config.jobs.services import run_job
+from config.shared.caches import process_cache as cache
 from config.shared.errors import Conflict
 from evaluation.models import CampaignReport
 from evaluation.monitor.selectors import campaigns as campaign_selectors
@@ -486,7 +486,7 @@ def test_unusual_annotators_are_flagged(desk: Client, tmp_path: Path) -> None:
     judged = factories.add_judgments(tmp_path, benchmark, rows).campaign
     Judgment.objects.update(seconds=0.1)
     page = desk.get(f"/campaigns/{judged.pk}/").content
-    assert "1 annotator is unusual in speed" in text_of(page)
+    assert "1 annotator is flagged as unusual in speed" in text_of(page)
     (row,) = people_page(desk, judged)
     assert row[1:3] == ["too fast", "imported judged in an imported file"]
     assert row[0].startswith("=kim ")
@@ -611,8 +611,8 @@ def test_leads_who_only_opened_the_room_are_not_listed(campaign: Campaign, desk:
 
 def test_an_entry_requirement_that_cannot_be_met_is_shown(campaign: Campaign, desk: Client) -> None:
     Campaign.objects.update(gate_share="0.5", gate_last=4)
-    said = "It requires 2 correct training answers, but only 0 training items exist."
-    assert said in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
+    notice = "It requires 2 correct training answers, but only 0 training items exist."
+    assert notice in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
     Campaign.objects.update(gate_last=0)
     assert "cannot meet" not in text_of(desk.get(f"/campaigns/{campaign.pk}/").content)
 

@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,6 +16,7 @@ from annotation.models import Campaign, Membership
 from annotation.services import Policy, open_campaign
 from config.accounts.actors import OPERATOR
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from evaluation.portal.steps import Progress, next_step, steps_of
 from evaluation.portal.tabs import TABS, tab_links
 from evaluation.release.services import publish_label_set
@@ -91,7 +91,7 @@ def current_tabs(page: str) -> list[tuple[str, str]]:
         ("analyses/ranks/", ("Analyses", "true")),
         ("compare/", ("Analyses", "true")),
         ("people/", ("People", "page")),
-        ("training/", ("People", "true")),
+        ("training/", ("Settings", "true")),
         ("settings/", ("Settings", "page")),
         ("guidelines/", ("Settings", "true")),
         ("guidelines/new/", ("Settings", "true")),
@@ -109,7 +109,7 @@ def test_each_page_has_one_current_tab(
 
 def test_pages_of_a_campaign_have_the_tab_of_campaigns(tmp_path: Path, lead: Client) -> None:
     campaign = factories.make_campaign(tmp_path)
-    for path in ("", "people/", "policy/", "desk/"):
+    for path in ("", "people/", "policy/", "desk/", "desk/rulings/"):
         page = lead.get(f"/campaigns/{campaign.pk}/{path}").content.decode()
         assert current_tabs(page) == [("Pools and campaigns", "true")]
 
@@ -155,7 +155,7 @@ DONE = Progress(
     [
         ({}, None, ""),
         ({"runs": 0}, "Import runs", "Upload the ranked lists"),
-        ({"pairs": 0}, "Build a pool", "Pool the top of the runs"),
+        ({"pairs": 0}, "Build a pool", "When all runs that you have"),
         ({"campaigns": 0}, "Open a campaign", "Open a campaign, so that annotators"),
         ({"new_pairs": 1}, "Open a campaign", "1 new pair is in no campaign."),
         ({"new_pairs": 2000}, "Open a campaign", "2,000 new pairs are in no campaign."),

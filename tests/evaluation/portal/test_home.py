@@ -7,7 +7,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -24,6 +23,7 @@ from annotation.services import (
 from config.accounts.actors import OPERATOR
 from config.accounts.models import User
 from config.accounts.roles import Role
+from config.shared.caches import process_cache as cache
 from evaluation.portal.selectors import newest_label_sets
 from evaluation.portal.todo import LINKS_MAX, find_todos
 from evaluation.release.services import publish_label_set

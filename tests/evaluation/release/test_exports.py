@@ -16,7 +16,7 @@ from annotation.services import import_judgments
 from config.accounts.actors import OPERATOR
 from config.shared.errors import InvalidInput
 from evaluation.models import LabelSet
-from evaluation.release.exports import FORMATS, file_stem, open_export, write_export
+from evaluation.release.exports import FORMATS, file_stem, open_export
 from evaluation.release.services import publish_label_set
 from pooling.models import Benchmark
 from tests.factories import (
@@ -246,11 +246,10 @@ def test_only_captions_of_the_sample_are_pooled(tmp_path: Path) -> None:
     }
 
 
-def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet, tmp_path: Path) -> None:
+def test_the_licence_of_the_labels_can_be_set(label_set: LabelSet) -> None:
     def licence(**options: str) -> str:
-        path = tmp_path / "fire.json"
-        write_export(label_set, "fire", path, **options)
-        found: str = json.loads(path.read_bytes())["license"]
+        content = b"".join(open_export(label_set, "fire", **options))
+        found: str = json.loads(content)["license"]
         return found
 
     assert licence() == "CC BY 4.0"  # the benchmark's
@@ -287,8 +286,8 @@ def test_single_judgments_have_pseudonyms(label_set: LabelSet) -> None:
     text = export(label_set, "judgments")
     assert hashlib.sha256(text).hexdigest() == label_set.judgments_sha256
     rows = list(csv.DictReader(io.StringIO(text.decode())))
-    given = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
-    assert given == sorted((query, video, str(label)) for query, video, _, label in ROWS)
+    written = sorted((row["caption_id"], row["video_id"], row["label"]) for row in rows)
+    assert written == sorted((query, video, str(label)) for query, video, _, label in ROWS)
     assert {row["queue"] for row in rows} == {"1"}
     by_person: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
@@ -302,7 +301,7 @@ def test_exported_judgments_make_the_same_label_set_elsewhere(
     label_set: LabelSet, tmp_path: Path
 ) -> None:
     path = tmp_path / "judgments.csv"
-    write_export(label_set, "judgments", path)
+    path.write_bytes(export(label_set, "judgments"))
     copy = import_benchmark(key="copy", captions=write_captions(tmp_path, CAPTIONS)).benchmark
     done = import_judgments(benchmark=copy, by=OPERATOR, path=path)
     assert (done.judgments, done.pairs) == (7, 4)
@@ -320,18 +319,11 @@ def test_every_format_is_exported_twice_with_the_same_bytes(
     add_judgments(tmp_path, label_set.benchmark, [("q2", "v2", "Dan", 0)])
     publish_label_set(benchmark=label_set.benchmark, allow_pending=True, by=OPERATOR)
 
-    path = tmp_path / "again"
-    assert write_export(LabelSet.objects.get(version=1), format, path) == len(first)
-    assert path.read_bytes() == first
-    assert [entry.name for entry in tmp_path.glob(".again*")] == []
+    assert export(LabelSet.objects.get(version=1), format) == first
 
 
-def test_an_unknown_format_is_refused_and_writes_nothing(
-    label_set: LabelSet, tmp_path: Path
-) -> None:
-    path = tmp_path / "labels.xls"
+def test_an_unknown_format_is_refused(label_set: LabelSet) -> None:
     with pytest.raises(InvalidInput) as refused:
-        write_export(label_set, "xls", path)
+        open_export(label_set, "xls")
     assert str(refused.value) == "The format must be one of csv, judgments, qrels, fire, not 'xls'."
-    assert not path.exists()
     assert file_stem(label_set) == "MSVD-labels-v1"

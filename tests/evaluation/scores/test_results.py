@@ -174,7 +174,7 @@ def test_bars_are_as_wide_as_the_scores(benchmark: Benchmark, researcher: Client
         ("original", "0.00%"),
         ("labelled", "0.00%"),
     ]
-    assert "C@1 of A: 25.0 per cent by the original positives, 59.6 per cent by the labels" in page
+    assert "C@1 of A: 25.0 % by the original positives, 59.6 % by the labels" in page
 
 
 def test_results_as_csv(benchmark: Benchmark, researcher: Client) -> None:

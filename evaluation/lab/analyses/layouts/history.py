@@ -23,6 +23,12 @@ ORDER_WARNINGS = {
 NOT_VALID = "The intervals of the stopping rule may therefore be wrong more often than stated."
 
 
+NOT_STARTED = (
+    "The stopping rule is not shown, because the first caption or video in its order still has "
+    "pairs to judge."
+)
+
+
 DRAWN_INSTEAD = (
     "The stopping rule is therefore shown for a random order that is drawn with the seed. It "
     "shows how many labels a campaign in random order would have needed."
@@ -220,7 +226,9 @@ def _order_note(result: HistoryResult) -> str:
 def warnings(result: HistoryResult) -> list[str]:
     stopping, few = result["stopping"], few_units_warnings(result)
     warnings = [ORDER_WARNINGS[reason] for reason in stopping["doubts"]]
-    if warnings:
+    if not stopping["seen"]:
+        warnings.append(NOT_STARTED)
+    elif warnings:
         warnings.append(NOT_VALID if stopping["order"] == JUDGED else DRAWN_INSTEAD)
     return warnings + few
 

@@ -81,9 +81,9 @@ def tables(result: LeaderboardResult) -> list[Table]:
             f"Ranks by {result['measure']}",
             [
                 Column("rank", "Rank", "count"),
+                Column("run", "Run"),
                 Column("rank_interval", percent, "count"),
                 Column("original_rank", "Rank by the original positives", "count"),
-                Column("run", "Run"),
                 Column("score", "Score, %", "percent"),
                 Column("original", "Score by the original positives, %", "percent"),
                 Column("bounds", "Bounds over the listed pairs, %", "percent"),

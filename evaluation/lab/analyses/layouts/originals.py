@@ -23,7 +23,7 @@ from evaluation.lab.analyses.intervals import (
 from evaluation.lab.analyses.results import Ends, Row, WithIntervals
 from evaluation.lab.analyses.tables import Column, Table
 
-BY = {"kept": "With rejected positives", "dropped": "Without rejected positives"}
+BY = {"kept": "With rejected", "dropped": "Without rejected"}
 
 
 class PositiveCounts(TypedDict):
@@ -96,7 +96,7 @@ def tables(result: OriginalsResult) -> list[Table]:
         ),
         Table(
             "scores",
-            "Scores by the labels, %",
+            "Scores by the labels, with and without the rejected positives, %",
             [
                 Column("run", "Run"),
                 Column("measure", "Measure"),

@@ -76,7 +76,7 @@ class PilotRow(RunPair, PilotFigures):
 
 
 class EffortFigures(TypedDict):
-    """What it takes to detect a difference. videos: null if captions are independent."""
+    """The effort of detecting a difference. videos: null if captions are independent."""
 
     difference: float
     videos: int | None

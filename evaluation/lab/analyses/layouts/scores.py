@@ -61,7 +61,7 @@ def tables(result: ScoresResult) -> list[Table]:
     return [
         Table(
             "scores",
-            "A (B + C), in %",
+            "Scores A (B + C), in %",
             [
                 Column("run", "Run"),
                 Column("measure", "Measure"),

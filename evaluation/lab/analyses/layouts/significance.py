@@ -118,7 +118,7 @@ def tables(result: SignificanceResult) -> list[Table]:
             [
                 Column("measure", "Measure"),
                 Column("first", "Run"),
-                Column("second", "minus run"),
+                Column("second", "Minus run"),
                 Column("difference", "Difference, points", "points"),
                 Column("interval", percent, "points"),
                 Column("p_holm", "p (Holm, whole table)", "p"),
@@ -140,9 +140,9 @@ def tables(result: SignificanceResult) -> list[Table]:
             "Ranks before and after the labels",
             [
                 Column("run", "Run"),
-                Column("original", "By the original positives", "count"),
+                Column("original", "Rank by the original positives", "count"),
                 Column("original_interval", percent, "count"),
-                Column("labelled", "By the labels", "count"),
+                Column("labelled", "Rank by the labels", "count"),
                 Column("labelled_interval", percent, "count"),
                 Column("mean", "Score, %", "percent"),
                 Column("gap", "Gap to 100 %, points", "points"),

@@ -114,7 +114,7 @@ def _differences_table(result: SlicesResult, percent: str) -> Table:
         [
             Column("slice", SLICED[result["by"]]),
             Column("first", "Run"),
-            Column("second", "minus run"),
+            Column("second", "Minus run"),
             Column("difference", "Difference, points", "points"),
             Column("interval", percent, "points"),
             Column("p_holm", "p (Holm, whole table)", "p"),

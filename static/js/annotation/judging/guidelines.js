@@ -1,4 +1,4 @@
-// The guidelines on the screen. Each answer names their version. When a lead writes a new version,
+// The guidelines on the screen. Each answer contains their version. When a lead writes a new version,
 // the room shows it and accepts no answer until the annotator has read it.
 
 import { dialogs, part, room } from "./room.js";
@@ -24,7 +24,7 @@ export class Guidelines {
     });
     this.showHint();
     this.dialog.addEventListener("close", () => this.rememberOpened());
-    // The annotator's last answer was given under another version.
+    // The annotator's last answer was made under another version.
     if ("changed" in this.dialog.dataset) this.showChanged();
   }
 

@@ -86,7 +86,7 @@ export function suggestBreak(minutes) {
   part("break").hidden = false;
 }
 
-// Show that there is no pair, with the server's reason if it gave one.
+// Show that there is no pair, with the server's reason, if there is one.
 export function showEmpty(refusal) {
   part("refusal").textContent = refusal;
   part("refusal").hidden = refusal === "";

@@ -57,11 +57,11 @@ export class Stage {
     return this.clips.get(item.assignment);
   }
 
-  // `isMeantToPlay` stays true while the network is lost: browsers send no "pause" event then.
   follow(video) {
     if (video !== this.video) return;
-    this.isMeantToPlay = !video.paused;
-    this.onPlaying(this.isMeantToPlay);
+    this.onPlaying(!video.paused);
+    // After an error, the browser has paused the video, not the annotator.
+    if (!video.error) this.isMeantToPlay = !video.paused;
   }
 
   // Show an item's video. The earlier one stays loaded for an undo.

@@ -69,10 +69,8 @@ export class Training {
     const last = Number(requirement.dataset.last);
     const recent = this.right.slice(0, last);
     const count = recent.reduce((sum, right) => sum + right, 0);
-    requirement.querySelector("[data-requirement-count]").textContent = translate("{count} of {total}", {
-      count,
-      total: recent.length,
-    });
+    requirement.querySelector("[data-requirement-count]").textContent =
+      recent.length > 0 ? translate("Correct so far: {count} of {total}", { count, total: recent.length }) : "";
     const isMet = recent.length === last && count >= Number(requirement.dataset.needed || Infinity);
     const met = requirement.querySelector(MET);
     if (!met?.hidden || !isMet) return false;

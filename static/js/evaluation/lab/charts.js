@@ -36,8 +36,8 @@ function coloursOf(place) {
   return COLOURS[place.closest("[data-bs-theme]").dataset.bsTheme === "dark" ? "dark" : "light"];
 }
 
-// The Vega-Lite configuration in the colours of the page.
-function configure(place) {
+// The Vega-Lite configuration in the colours of the page. `room` is the width of the legend.
+function configure(place, room) {
   const { labels: accent, categories } = coloursOf(place);
   const style = getComputedStyle(place);
   const [ink, muted, line] = ["--h-ink", "--h-muted", "--h-line"].map((name) => style.getPropertyValue(name).trim());
@@ -48,7 +48,7 @@ function configure(place) {
     view: { stroke: line },
     axis: { ...text, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600 },
     axisY: { labelLimit: place.clientWidth < NARROW ? 100 : 180 },
-    legend: { ...text, ...legend(place.clientWidth), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
+    legend: { ...text, ...legend(room), symbolBaseFillColor: muted, symbolBaseStrokeColor: muted, symbolOpacity: 1, orient: "top", layout: { top: { direction: "vertical" } }, labelFontSize: 12, titleFontSize: 12 },
     header: text,
     title: { color: ink },
     text: { color: ink },
@@ -123,7 +123,8 @@ async function drawInto(place, figure) {
     mode: "vega-lite",
     actions: false,
     ast: true,
-    config: configure(place),
+    // In a facet, the legend begins at the first chart.
+    config: configure(place, place.clientWidth - (spec.facet ? AXIS : 0)),
     defaultStyle: false,
     logLevel: vega.Error,
     renderer: "svg",

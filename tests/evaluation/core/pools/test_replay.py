@@ -14,18 +14,10 @@ from scipy.stats import beta, kstest  # type: ignore[import-untyped]
 
 from evaluation.core.people.agreement import Estimate
 from evaluation.core.people.alpha import NO_VARIATION
-from evaluation.core.pools import replay as module
+from evaluation.core.pools import judging_orders
+from evaluation.core.pools.judging_orders import STRATEGIES, depth_sizes, pooled_rows
 from evaluation.core.pools.leave_out import PooledLabels, gather_pool
-from evaluation.core.pools.replay import (
-    SHARES,
-    STRATEGIES,
-    Budget,
-    Replay,
-    depth_sizes,
-    pooled_rows,
-    replay,
-    replay_seeds,
-)
+from evaluation.core.pools.replay import SHARES, Budget, Replay, replay, replay_seeds
 from evaluation.core.relevance.judged import Judged
 from evaluation.core.relevance.measures import Measure, parse_measure
 from evaluation.core.relevance.scoring import score_run
@@ -455,7 +447,7 @@ def test_posterior_draws_are_beta_distributed() -> None:
     rng = np.random.default_rng(4)
     for hits, misses in [(0, 0), (0, 5), (3, 0), (2, 6)]:
         cells = np.ones((1, 4000), np.float32)
-        points = module._posterior_draws(cells * hits, cells * misses, rng)
+        points = judging_orders._posterior_draws(cells * hits, cells * misses, rng)
         drawn = 1 - np.exp(-points[0].astype(np.float64))
         assert kstest(drawn, beta(hits + 1, misses + 1).cdf).pvalue > 0.01
 
@@ -477,7 +469,7 @@ def test_an_order_does_not_look_ahead(
 def test_blocks_change_nothing(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = repeated(40)
     expected, sizes = order_of(strategy, pool), depth_sizes(pool)
-    monkeypatch.setattr(module, "_BLOCK_CELLS", 100)
+    monkeypatch.setattr(judging_orders, "_BLOCK_CELLS", 100)
     assert order_of(strategy, pool) == expected
     assert depth_sizes(pool).tolist() == sizes.tolist()
 

@@ -1,0 +1,34 @@
+"""Names for browsers and systems, from the text that a browser sends about itself."""
+
+from __future__ import annotations
+
+# The first match counts. Browsers also name the browsers that they are compatible with.
+BROWSERS = [
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+]
+SYSTEMS = [
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+]
+
+
+def device_name(user_agent: str) -> str:
+    """Return a name such as "Firefox on Linux"."""
+    browser = _first(BROWSERS, user_agent) or "Unknown browser"
+    system = _first(SYSTEMS, user_agent)
+    return f"{browser} on {system}" if system else browser
+
+
+def _first(names: list[tuple[str, str]], text: str) -> str | None:
+    return next((name for part, name in names if part in text), None)

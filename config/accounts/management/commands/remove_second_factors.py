@@ -1,0 +1,30 @@
+"""Remove the second factors of a person who has lost them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.accounts.actors import OPERATOR
+from config.accounts.models import User
+from config.accounts.services import remove_second_factors
+from config.shared.commands import HearthCommand
+from config.shared.errors import InvalidInput
+
+
+class Command(HearthCommand):
+    help = "Remove the second factors of a person who has lost them; sessions and tokens end."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username", metavar="USERNAME")
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        person = User.objects.filter(username=options["username"]).first()
+        if person is None:
+            raise InvalidInput(f"there is no person with the user name {options['username']!r}")
+        remove_second_factors(person=person, by=OPERATOR)
+        return {"username": person.username}
+
+    def report(self, result: dict[str, Any]) -> None:
+        self.stdout.write(f"{result['username']} now signs in with the password alone.")

@@ -1,0 +1,39 @@
+"""The tables of people and of what lets them in."""
+
+from __future__ import annotations
+
+from config.accounts.models.caches import CacheEntry
+from config.accounts.models.people import (
+    CONSENT_LENGTH,
+    INVITATION_DAYS,
+    NOTE_LENGTH,
+    SCOPE_LENGTH,
+    Consent,
+    ConsentText,
+    Grant,
+    Invitation,
+    InvitationState,
+    PersonState,
+    User,
+    in_two_weeks,
+)
+from config.accounts.models.tokens import TOKEN_NAME_LENGTH, ApiToken, TokenRight
+
+__all__ = [
+    "CONSENT_LENGTH",
+    "INVITATION_DAYS",
+    "NOTE_LENGTH",
+    "SCOPE_LENGTH",
+    "TOKEN_NAME_LENGTH",
+    "ApiToken",
+    "CacheEntry",
+    "Consent",
+    "ConsentText",
+    "Grant",
+    "Invitation",
+    "InvitationState",
+    "PersonState",
+    "TokenRight",
+    "User",
+    "in_two_weeks",
+]

@@ -1,0 +1,15 @@
+"""The descriptions of the API's operations."""
+
+from __future__ import annotations
+
+from config.accounts.rights import right_needed
+from config.shared.openapi import SummarySchema
+
+
+class RightSchema(SummarySchema):
+    """State in each description which right a token needs."""
+
+    def get_description(self) -> str:  # type: ignore[override]
+        right = right_needed(self.view, self.method)
+        sentence = f"A token needs the right `{right.value}`."
+        return f"{super().get_description()}\n\n{sentence}".strip()

@@ -1,0 +1,26 @@
+"""Encryption of secrets in the database with the site's secret key."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.fernet import Fernet, MultiFernet
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+SALT = "config.accounts.secrets"
+
+
+def encrypt(text: str) -> str:
+    return _keys().encrypt(text.encode()).decode()
+
+
+def decrypt(text: str) -> str:
+    """Return the text. Raises `InvalidToken` after a change of SECRET_KEY without a fallback."""
+    return _keys().decrypt(text.encode()).decode()
+
+
+def _keys() -> MultiFernet:
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    digests = [salted_hmac(SALT, "", secret, algorithm="sha256").digest() for secret in secrets]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -1,0 +1,50 @@
+"""End the sessions of a person, and remove second factors."""
+
+from __future__ import annotations
+
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.db import transaction
+from django.db.models import F
+
+from config.accounts.actors import Actor
+from config.accounts.acts import AccountAct
+from config.accounts.models import ApiToken, User
+from config.accounts.policies import check_can_administer, check_is_active
+from config.audit.services import record
+from config.shared.errors import NotFound
+
+
+def end_session(*, session_id: int, by: User) -> None:
+    """End one session of the person. Raises `NotFound` for a session of another person."""
+    check_is_active(by)
+    session = UserSession.objects.filter(pk=session_id, user=by).first()
+    if session is None:
+        raise NotFound("You have no such session.")
+    session.end()
+
+
+@transaction.atomic
+def end_all_sessions(*, by: User) -> User:
+    """End all sessions of the person, also those that no list contains. Return the person.
+
+    A page then signs its own session again, so that it continues.
+    """
+    check_is_active(by)
+    User.objects.filter(pk=by.pk).update(session_generation=F("session_generation") + 1)
+    by.refresh_from_db(fields=["session_generation"])
+    UserSession.objects.filter(user=by).delete()
+    return by
+
+
+@transaction.atomic
+def remove_second_factors(*, person: User, by: Actor) -> None:
+    """Remove all second factors of a person who has lost them.
+
+    The person's sessions and API tokens end, because another person could have asked for this.
+    """
+    check_can_administer(by)
+    Authenticator.objects.filter(user=person).delete()
+    ApiToken.objects.filter(user=person).delete()
+    end_all_sessions(by=person)
+    record(AccountAct.FACTOR_REMOVED, by=by, on=person)

@@ -1,0 +1,37 @@
+"""Accounts of people who sign in at an OpenID Connect provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from config.accounts.actors import OPERATOR
+from config.accounts.acts import AccountAct
+from config.accounts.models import ApiToken, User
+from config.accounts.roles import Role
+from config.accounts.services.roles import grant_role
+from config.audit.services import record
+
+
+@transaction.atomic
+def join_by_single_sign_on(*, save: Callable[[], User]) -> User:
+    """Store a new account with `save`, and grant it the role that the site configures, if any."""
+    person = save()
+    record(AccountAct.PERSON_CREATED, by=OPERATOR, on=person)
+    if settings.OIDC_NEW_ACCOUNT_ROLE:
+        grant_role(person=person, role=Role(settings.OIDC_NEW_ACCOUNT_ROLE), by=OPERATOR)
+    return person
+
+
+@transaction.atomic
+def leave_only_single_sign_on(*, person: User) -> None:
+    """Remove the password, API tokens and sessions of an account."""
+    person.set_unusable_password()
+    person.save(update_fields=["password"])
+    User.objects.filter(pk=person.pk).update(session_generation=F("session_generation") + 1)
+    person.refresh_from_db(fields=["session_generation"])
+    ApiToken.objects.filter(user=person).delete()
+    record(AccountAct.PASSWORD_CHANGED, by=OPERATOR, on=person)

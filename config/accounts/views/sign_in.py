@@ -1,0 +1,121 @@
+"""Pages on which people sign in and see how and where they sign in."""
+
+from __future__ import annotations
+
+import logging
+from smtplib import SMTPException
+from typing import Any, cast
+
+from allauth.account.views import LoginView
+from allauth.account.views import password_reset as allauth_password_reset
+from allauth.mfa.base.views import IndexView
+from allauth.socialaccount.providers.openid_connect.views import login as allauth_openid_login
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+from requests import RequestException
+
+from config.accounts import services
+from config.accounts.devices import device_name
+from config.accounts.models import User
+from config.accounts.policies import is_active, lacks_second_factor
+from config.shared.errors import InvalidInput
+from config.shared.language import translated
+from config.shared.pages import FORM_METHODS, only_for
+
+logger = logging.getLogger(__name__)
+
+OTHERS = "others"
+
+
+class SignInView(LoginView):
+    """The sign-in page, with the ways to sign in that this site offers."""
+
+    def get_context_data(self, **options: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**options)
+        return context | {"sso_name": sso_name()}
+
+
+class SecurityView(IndexView):
+    """How the person signs in: second factor, passkeys, recovery codes."""
+
+    def get_context_data(self, **options: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**options)
+        must_set_up = lacks_second_factor(self.request.user)
+        return context | {"must_set_up": must_set_up, "sso_name": sso_name()}
+
+
+def sso_name() -> str:
+    """Return the name of the OpenID Connect provider, or an empty text if there is none."""
+    return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+
+
+@require_http_methods(FORM_METHODS)
+def single_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Send the person to the OpenID Connect provider.
+
+    The Content-Security-Policy forbids that a form leads to another site, also by a redirect. So
+    the form leads to a page, and the page continues to the provider.
+    """
+    try:
+        answer: HttpResponseBase = allauth_openid_login(request, provider_id)
+    except RequestException as error:
+        logger.error("The OpenID Connect provider does not answer: %s", type(error).__name__)
+        return render(request, "socialaccount/authentication_error.html", status=503)
+    goal = answer.get("Location", "")
+    if request.method != "POST" or not goal:
+        return answer
+    page = render(request, "socialaccount/continue.html", {"goal": goal})
+    page["Refresh"] = f"0;url={goal}"
+    page["Cache-Control"] = "no-store"
+    return page
+
+
+@translated
+@require_http_methods(FORM_METHODS)
+def password_reset(request: HttpRequest) -> HttpResponseBase:
+    """Let people choose a new password by e-mail, or explain that the site sends no e-mail."""
+    if not settings.CAN_SEND_EMAIL:
+        return render(request, "account/password_reset_unavailable.html")
+    try:
+        answer: HttpResponseBase = allauth_password_reset(request)
+    except (SMTPException, OSError) as error:
+        # An e-mail is sent whether or not the account exists, so the error reveals nothing.
+        logger.error("An e-mail could not be sent: %s", type(error).__name__)
+        return render(request, "account/password_reset_failed.html", status=503)
+    return answer
+
+
+@only_for(is_active)
+@require_http_methods(FORM_METHODS)
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List the devices on which the person is signed in, and end their sessions."""
+    person = cast(User, request.user)
+    if request.method == "POST":
+        return _end(request, person)
+    # The session could be older than the list of sessions.
+    UserSession.objects.create_from_request(request)
+    rows = [
+        (one, device_name(one.user_agent), one.session_key == request.session.session_key)
+        for one in UserSession.objects.purge_and_list(person)
+    ]
+    rows.sort(key=lambda row: (not row[2], -row[0].pk))
+    return render(request, "usersessions/sessions.html", {"rows": rows})
+
+
+def _end(request: HttpRequest, person: User) -> HttpResponse:
+    what = request.POST.get("session", "")
+    if what == OTHERS:
+        update_session_auth_hash(request, services.end_all_sessions(by=person))
+        messages.success(request, "You are signed out everywhere else.")
+    elif what.isdecimal() and len(what) < 19:
+        services.end_session(session_id=int(what), by=person)
+        messages.success(request, "The session has ended.")
+    else:
+        raise InvalidInput(f"The session must be a number or {OTHERS}.")
+    return redirect("sessions")

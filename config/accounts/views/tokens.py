@@ -1,0 +1,56 @@
+"""Pages for API tokens and the documents of the API."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from config.accounts import services
+from config.accounts.forms import TokenForm
+from config.accounts.models import ApiToken, User
+from config.accounts.policies import is_active
+from config.shared.errors import Conflict
+from config.shared.pages import FORM_METHODS, form_data, form_status, only_for, redirect_to_sign_in
+
+
+@only_for(is_active)
+@require_http_methods(FORM_METHODS)
+def tokens(request: HttpRequest) -> HttpResponse:
+    """List a person's API tokens, and make new ones. The key of a new token is shown once."""
+    person = cast(User, request.user)
+    form, made = TokenForm(**form_data(request)), None
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            made = services.create_token(
+                by=person, name=data["name"], rights=data["rights"], days=data["days"]
+            )
+        except Conflict as refused:
+            form.add_error("name", str(refused))
+        else:
+            form = TokenForm()
+    context = {"tokens": ApiToken.objects.filter(user=person), "made": made, "form": form}
+    status = 200 if made else form_status(request)
+    return render(request, "people/tokens.html", context, status=status)
+
+
+@only_for(is_active)
+@require_POST
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    services.revoke_token(token_id=pk, by=cast(User, request.user))
+    messages.success(request, "The token is revoked and no longer works.")
+    return redirect("token")
+
+
+@require_safe
+def api_docs(request: HttpRequest) -> HttpResponseBase:
+    """Show the documents of the API, made from its schema by Swagger UI."""
+    if not (settings.PUBLIC_SITE or request.user.is_authenticated):
+        return redirect_to_sign_in(request)
+    return render(request, "api_docs.html")

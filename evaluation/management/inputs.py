@@ -1,0 +1,53 @@
+"""Options of commands for the labels and runs that an analysis or a comparison uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from config.accounts.actors import OPERATOR
+from config.shared.progress import Progress
+from evaluation.release.services import update_requested_draft
+from pooling.models import Benchmark
+from pooling.selectors import get_benchmark
+
+
+def add_input_options(parser: CommandParser) -> None:
+    """Add the key of the benchmark, and the options for labels and runs."""
+    parser.add_argument("key", help="key of the benchmark")
+    parser.add_argument(
+        "--labels",
+        default="",
+        help="label set: latest, draft (updated first), original or a version number; default: "
+        "the newest labels",
+    )
+    parser.add_argument(
+        "--labels-only", action="store_true", help="leave out the original positives"
+    )
+    parser.add_argument(
+        "--run",
+        dest="runs",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a run to use, repeatable; default: all",
+    )
+
+
+def read_inputs(
+    options: dict[str, Any], own: Iterable[str], progress: Progress
+) -> tuple[Benchmark, dict[str, Any]]:
+    """Return the benchmark, and the data of the form. A draft that is requested is updated first.
+
+    own: the names of the form's own fields, whose options may be None.
+    """
+    data = {"labels": options["labels"], "only": options["labels_only"]}
+    data |= {"runs": options["runs"]} if options["runs"] else {}
+    data |= {name: options[name] for name in own if options[name] is not None}
+    benchmark = get_benchmark(options["key"])
+    update_requested_draft(
+        benchmark=benchmark, labels=options["labels"], by=OPERATOR, progress=progress
+    )
+    return benchmark, data

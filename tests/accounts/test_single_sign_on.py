@@ -1,0 +1,206 @@
+"""Single sign-on by OpenID Connect: the whole flow, over HTTP, with a provider of its own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from allauth.account.models import EmailAddress
+from allauth.mfa.totp.internal.auth import TOTP
+from allauth.socialaccount.models import SocialAccount, SocialToken
+
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.selectors import all_roles
+from tests.accounts.oidc_provider import CLIENT, SECRET
+from tests.accounts.servers import Server, Visitor, web_server, with_production_hash
+from tests.accounts.world import token_of
+from tests.conftest import ROOT
+from tests.factories import PASSWORD, make_user
+from tests.services import free_port
+from tests.waiting import wait_for
+
+START = "/accounts/oidc/sso/login/"
+NO_ACCOUNT = "No account is connected"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running site with its provider."""
+
+    server: Server
+    provider: str
+
+    def be(self, person: dict[str, Any] | None) -> None:
+        requests.post(f"{self.provider}/be", json=person or {}, timeout=30)
+
+    def sign_in(
+        self, person: dict[str, Any] | None, visitor: Visitor | None = None, query: str = ""
+    ) -> tuple[Visitor, requests.Response]:
+        """Sign in as this person of the provider, as a browser does."""
+        self.be(person)
+        visitor = visitor or Visitor(self.server)
+        page = visitor.submit(f"{START}?{query or 'process=login'}", {})
+        assert page.status_code == 200, page.text
+        goal = re.fullmatch(r"0;url=(.*)", page.headers["Refresh"])
+        assert goal
+        assert goal[1].startswith(f"{self.provider}/authorize?")
+        return visitor, visitor.get(goal[1], timeout=60)
+
+
+@contextmanager
+def site(folder: Path, **variables: str) -> Iterator[Site]:
+    port, web_port = free_port(), free_port()
+    issuer = f"http://127.0.0.1:{port}"
+    callback = f"http://127.0.0.1:{web_port}/accounts/oidc/sso/login/callback/"
+    command = [sys.executable, "-m", "tests.accounts.oidc_provider", str(port), callback]
+    provider = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    variables |= {"OIDC_ISSUER": issuer, "OIDC_NAME": "Example University"}
+    variables |= {"OIDC_CLIENT_ID": CLIENT, "OIDC_CLIENT_SECRET": SECRET, "LOG_LEVEL": "INFO"}
+    try:
+        assert wait_for(lambda: is_up(issuer))
+        with web_server(folder, port=web_port, **variables) as server:
+            yield Site(server, issuer)
+    finally:
+        provider.terminate()
+        provider.wait(timeout=30)
+
+
+def is_up(url: str) -> bool:
+    try:
+        return requests.get(url, timeout=5).ok
+    except requests.RequestException:
+        return False
+
+
+def person(name: str, *, verified: Any = True) -> dict[str, Any]:
+    return {
+        "sub": f"sub-{name}",
+        "preferred_username": name,
+        "given_name": name.title(),
+        "email": f"{name}@example.org",
+        "email_verified": verified,
+    }
+
+
+def with_email(user: User, name: str) -> User:
+    user.email = f"{name}@example.org"
+    with_production_hash(user)
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)
+    return user
+
+
+def is_signed_in(visitor: Visitor) -> bool:
+    return visitor.open("/account/token/", allow_redirects=False).status_code == 200
+
+
+def test_a_site_without_settings_signs_in_connected_accounts_only(tmp_path: Path) -> None:
+    anna = with_email(make_user("anna", Role.ANNOTATOR), "anna")
+    with site(tmp_path) as one:
+        assert (
+            "Sign in with Example University" in Visitor(one.server).open("/accounts/login/").text
+        )
+        # Neither a new account nor one with the same address, with the same words for both.
+        pages = [one.sign_in(person(name)) for name in ("nina", "anna")]
+        assert [(page.status_code, NO_ACCOUNT in page.text) for _, page in pages] == [
+            (403, True)
+        ] * 2
+        assert [is_signed_in(visitor) for visitor, _ in pages] == [False, False]
+        assert (User.objects.count(), SocialAccount.objects.count()) == (1, 0)
+
+        # The owner connects the account, and can then sign in with it.
+        visitor = Visitor(one.server)
+        visitor.sign_in("anna", PASSWORD)
+        _, page = one.sign_in(person("anna"), visitor, "process=connect")
+        assert "You can sign in with these accounts" in page.text
+        again, page = one.sign_in(person("anna"), query="process=login&next=/me/")
+        assert page.url == f"{one.server.url}/me/"
+        assert is_signed_in(again)
+        assert User.objects.get(pk=anna.pk).password == anna.password
+
+        # S16: the address to continue to stays on this site.
+        _, page = one.sign_in(person("anna"), query="process=login&next=//evil.example/")
+        assert page.url == f"{one.server.url}/"
+
+        # The account ends with its owner's.
+        User.objects.update(is_active=False)
+        outside, page = one.sign_in(person("anna"))
+        assert "Your account is deactivated" in page.text
+        assert not is_signed_in(outside)
+
+        cancelled, page = one.sign_in(None)
+        assert "You are not signed in" in page.text
+        forged = cancelled.open("/accounts/oidc/sso/login/callback/?code=x&state=y")
+        assert "Sign-in failed" in forged.text
+        log = one.server.log.read_text()
+    assert "canary" not in log
+    assert SocialToken.objects.count() == 0
+
+
+def test_new_accounts_get_the_configured_role(tmp_path: Path) -> None:
+    with_email(make_user("taken", Role.LEAD), "taken")
+    variables = {"OIDC_NEW_ACCOUNTS": "1", "OIDC_NEW_ACCOUNT_ROLE": "annotator"}
+    with site(tmp_path, **variables) as one:
+        visitor, page = one.sign_in(person("nina"))
+        assert page.status_code == 200
+        assert is_signed_in(visitor)
+        nina = User.objects.get(username="nina")
+        assert all_roles(nina) == {("annotator", "")}
+        assert (nina.email, nina.has_usable_password()) == ("nina@example.org", False)
+        assert (nina.is_staff, nina.is_superuser) == (False, False)
+        # A second sign-in finds the same account, also after the address has changed.
+        one.sign_in(person("nina") | {"email": "other@example.org"})
+        assert User.objects.count() == 2
+        # No second account for an address in use, and nothing reveals that it is.
+        _, page = one.sign_in(person("taken"))
+        assert (page.status_code, NO_ACCOUNT in page.text) == (403, True)
+        # The names of the provider do not collide with those of people.
+        one.sign_in(person("taken") | {"email": "free@example.org"})
+        assert User.objects.filter(username__startswith="taken").count() == 2
+
+
+def test_accounts_are_found_by_an_address_that_the_provider_verified(tmp_path: Path) -> None:
+    anna = with_email(make_user("anna", Role.ANNOTATOR), "anna")
+    token_of(anna)
+    ben = with_email(make_user("ben", Role.ANNOTATOR), "ben")
+    TOTP.activate(ben, "A" * 32)
+    for name in ("one", "two"):
+        with_email(make_user(name), "shared")
+    with site(tmp_path, OIDC_MATCH_EMAIL="1") as one:
+        for stranger in (
+            person("anna", verified=False),
+            person("anna", verified="false"),
+            person("ben"),  # has a second factor
+            person("shared"),  # two accounts
+        ):
+            visitor, page = one.sign_in(stranger)
+            assert (page.status_code, is_signed_in(visitor)) == (403, False)
+        assert SocialAccount.objects.count() == 0
+
+        # Whoever knows the password could have entered the address of another person.
+        earlier = Visitor(one.server)
+        earlier.sign_in("anna", PASSWORD)
+        assert is_signed_in(earlier)
+        visitor, _ = one.sign_in(person("anna"))
+        assert (is_signed_in(visitor), is_signed_in(earlier)) == (True, False)
+        anna.refresh_from_db()
+        assert (anna.has_usable_password(), anna.api_tokens.count()) == (False, 0)
+        assert SocialAccount.objects.get().user == anna
+
+
+def test_a_provider_that_is_down_is_no_error_of_the_site(tmp_path: Path) -> None:
+    dead = f"http://127.0.0.1:{free_port()}"
+    with web_server(tmp_path, OIDC_ISSUER=dead, OIDC_CLIENT_ID="x") as server:
+        page = Visitor(server).submit(f"{START}?process=login", {})
+        assert (page.status_code, "Sign-in failed" in page.text) == (503, True)
+        assert Visitor(server).open("/accounts/login/").status_code == 200

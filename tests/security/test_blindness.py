@@ -1,0 +1,190 @@
+"""Blindness (S2): nothing that an annotator receives depends on the answers of others or on gold.
+
+Two worlds differ only in what another annotator answered, or in the correct answers of the control
+pairs. Everything that the second annotator can reach is the same in both: bodies, headers, ETags,
+counts, orders, errors and logs. Planted words show that no text of others is sent either.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from rest_framework.test import APIClient
+
+from annotation.enums import EscalationKind
+from annotation.models import Annotator, Campaign, GoldItem, Membership
+from annotation.services import escalate_task
+from config.accounts.models import User
+from config.accounts.roles import Role
+from tests import factories
+from tests.test_api import API, OPERATIONS
+from tests.test_pages import TABLE
+
+CANARY = "canaria"
+# Tokens of forms, ids of answers and of pairs, ids of videos, and durations differ between two
+# requests or between two transactions on PostgreSQL.
+VOLATILE = re.compile(
+    r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"|X-CSRFToken[^}]*'
+    r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[\d.]+ ms'
+)
+HEADERS = {"Expires", "Set-Cookie", "X-Request-ID"}
+
+Answers = dict[str, tuple[int, dict[str, str], str]]
+World = Callable[[], None]
+
+
+@pytest.fixture
+def campaign(db: None, tmp_path: Path) -> Campaign:
+    """A campaign whose pairs need two labels each, with control pairs."""
+    return factories.make_campaign_with_gold(
+        tmp_path, captions=2, videos=2, gold=4, double_share=1, gold_share=0.5
+    )
+
+
+@pytest.fixture
+def others(campaign: Campaign) -> Annotator:
+    """The other annotator, whose name contains the planted word."""
+    person = factories.make_user(f"{CANARY}-anna", Role.ANNOTATOR)
+    User.objects.filter(pk=person.pk).update(first_name=CANARY, email=f"{CANARY}@example.org")
+    return factories.make_annotator(f"{CANARY}-otto")
+
+
+@pytest.fixture
+def bert(campaign: Campaign) -> APIClient:
+    client = APIClient()
+    client.force_login(factories.make_user("bert", Role.ANNOTATOR))
+    client.raise_request_exception = False
+    return client
+
+
+def everything(client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
+    """Return all answers that an annotator can get, in a fixed order, with their own answers."""
+    caplog.clear()
+    places = {
+        "campaign": campaign.pk,
+        "anna": Annotator.objects.exclude(user__username="bert").earliest("pk").pseudonym,
+        "person": User.objects.get(username=f"{CANARY}-otto").pk,
+        "gold": GoldItem.objects.earliest("pk").pk,
+        "trainee": Annotator.objects.earliest("pk").pk,
+        "job": "00000000-0000-0000-0000-000000000001",
+        "video": "00000000-0000-0000-0000-000000000001",
+        "picture": "00000000-0000-0000-0000-000000000001",
+        "invitation": 1,
+        "token": "wrong",
+    }
+    answers: Answers = {}
+
+    def ask(name: str, response: Any) -> Any:
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        headers = {key: value for key, value in response.items() if key not in HEADERS}
+        text = VOLATILE.sub("*", body.decode(errors="replace"))
+        answers[name] = (response.status_code, headers, text)
+        return response
+
+    def read_all(when: str) -> None:
+        for _, method, address, _ in TABLE:
+            path = address.format(**places)
+            if "logout" not in path:
+                with transaction.atomic():
+                    ask(f"{when} {method} {path}", client.generic(method, path))
+                    transaction.set_rollback(True)
+        for path, method, *_ in OPERATIONS:
+            if method == "get":
+                real = path.replace("campaigns/0/", f"campaigns/{campaign.pk}/")
+                ask(f"{when} {real}", client.get(API + real))
+
+    read_all("before")
+    judged = 0
+    while judged < 6:
+        claimed = ask(f"claim {judged}", client.post(f"{API}campaigns/{campaign.pk}/claim/", {}))
+        items = claimed.json()["items"]
+        if not items:
+            break
+        for item in items:
+            key = f"00000000-0000-4000-8000-{judged:012}"
+            content = {"assignment": item["assignment"], "label": judged % 2, "client_key": key}
+            ask(f"answer {judged}", client.post(f"{API}judgments/", content, format="json"))
+            ask(f"again {judged}", client.post(f"{API}judgments/", content, format="json"))
+            other = {**content, "label": 1 - content["label"]}
+            ask(f"conflict {judged}", client.post(f"{API}judgments/", other, format="json"))
+            judged += 1
+    read_all("after")
+    log = "\n".join(record.getMessage() for record in caplog.records)
+    answers["log"] = (0, {}, VOLATILE.sub("*", log))
+    assert judged >= 4
+    return answers
+
+
+def in_world(change: World, client: APIClient, campaign: Campaign, caplog: Any) -> Answers:
+    """Return what the annotator receives after a change, which is rolled back."""
+    with transaction.atomic():
+        change()
+        seen = everything(client, campaign, caplog)
+        transaction.set_rollback(True)
+    return seen
+
+
+def differences(one: Answers, other: Answers) -> dict[str, Any]:
+    return {
+        name: (one.get(name), other.get(name))
+        for name in {*one, *other}
+        if one.get(name) != other.get(name)
+    }
+
+
+def test_no_answer_depends_on_the_labels_of_others(
+    campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    held = factories.claim(campaign, others, 4)
+
+    def labelled(*labels: int) -> World:
+        def change() -> None:
+            for assignment, label in zip(held, labels, strict=False):
+                factories.submit(assignment, label)
+
+        return change
+
+    worlds = [
+        in_world(labelled(*labels), bert, campaign, caplog)
+        for labels in ((0, 0, 0, 0), (0, 0, 0, 0), (1, 1, 0, 1))
+    ]
+    assert differences(worlds[0], worlds[1]) == {}, "the test does not hide a random value"
+    assert differences(worlds[0], worlds[2]) == {}
+
+
+def test_no_answer_depends_on_the_correct_answers_of_control_pairs(
+    campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    def gold(is_relevant: bool) -> World:
+        def change() -> None:
+            GoldItem.objects.update(is_relevant=is_relevant)
+
+        return change
+
+    yes, no = (in_world(gold(one), bert, campaign, caplog) for one in (True, False))
+    assert differences(yes, no) == {}
+
+
+def test_no_text_of_others_is_sent(
+    campaign: Campaign, others: Annotator, bert: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    GoldItem.objects.update(explanation=CANARY)
+    first, *_ = factories.claim(campaign, others, 2)
+    escalate_task(
+        assignment_id=first.pk, annotator=others, kind=EscalationKind.UNSURE, reason=CANARY
+    )
+    Membership.objects.filter(annotator=others).update(reason=CANARY)
+    seen = everything(bert, campaign, caplog)
+    sent = {name for name, answer in seen.items() if CANARY in str(answer)}
+    assert sent == set()
+    assert len(seen) > 200

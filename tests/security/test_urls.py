@@ -1,0 +1,290 @@
+"""Every address of the site: who gets in, the headers, parameters, and requests of other sites.
+
+`tests.test_pages.TABLE` and `tests.test_api.OPERATIONS` state what each role gets for objects that
+exist. Here, the addresses come from the resolver, with those of allauth and of the Django admin.
+"""
+
+# ruff: noqa: F811  (fixtures of another module are arguments here)
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from rest_framework.test import APIClient
+
+from annotation.models import Campaign
+from config.accounts.models import User
+from config.accounts.roles import Role
+from config.accounts.services import withdraw_role
+from tests import factories
+from tests.accounts.world import make_member
+from tests.security.walk import addresses, changes, snapshot
+from tests.test_api import API, OPERATIONS, client_for
+from tests.test_pages import TABLE, campaign, places, visit  # noqa: F401
+
+METHODS = ("GET", "POST", "PUT", "DELETE", "TRACE")
+CLOSED = {401, 403, 404, 405}
+
+READ, FORM, ANY = {"GET"}, {"GET", "POST", "PUT"}, set(METHODS)
+# The pages that visitors may open, and the methods that are answered. At every other address they
+# are sent to the sign-in page or refused. Some pages of allauth treat PUT as POST, and those that
+# only state that something is closed answer all methods.
+OPEN_TO_VISITORS: dict[str, set[str]] = {
+    "/": READ,
+    "/healthz": READ,
+    "/readyz": READ,
+    "/metrics": READ,
+    "/accounts/login/": FORM,
+    "/accounts/signup/": ANY,
+    "/accounts/inactive/": READ,
+    "/accounts/confirm-email/": READ,
+    r"/accounts/^confirm-email/(?P<key>[-:\w]+)/$": READ,
+    "/accounts/password/reset/": {"GET", "POST"},
+    "/accounts/password/reset/done/": READ,
+    "/accounts/password/reset/key/done/": READ,
+    "/accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": ANY,
+    "/admin/login/": FORM,
+    # It leads to the sign-in page by way of /admin/.
+    "/admin/logout/": ANY,
+}
+
+
+def is_refused(answer: Any) -> bool:
+    """Return whether the answer is an error or the way to the sign-in page."""
+    if answer.status_code == 302:
+        return re.match(r"(/accounts/login/|/admin/login/)(\?|$)", answer["Location"]) is not None
+    return answer.status_code in CLOSED
+
+
+def test_visitors_get_nothing_but_the_open_pages(db: None) -> None:
+    """A new address is closed to visitors, or must be listed in OPEN_TO_VISITORS."""
+    client = Client(raise_request_exception=False)
+    opened: dict[str, set[str]] = {}
+    before = snapshot()
+    for route, address in addresses().items():
+        for method in METHODS:
+            answer = client.generic(method, address)
+            if not is_refused(answer):
+                opened.setdefault(route, set()).add(method)
+
+    assert opened == OPEN_TO_VISITORS
+    assert changes(before, snapshot()) == []
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER, Role.LEAD])
+def test_the_django_admin_is_closed_to_all_but_admins(db: None, role: Role) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.make_user("otto", role))
+    admin = {route: one for route, one in addresses().items() if one.startswith("/admin/")}
+    del admin["/admin/login/"], admin["/admin/logout/"]
+    entered = [
+        (route, method, answer.status_code)
+        for route, address in admin.items()
+        for method in ("GET", "POST", "DELETE")
+        if not is_refused(answer := client.generic(method, address))
+    ]
+    assert len(admin) > 50
+    assert entered == []
+
+
+def test_no_address_fails_for_an_admin(db: None) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(factories.make_user("ada", Role.ADMIN))
+    failed = {}
+    for route, address in addresses().items():
+        for method in ("GET", "POST", "PATCH"):
+            with transaction.atomic():
+                status = client.generic(method, address).status_code
+                transaction.set_rollback(True)
+            # A site whose scheduler has not run yet is not ready.
+            if status >= 500 and (route, status) != ("/readyz", 503):
+                failed[method, route] = status
+    assert failed == {}
+
+
+# --- Headers (S15) ----------------------------------------------------------------------------
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+POLICY = {"default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "script-src 'self'"}
+MEDIA = "/media/"
+PROBES = ("/healthz", "/readyz", "/metrics")
+# The policies of files that people have uploaded, and of answers for monitors.
+SANDBOXED = "default-src 'none'; sandbox"
+PLAIN = "default-src 'none'; frame-ancestors 'none'"
+
+
+@pytest.mark.parametrize("visitor", ["anonymous", "lead"])
+def test_every_answer_has_the_security_headers(
+    visitor: str,
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    client = visit(visitor)
+    client.raise_request_exception = False
+    wanted = [(method, address.format(**places)) for _, method, address, _ in TABLE]
+    wanted += [("GET", API + path) for path, method, *_ in OPERATIONS if method == "get"]
+    wanted += [("GET", "/no/such/page/"), ("GET", "/api/v1/nothing/"), ("TRACE", "/")]
+    wanted += [("GET", "/static/css/none.css"), ("GET", "/static/js/shared/menus.js")]
+    lacking = {}
+    for method, address in wanted:
+        with transaction.atomic():
+            answer = client.generic(method, address)
+            transaction.set_rollback(True)
+        problems = [name for name, value in HEADERS.items() if answer.get(name) != value]
+        policy = answer.get("Content-Security-Policy", "")
+        if not is_strict(policy, address, answer.status_code):
+            problems.append(f"policy {policy}")
+        is_personal = visitor == "lead" and not address.startswith(("/static/", MEDIA, *PROBES))
+        if is_personal and answer.status_code == 200 and not is_uncached(answer):
+            problems.append(f"cached: {answer.get('Cache-Control')}")
+        problems += [name for name in answer.headers if name.startswith("Access-Control")]
+        if problems:
+            lacking[method, address] = problems
+    assert lacking == {}
+
+
+def is_strict(policy: str, address: str, status: int) -> bool:
+    if address in PROBES:
+        return policy == PLAIN
+    if address.startswith(MEDIA) and status == 200:
+        return policy == SANDBOXED
+    return set(policy.split("; ")) >= POLICY
+
+
+def is_uncached(answer: Any) -> bool:
+    return "no-store" in answer.get("Cache-Control", "")
+
+
+def test_cookies_cannot_be_stolen_or_sent_by_other_sites(db: None, settings: Any) -> None:
+    factories.make_user("anna", Role.ANNOTATOR)
+    client = Client()
+    client.get("/accounts/login/")
+    client.post("/accounts/login/", {"login": "anna", "password": factories.PASSWORD})
+    flags = {
+        name: (morsel["samesite"], bool(morsel["httponly"]), morsel["path"], morsel["domain"])
+        for name, morsel in client.cookies.items()
+    }
+    # The judging room reads the token of forms from its cookie.
+    assert flags == {
+        "sessionid": ("Lax", True, "/", ""),
+        "csrftoken": ("Lax", False, "/", ""),
+        "messages": ("Lax", True, "/", ""),
+    }
+
+
+# --- Parameters (S4) --------------------------------------------------------------------------
+
+HOSTILE_QUERY = (
+    "ordering=by__password&order_by=-user__password&sort_by=password&fields=password,email"
+    "&expand=user&user__password__regex=^md5&annotator__user__email__contains=a&search=md5"
+    "&format=api&is_staff=1&include=judgments&depth__gt=0"
+)
+
+
+def test_unknown_parameters_reveal_nothing(
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    """Lists take only the parameters that they declare. Others are ignored or refused."""
+    client = visit("lead")
+    secrets = list(User.objects.values_list("password", flat=True))
+    differ = {}
+    wanted = [address.format(**places) for _, method, address, _ in TABLE if method == "GET"]
+    wanted += [API + path for path, method, *_ in OPERATIONS if method == "get"]
+    for address in wanted:
+        plain = client.get(address)
+        queried = client.get(f"{address}{'&' if '?' in address else '?'}{HOSTILE_QUERY}")
+        if queried.status_code not in (plain.status_code, 400, 404, 422):
+            differ[address] = (plain.status_code, queried.status_code)
+        if not queried.streaming:
+            body = queried.content.decode()
+            if any(secret in body for secret in secrets):
+                differ[address] = ("contains a password", 0)
+            is_list = address.startswith(API) and queried.status_code == 200
+            if is_list and "schema" not in address and plain.json() != queried.json():
+                differ[address] = ("another answer", 0)
+    assert differ == {}
+
+
+# --- Requests of other sites (S6) -------------------------------------------------------------
+
+
+def test_other_sites_and_other_types_cannot_write(
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    client = visit("admin")
+    client.handler.enforce_csrf_checks = True
+    token = "a" * 32
+    client.cookies["csrftoken"] = token
+    before = snapshot()
+    foreign = {"X-CSRFToken": token, "Origin": "https://evil.example"}
+    plain = {"X-CSRFToken": token}
+    wrong = {}
+    for path in [address.format(**places) for _, method, address, _ in TABLE if method == "POST"]:
+        status = client.post(path, {}, headers=foreign).status_code
+        if status != 403:
+            wrong[path] = status
+    for path in [API + one for one, method, *_ in OPERATIONS if method == "post"]:
+        if (status := client.post(path, {}, headers=foreign).status_code) != 403:
+            wrong[path] = status
+        sent = client.post(path, '{"a": 1}', content_type="text/plain", headers=plain)
+        if sent.status_code not in (404, 405, 415) and "claim" not in path:
+            wrong[path, "text/plain"] = sent.status_code
+    assert wrong == {}
+    assert [table for table, _ in changes(before, snapshot()) if table != "jobs.job"] == []
+
+
+# What a page may store when it is read: that a person judges here, and the audit log of downloads.
+STORED_BY_READING = {
+    "annotation.annotator",
+    "annotation.membership",
+    "audit.auditentry",
+    "audit.auditaddress",
+}
+
+
+def test_reading_changes_nothing(
+    places: dict[str, Any],
+    visit: Callable[[str], Client],
+) -> None:
+    client = visit("admin")
+    before = snapshot()
+    for _, method, address, _ in TABLE:
+        if method == "GET":
+            client.get(address.format(**places))
+    for path, method, *_ in OPERATIONS:
+        if method == "get":
+            client.get(API + path)
+    assert {table for table, _ in changes(before, snapshot())} <= STORED_BY_READING
+
+
+# --- Downloads (S17) --------------------------------------------------------------------------
+
+
+def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:
+    rosa = make_member("rosa", Role.RESEARCHER, of="tiny")
+    client = Client()
+    client.force_login(rosa)
+    api = APIClient()
+    api.force_authenticate(rosa)
+    links = [f"/benchmarks/tiny/labels/1/{one}/" for one in ("csv", "judgments", "qrels", "fire")]
+    links += ["/benchmarks/tiny/results/csv/", f"/campaigns/{campaign.pk}/csv/"]
+    assert {client.get(link).status_code for link in links} == {200}
+    withdraw_role(person=rosa, role=Role.RESEARCHER, scope="tiny", by=client_user())
+    assert {client.get(link).status_code for link in links} == {404}
+    files = [f"{API}benchmarks/tiny/label-sets/1/{one}/" for one in ("csv", "judgments")]
+    fresh = client_for(Role.ANNOTATOR, name="late")
+    assert {fresh.get(link).status_code for link in files} == {403}
+
+
+def client_user() -> User:
+    return factories.make_user("root", Role.ADMIN)

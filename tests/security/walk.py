@@ -1,0 +1,71 @@
+"""All addresses of the site, and snapshots of all rows."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.apps import apps
+from django.urls import URLPattern, URLResolver, get_resolver
+
+NOT_THERE = {"int": "999999", "uuid": str(uuid.UUID(int=1)), "str": "nothing", "path": "nothing"}
+# Regular expressions of allauth and of the Django admin, and a text that each matches.
+PARTS = {
+    r"(?P<app_label>auth|accounts|jobs|pooling|annotation|evaluation)/": "pooling/",
+    r"(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/": "1-nothing/",
+    r"(?P<key>[-:\w]+)/": "nothing/",
+    r"(?P<url>.*)$": "nothing",
+}
+PLACEHOLDER = re.compile(r"<(?:(\w+):)?\w+>")
+
+# Rows of these tables change with each request of a session, or are derived.
+UNSTABLE = {"sessions.session"}
+
+
+def addresses() -> dict[str, str]:
+    """Return an address for each pattern of the site, by the pattern. Objects do not exist."""
+    return {route: _address(route) for route in _routes(get_resolver().url_patterns)}
+
+
+def _routes(patterns: Iterable[URLPattern | URLResolver], prefix: str = "/") -> Iterator[str]:
+    for one in patterns:
+        route = prefix + str(one.pattern)
+        if isinstance(one, URLResolver):
+            yield from _routes(one.url_patterns, route)
+        else:
+            yield route
+
+
+def _address(route: str) -> str:
+    for part, text in PARTS.items():
+        route = route.replace(part, text)
+    route = re.sub(r"\(\?P<app_label>[^)]*\)", "pooling", route)
+    route = PLACEHOLDER.sub(lambda found: NOT_THERE[found[1] or "str"], route)
+    return route.replace("^", "").replace("$", "").replace("\\Z", "").replace("/?", "/")
+
+
+Row = dict[str, Any]
+Snapshot = dict[tuple[str, Any], Row]
+
+
+def snapshot() -> Snapshot:
+    """Return all rows of all tables, by table and primary key."""
+    rows: Snapshot = {}
+    for model in apps.get_models():
+        label = model._meta.label_lower
+        if model._meta.managed and not model._meta.proxy and label not in UNSTABLE:
+            for row in model._base_manager.values():
+                rows[label, row[model._meta.pk.attname]] = {
+                    name: bytes(value) if isinstance(value, memoryview) else value
+                    for name, value in row.items()
+                }
+    return rows
+
+
+def changes(before: Snapshot, after: Snapshot) -> list[tuple[str, Row]]:
+    """Return the rows that were added or changed, with their table, in a fixed order."""
+    changed = [(key[0], row) for key, row in after.items() if before.get(key) != row]
+    removed = [(f"{key[0]} removed", {}) for key in before if key not in after]
+    return sorted(changed + removed, key=lambda one: one[0])
