@@ -13,7 +13,7 @@ PYTEST = $(PY) -m pytest $(PYTEST_ARGS)
 unexport DJANGO_SETTINGS_MODULE
 
 .PHONY: help install install-dev install-tools lock audit sbom demo serve worker test test-javascript \
-	test-sqlite test-postgresql coverage bench check ruff format-check bandit javascript types imports \
+	test-sqlite test-postgresql coverage bench faults check ruff format-check bandit javascript types imports \
 	templates migrations deploy format messages clean
 
 help:  ## Show this list
@@ -143,6 +143,10 @@ bench-sqlite-%: install-dev
 bench-%: install-dev
 	@echo "--- Benchmark: $*"
 	@$(PY) -m tests.benchmarks.$* $(if $(and $(DATA),$(call takes_data,$*)),--data "$(DATA)")
+
+# Each drill starts its own servers. `make test` runs the short form.
+faults: install-dev  ## Break a running site in many ways, and write docs/faults.md (takes an hour)
+	@$(PY) -m tests.faults --long
 
 # --- Checks ---------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import logging.config
 import os
 import resource
 from pathlib import Path
+from typing import Any
 
 from celery import Celery, signals
 from django.conf import settings
@@ -34,7 +35,8 @@ def waiting_messages() -> int:
     """Return the number of messages in the queue that no worker has taken yet."""
     with app.connection_for_read() as link:
         try:
-            declared = link.default_channel.queue_declare(app.conf.task_default_queue, passive=True)
+            channel: Any = link.default_channel
+            declared = channel.queue_declare(app.conf.task_default_queue, passive=True)
         except link.channel_errors:  # Redis has no queue without messages
             return 0
         return int(declared.message_count)

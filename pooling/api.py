@@ -15,7 +15,6 @@ from config.accounts.models import User
 from config.accounts.permissions import IsLead, IsResearcher
 from config.accounts.roles import is_lead, is_researcher
 from config.jobs.api import JobSerializer, accepted
-from config.jobs.models import TITLE_LENGTH
 from config.jobs.services import enqueue_job
 from config.requests.files import receives_files
 from config.shared.errors import NotFound
@@ -251,8 +250,7 @@ class OfBenchmark(generics.GenericAPIView[Any]):
         benchmark = self.benchmark
         job = enqueue_job(
             kind=kind,
-            # The name of a file may be long.
-            title=f"{title} ({benchmark.key})"[:TITLE_LENGTH],
+            title=f"{title} ({benchmark.key})",
             params={"benchmark": benchmark.key, **params},
             benchmark_key=benchmark.key,
             by=cast(User, request.user),

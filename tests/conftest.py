@@ -97,7 +97,7 @@ def _flush_with_audit_log() -> None:
         statements = sql_flush(*arguments, **options)
         return [*DROP[connection.vendor], *statements, *CREATE[connection.vendor]]
 
-    operations.sql_flush = flush_all
+    operations.sql_flush = flush_all  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True)

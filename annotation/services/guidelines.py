@@ -78,8 +78,8 @@ def write_guideline(
         Campaign.objects.filter(benchmark=benchmark).exclude(state=CampaignState.CLOSED).update(
             guideline=guideline
         )
-        after = {"version": guideline.version}
-        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=after)
+        stored = {"version": guideline.version}
+        record(AnnotationAct.GUIDELINE_WRITTEN, by=by, on=guideline, after=stored)
     return guideline
 
 

@@ -77,7 +77,7 @@ def record_single_sign_on(signal: Signal, **facts: Any) -> None:
 def record_password_by_command(instance: User, created: bool, **_: Any) -> None:
     """Record `manage.py changepassword`. Django has no signal for it."""
     by_command = current_origin().interface == Interface.COMMAND
-    if by_command and not created and instance._password is not None:
+    if by_command and not created and getattr(instance, "_password", None) is not None:
         record(AccountAct.PASSWORD_CHANGED, by=OPERATOR, on=instance)
 
 
@@ -101,5 +101,7 @@ def _fields(entry: LogEntry) -> list[str]:
         parts = json.loads(entry.change_message or "[]")
     except ValueError:
         return []
-    changes = [next(iter(part.values()), {}) for part in parts if isinstance(part, dict)]
+    changes: list[dict[str, Any]] = [
+        next(iter(part.values()), {}) for part in parts if isinstance(part, dict)
+    ]
     return [str(field) for change in changes for field in change.get("fields", [])]

@@ -11,14 +11,15 @@ from django.db import models
 
 VALUE_LENGTH = 40
 
-Acts = TypeVar("Acts", bound=type[models.TextChoices])
+Acts = TypeVar("Acts", bound=models.TextChoices)
 
 _registered: dict[str, str] = {}
 
 
-def register_acts(acts: Acts) -> Acts:
+def register_acts(acts: type[Acts]) -> type[Acts]:
     """Add the acts of an enum to the log's filter. Raises `ValueError` for a value in use."""
-    for value, label in acts.choices:
+    for act in acts:
+        value, label = act.value, act.label
         if value in _registered:
             raise ValueError(f"the act {value!r} is registered twice")
         if len(value) > VALUE_LENGTH:

@@ -114,7 +114,7 @@ def facts_text(facts: Mapping[str, Any] | None) -> str:
 
 def _fact(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, value)) or "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value) if value not in ("", None) else "–"
@@ -125,7 +125,7 @@ def _names_of(entries: list[AuditEntry]) -> dict[tuple[str, str], str]:
     keys: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         keys[entry.object_type].add(entry.object_id)
-    names = {}
+    names: dict[tuple[str, str], str] = {}
     for kind, ids in keys.items():
         try:
             model = apps.get_model(kind)

@@ -23,6 +23,13 @@ REQUEST_ID = "X-Request-ID"
 VALID_ID = re.compile(r"[0-9A-Za-z_-]{8,64}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 PROBES = {"/healthz", "/readyz", "/metrics"}
+# The answers are text for programs. A browser that opens one must not treat it as a page.
+PROBE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
 
 access = logging.getLogger(ACCESS)
 
@@ -64,6 +71,8 @@ class ProbeMiddleware:
             return self.get_response(request)
         request.resolver_match = resolve(request.path_info)
         response: HttpResponseBase = request.resolver_match.func(request)
+        for name, value in PROBE_HEADERS.items():
+            response.headers[name] = value
         return response
 
 

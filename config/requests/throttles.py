@@ -76,9 +76,17 @@ def _take_from_cache(key: str, limit: int) -> int:
     A cache that does not answer never stops the work.
     """
     try:
-        cache.add(key, 0, 2 * WINDOW_SECONDS)
-        used = cache.incr(key, STEP)
+        used = _count_step(key)
     except CACHE_ERRORS:
         return STEP
     granted = min(STEP, limit - (used - STEP))
     return granted if granted > 0 else -1
+
+
+def _count_step(key: str) -> int:
+    """Return the shared count after this step."""
+    try:
+        return cache.incr(key, STEP)
+    except ValueError:  # the first step of this minute
+        cache.add(key, 0, 2 * WINDOW_SECONDS)
+        return cache.incr(key, STEP)

@@ -78,7 +78,6 @@ class Probe:
         ("GET", "/"),
         ("GET", "/accounts/login/"),
         ("GET", "/no/such/page/"),
-        ("GET", "/healthz"),
         ("GET", "/api/v1/benchmarks/"),
         ("GET", "/api/v1/nothing/"),
         ("POST", "/accounts/login/"),

@@ -15,7 +15,7 @@ class DurableStorage(FileSystemStorage):
     """A folder whose files survive a power failure as soon as `save` has returned."""
 
     def _save(self, name: str, content: Any) -> str:
-        saved: str = super()._save(name, content)
+        saved: str = super()._save(name, content)  # type: ignore[misc]
         path = Path(self.path(saved))
         sync(path)
         sync(path.parent)

@@ -21,6 +21,8 @@ from django.http import HttpRequest
 ACCESS = "hearth.access"
 # Anyone with such a link gets access. nginx masks them as well (config/deploy/nginx/).
 SECRET_PATHS = re.compile(r"(/invitations/|/accounts/password/reset/key/)[^/\s\"']+")
+# What an OpenID Connect provider adds to the address to which people return.
+SECRET_PARAMETERS = re.compile(r"([?&](?:code|state)=)[^&\s\"']+")
 # Control characters, line ends of Unicode, and those that change the direction of text.
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
@@ -48,7 +50,7 @@ def escape(text: str) -> str:
 
 def mask(text: str) -> str:
     """Replace the secret part of links."""
-    return SECRET_PATHS.sub(r"\1***", text)
+    return SECRET_PARAMETERS.sub(r"\1***", SECRET_PATHS.sub(r"\1***", text))
 
 
 def client_address(request: HttpRequest, proxies: int) -> str:

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import traceback
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -38,7 +38,8 @@ def broke_at_commit(error: BaseException) -> bool:
 
     Then the transaction may be stored although the program got no answer.
     """
-    commit = BaseDatabaseWrapper._commit.__code__
+    wrapper: Any = BaseDatabaseWrapper
+    commit = wrapper._commit.__code__
     frames = traceback.walk_tb(error.__traceback__)
     return any(frame.f_code is commit for frame, _ in frames)
 

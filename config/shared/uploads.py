@@ -63,7 +63,7 @@ def upload_sha256(name: str) -> str:
     """Return the SHA-256 of a stored upload; its name if the file no longer exists."""
     try:
         with storages["uploads"].open(name) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return name
 

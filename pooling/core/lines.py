@@ -23,7 +23,7 @@ from config.shared.filetypes import HEAD_BYTES, ZIP, describe_binary
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes read and the size of the file. It may raise to cancel."""
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 18
 MAX_LINE_BYTES = 1 << 20
 MAX_CONTENT_BYTES = 4 << 30
 # bgzip writes one member per 64 KiB, so this suffices for 6 GB. More members are an attack.

@@ -21,7 +21,7 @@ from pooling.core.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from pooling.core.pair_space import PairSpace
 
 # Predictions in any order of captions are divided by ranges of captions.
-RANGES = 64
+RANGES = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +15,10 @@ from django.utils import timezone
 from config.accounts.actors import OPERATOR
 from config.celery import app
 from config.jobs import registry
-from config.jobs.models import Job
+from config.jobs.models import Job, JobState
 from config.jobs.services import enqueue_job, sweep_jobs
+from tests.conftest import use_broker
+from tests.services import _started, start_redis
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("broker")]
 
@@ -66,3 +72,25 @@ def test_after_a_flush_all_are_sent_once(jobs: list[Job]) -> None:
     take_messages(5)
     set_sent(timedelta(seconds=61), jobs)
     assert [sweep_jobs() for _ in range(3)] == [(5, 0), (0, 0), (0, 0)]
+
+
+@pytest.mark.parametrize("broker", ["filesystem"], indirect=True)
+def test_a_broker_that_hangs_delays_a_request_by_seconds(jobs: list[Job], settings: Any) -> None:
+    """A Redis that is stopped accepts connections and never answers."""
+    url = start_redis(str(shutil.which("redis-server")))
+    server = _started[-1]
+    before = app.conf.broker_url, app.conf.broker_transport_options
+    use_broker(url, settings.REDIS_TRANSPORT_OPTIONS)
+    try:
+        os.kill(server.pid, signal.SIGSTOP)
+        began = time.monotonic()
+        job = enqueue_job(kind="tried", title="Hung", params={}, by=OPERATOR)
+        assert time.monotonic() - began < 60  # not as long as the broker hangs
+        job.refresh_from_db()
+        assert (job.state, job.sent_at) == (JobState.QUEUED, None)
+        os.kill(server.pid, signal.SIGCONT)
+        assert sweep_jobs() == (1, 0)
+        assert take_messages(1) == [str(job.pk)]
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+        use_broker(*before)

@@ -76,3 +76,4 @@ def test_an_action_is_repeated_until_the_database_answers(
     calls.clear()
     with pytest.raises(DATABASE_AWAY):
         when_database_answers(count, seconds=0)
+    connection.close()

@@ -157,7 +157,7 @@ def test_progress_counts_bytes_and_can_cancel(tmp_path: Path) -> None:
 
     with pytest.raises(Cancelled):
         list(TextBlocks(path, progress=progress))
-    assert calls == [(1 << 20, 3_200_000), (2 << 20, 3_200_000)]
+    assert calls == [(number << 18, 3_200_000) for number in range(1, 9)]
 
 
 def test_the_bytes_of_a_matrix_are_hashed(tmp_path: Path) -> None:
