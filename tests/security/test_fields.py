@@ -100,7 +100,7 @@ def writes_of_annotators(campaign: Campaign) -> list[Write]:
             is_json=True,
         ),
         Write(f"{API}campaigns/{campaign.pk}/release/", {"assignment": held}, is_json=True),
-        Write("/account/token/", {"what": "make"}),
+        Write("/account/token/", {"name": "a script", "rights": ["read"], "days": "30"}),
     ]
 
 
@@ -110,7 +110,9 @@ def writes_of_leads(campaign: Campaign) -> list[Write]:
     tiny = f"{API}benchmarks/tiny/"
     run = {"file": b"c0 Q0 v1 1 1.0 t\n"}
     return [
-        Write(f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto"}, files=run),
+        Write(
+            f"{tiny}runs/", {"system": "B", "name": "b", "format": "auto", "depth": 2}, files=run
+        ),
         Write(f"{tiny}pools/", {"depth": 1, "runs": [], "seed": 3}, is_json=True),
         Write(f"{tiny}label-sets/", {"allow_pending": True}, is_json=True),
         Write(f"/people/{otto.user_id}/state/", {"state": "deactivated"}),

@@ -245,6 +245,7 @@ def test_other_sites_and_other_types_cannot_write(
 
 # What a page may store when it is read: that a person judges here, and the audit log of downloads.
 STORED_BY_READING = {
+    "usersessions.usersession",
     "annotation.annotator",
     "annotation.membership",
     "audit.auditentry",
