@@ -27,11 +27,11 @@ from tests.test_api import API, OPERATIONS
 from tests.test_pages import TABLE
 
 CANARY = "canaria"
-# Tokens of forms, ids of answers and of pairs, ids of videos, and durations differ between two
-# requests or between two transactions on PostgreSQL.
+# Tokens of forms, ids of answers and of pairs, ids of videos, sizes and durations in the log differ
+# between two requests or between two transactions on PostgreSQL.
 VOLATILE = re.compile(
     r'name="csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": ?"\w+"|X-CSRFToken[^}]*'
-    r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[\d.]+ ms'
+    r'|"(?:assignment|id)": ?\d+|[0-9a-f]{8}-[0-9a-f-]{27}|\d+ bytes [\d.]+ ms'
 )
 # Signing out, the times of the person's own sessions, and answers for programs on this machine.
 LEFT_OUT = ("/accounts/logout/", "/accounts/sessions/", "/healthz", "/readyz", "/metrics")
