@@ -94,6 +94,7 @@ def test_a_worker_does_jobs_from_end_to_end(celery_worker_process: Worker, tmp_p
     assert scored.result == {"labels": "original", "runs": ["A"]}
     assert row_counts() == {
         **before,
+        "audit.AuditEntry": before["audit.AuditEntry"] + 1,
         "evaluation.Evaluation": 1,
         "jobs.Job": 3,
         "pooling.Run": 1,

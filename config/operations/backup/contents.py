@@ -92,11 +92,14 @@ class FileColumn:
 
 
 def file_columns() -> Iterator[FileColumn]:
-    aliases = {storages[alias]: alias for alias in settings.STORAGES if alias != "staticfiles"}
+    aliases = {
+        storages[alias].path(""): alias for alias in settings.STORAGES if alias != "staticfiles"
+    }
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.FileField):
-                yield FileColumn(model._meta.db_table, str(field.column), aliases[field.storage])
+                alias = aliases[field.storage.path("")]
+                yield FileColumn(model._meta.db_table, str(field.column), alias)
 
 
 def _waiting_uploads(query: Query) -> set[str]:
