@@ -33,8 +33,8 @@ def record(
 ) -> AuditEntry:
     """Add an act to the audit log, in the transaction of the change.
 
-    by: None for a visitor. before, after: what has changed, as JSON, without texts about people;
-    None if the object itself records it or nothing is to be said.
+    by: None for a visitor. before, after: the values that changed, as JSON, without texts about
+    people. They are None if there are no such values, or if the object itself shows them.
 
     Raises `TransactionManagementError` outside a transaction, because the change could then be
     stored without its entry.
@@ -74,6 +74,6 @@ def forget_addresses(*, person: models.Model) -> int:
 
 
 def forget_old_addresses() -> int:
-    """Delete the addresses that are older than the site keeps them. Return their number."""
+    """Delete the addresses older than `AUDIT_ADDRESS_DAYS`. Return their number."""
     kept = timedelta(days=settings.AUDIT_ADDRESS_DAYS)
     return AuditAddress.objects.filter(entry__at__lt=Now() - Value(kept)).delete()[0]

@@ -165,13 +165,13 @@ def damaged_copies(path: Path) -> Iterator[tuple[Path, str]]:
     at = content.index(b"the bytes of a video")
     flipped = path.with_name("flipped.tar")
     flipped.write_bytes(content[:at] + b"T" + content[at + 1 :])
-    yield flipped, "is not the file of the backup"
+    yield flipped, "differs from the file that was backed up"
     cut = path.with_name("cut.tar")
     cut.write_bytes(content[: at + 5])
-    yield cut, "is damaged or no archive of Hearth"
+    yield cut, "is damaged, or is not an archive of Hearth"
     stray = path.with_name("stray.tar")
     stray.write_bytes(b"no archive at all")
-    yield stray, "is damaged or no archive of Hearth"
+    yield stray, "is damaged, or is not an archive of Hearth"
 
 
 def test_a_damaged_archive_changes_nothing(

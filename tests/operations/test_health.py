@@ -115,12 +115,12 @@ def test_a_missing_and_a_newer_migration(alive: None) -> None:
     applied = MigrationRecorder(connection)
     applied.record_unapplied("jobs", "0001_initial")
     assert failed() == {
-        "migrations": "1 migration of this version are not applied: jobs.0001_initial."
+        "migrations": "Not applied: 1 migration of this version, jobs.0001_initial."
     }
     applied.record_applied("jobs", "0001_initial")
     applied.record_applied("jobs", "0999_of_the_future")
     assert failed() == {
-        "migrations": "The database is of a newer version: it has jobs.0999_of_the_future."
+        "migrations": "A newer version migrated the database: it has jobs.0999_of_the_future."
     }
     applied.record_unapplied("jobs", "0999_of_the_future")
     assert failed() == {}

@@ -1,4 +1,4 @@
-"""Remove what nothing needs any more."""
+"""Remove rows and files that are no longer needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.shared.commands import HearthCommand
 
 class Command(HearthCommand):
     help = (
-        "Removes expired sessions, old jobs, forgotten uploads and media files, and old drafts. "
+        "Removes expired sessions, old jobs, unused uploads and media files, and old drafts. "
         "The scheduler does this every night."
     )
 
