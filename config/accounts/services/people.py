@@ -44,7 +44,7 @@ def create_user(
     email: str = "",
     is_demo: bool = False,
 ) -> User:
-    """Create a person with these roles everywhere. Admins may also use the Django admin."""
+    """Create a person with these roles everywhere. An admin may also use the Django admin."""
     check_can_administer(by)
     user = add_user(username=username, password=password, name=name, email=email, is_demo=is_demo)
     user.groups.set([Group.objects.get_or_create(name=role.value)[0] for role in roles])
@@ -67,7 +67,7 @@ def add_user(
 
 @transaction.atomic
 def mark_demo_account(*, person: User, by: Actor) -> None:
-    """Mark an account that an earlier version of the demo made."""
+    """Mark an account of an earlier version of the demo."""
     check_can_administer(by)
     User.objects.filter(pk=person.pk).update(is_demo=True)
     record(AccountAct.PERSON_MARKED_DEMO, by=by, on=person)
