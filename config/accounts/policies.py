@@ -13,7 +13,7 @@ from config.accounts.selectors import all_roles, has_second_factor, people_with
 from config.shared.errors import Conflict, NotPermitted
 
 SECOND_FACTOR_MISSING = (
-    "Your role requires a second factor. Set it up on the page Two-factor authentication."
+    "Your role requires a second factor. Set it up on the page Sign-in and security."
 )
 
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
@@ -116,6 +117,13 @@ def remove_files(paths: Iterator[Path], dry_run: bool) -> Removed:
 @housekeeping_step("sessions", "Expired sessions")
 def remove_sessions(dry_run: bool) -> Removed:
     return remove_rows(Session.objects.filter(expire_date__lt=Now()), dry_run)
+
+
+@housekeeping_step("devices", "Devices whose session has ended")
+def remove_devices(dry_run: bool) -> Removed:
+    sessions = Session.objects.filter(expire_date__gte=Now())
+    ended = UserSession.objects.exclude(session_key__in=sessions.values("session_key"))
+    return remove_rows(ended, dry_run)
 
 
 @housekeeping_step("jobs", "Jobs that finished long ago")

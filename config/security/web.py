@@ -142,8 +142,8 @@ def methods(probe: Probe) -> str:
     allowed = [
         f"{method} {path}"
         for method in ("TRACE", "CONNECT", "PUT")
-        for path in ("/", "/jobs/")
-        if probe.ask(method, path).status_code not in (403, 405)
+        for path in ("/", "/api/v1/benchmarks/")
+        if probe.ask(method, path).status_code not in (401, 403, 405)
     ]
     return _named(allowed, "Accepted")
 

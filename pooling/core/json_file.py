@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, NoReturn
 
 import numpy as np
@@ -204,11 +204,19 @@ class JsonReader:
                 self._refuse(f"{place} is neither all videos nor all pairs of video and score")
             scores = np.array([self._score(place, score) for _, score in pairs], np.float64)
             pairs = [video for video, _ in pairs]
-        videos = [self._video(place, video) for video in pairs]
+        videos = self._numbers(place, pairs)
         if len(set(videos)) < len(videos):
             twice = next(video for video, n in Counter(pairs).items() if n > 1)
             self._refuse(f"{place} has video {shown(twice)} twice")
         return _Ranked(np.array(videos, np.int32), scores, has_ranks)
+
+    def _numbers(self, place: str, keys: Sequence[Any]) -> list[int]:
+        try:
+            numbers = list(map(self._videos.get, keys, repeat(-1)))
+        except TypeError:  # a list or an object among the keys
+            numbers = [-1]
+        # Only a list with an error is looked up key by key.
+        return [self._video(place, key) for key in keys] if -1 in numbers else numbers
 
     def _video(self, place: str, key: object) -> int:
         if not isinstance(key, str):

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 LOGIN, INDEX = "/accounts/login/", "/accounts/2fa/"
 SECRET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-MISSING = "Your role requires a second factor. Set it up on the page Two-factor authentication."
+MISSING = "Your role requires a second factor. Set it up on the page Sign-in and security."
 
 
 def code_now(secret: str = SECRET, steps: int = 0) -> str:

@@ -23,7 +23,6 @@ django.setup()
 
 import numpy as np  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.core.cache import cache  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
@@ -38,6 +37,7 @@ from config.accounts.models import User  # noqa: E402
 from config.accounts.roles import Role  # noqa: E402
 from config.accounts.services import create_user  # noqa: E402
 from config.shared.bulk import copy_columns, long_transaction, reserve_ids  # noqa: E402
+from config.shared.caches import process_cache as cache  # noqa: E402
 from evaluation.monitor.services import compute_figures  # noqa: E402
 from pooling.models import Pair, Pool  # noqa: E402
 from tests.benchmarks.judging_world import make_pairs  # noqa: E402

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 
-from tests.faults.jobs import RUN_IS_READ, imported, start_import, wait_until_ended
+from tests.faults.jobs import ENDED, RUN_IS_READ, imported, start_import, wait_until
 from tests.faults.row import Row
 from tests.faults.site import Site, judged_too_often
 from tests.faults.submits import total
@@ -45,14 +45,15 @@ def stop_during_imports(site: Site, rounds: int) -> Row:
     assert site.postgres is not None
     site.world("benchmark")
     jobs = []
-    with site.worker(), site.sweeper():
+    with site.sweeper():
         for number in range(rounds):
-            job = start_import(site, f"run-{number}", until=RUN_IS_READ)
-            site.postgres.stop(WAYS[number % len(WAYS)])
-            time.sleep(AWAY_SECONDS)
-            site.postgres.start()
-            wait_until_ended(site, job)
-            jobs.append(job)
+            jobs.append(start_import(site, f"run-{number}"))
+            with site.worker():
+                wait_until(site, jobs[-1], RUN_IS_READ)
+                site.postgres.stop(WAYS[number % len(WAYS)])
+                time.sleep(AWAY_SECONDS)
+                site.postgres.start()
+                wait_until(site, jobs[-1], ENDED)
     found = imported(site, jobs)
     return Row(
         "F7 stop and kill PostgreSQL during imports",

@@ -13,15 +13,14 @@ RUN_IS_READ = "state = 'running' AND phase = 'reading the run'"
 ENDED = "state NOT IN ('queued', 'running')"
 
 
-def start_import(site: Site, name: str, *, until: str) -> str:
-    """Upload a run, and wait until its job is in a state. Return the id of the job."""
+def start_import(site: Site, name: str) -> str:
+    """Upload a run. Return the id of its job, which starts with the next worker."""
     job: str = site.world("upload", name)["job"]
-    assert wait_for(lambda: is_in(site, job, until)), state_of(site, job)
     return job
 
 
-def wait_until_ended(site: Site, job: str) -> None:
-    assert wait_for(lambda: is_in(site, job, ENDED)), state_of(site, job)
+def wait_until(site: Site, job: str, condition: str) -> None:
+    assert wait_for(lambda: is_in(site, job, condition)), state_of(site, job)
 
 
 def is_in(site: Site, job: str, condition: str) -> bool:

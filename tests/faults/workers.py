@@ -8,10 +8,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults.jobs import RUN_IS_READ, imported, is_in, start_import, wait_until_ended
+from tests.faults.jobs import ENDED, RUN_IS_READ, imported, start_import, wait_until
 from tests.faults.row import Row
 from tests.faults.site import Site
-from tests.waiting import wait_for
 
 PAST = "2000-01-01 00:00:00"
 DEATHS = 3
@@ -45,21 +44,20 @@ def kill_during_imports(site: Site, rounds: int) -> Row:
     jobs = []
     with site.sweeper():
         for number, kill in enumerate(WAYS * rounds):
+            jobs.append(start_import(site, f"run-{number}"))
             with site.worker() as worker:
-                job = start_import(site, f"run-{number}", until=RUN_IS_READ)
+                wait_until(site, jobs[-1], RUN_IS_READ)
                 kill(worker)
             expire_leases(site)
             with site.worker():
-                wait_until_ended(site, job)
-            jobs.append(job)
-        last = site.world("upload", "killed")["job"]
+                wait_until(site, jobs[-1], ENDED)
+        last = start_import(site, "killed")
         for death in range(1, DEATHS + 1):
             with site.worker() as worker:
-                running = f"state = 'running' AND attempts = {death}"
-                assert wait_for(lambda: is_in(site, last, running))  # noqa: B023
+                wait_until(site, last, f"state = 'running' AND attempts = {death}")
                 kill_group(worker)
             expire_leases(site)
-        wait_until_ended(site, last)
+        wait_until(site, last, ENDED)
     found = imported(site, jobs)
     ends = site.rows("SELECT state, error FROM jobs_job WHERE id = ?", last)
     uploads = len(list((site.folder / "uploads").iterdir()))

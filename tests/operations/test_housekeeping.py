@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.files.base import ContentFile
@@ -64,7 +65,9 @@ def untidy(tmp_path: Path) -> dict[str, Any]:
 
     for days in (-1, 1):
         expires = timezone.now() + timedelta(days=days)
-        Session.objects.create(session_key=f"s{days}", session_data="", expire_date=expires)
+        key = f"s{days}"
+        Session.objects.create(session_key=key, session_data="", expire_date=expires)
+        UserSession.objects.create(user=anna.user, session_key=key, ip="10.0.0.7", user_agent="a")
     then = timezone.now() - LONG_AGO
     Job.objects.all().delete()
     finished = {"kind": "evaluate", "state": JobState.DONE}
@@ -98,6 +101,7 @@ def untidy(tmp_path: Path) -> dict[str, Any]:
 
 FIGURES = {
     "sessions": (1, 0),
+    "devices": (1, 0),
     "jobs": (1, 0),
     "operations": (1, 0),
     "uploads": (1, 5),

@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from config.accounts.actors import Actor, account_of
+from config.audit.services import record
+from config.jobs.acts import JobAct
 from config.jobs.models import TITLE_LENGTH, UNFINISHED, Job, JobState
 from config.jobs.policies import check_can_cancel_job, check_can_start_job
 from config.jobs.registry import get_kind
@@ -51,6 +53,8 @@ def enqueue_job(
     )
     stored = _stored_once(job)
     if stored.pk == job.pk:
+        if job.created_by is not None:
+            record(JobAct.JOB_STARTED, by=by, on=job, after={"kind": kind})
         # robust: a committed request must not fail because the broker does not answer.
         transaction.on_commit(lambda: send_job(job.pk), robust=True)
     elif params.get(UPLOAD) != stored.params.get(UPLOAD):
@@ -66,12 +70,14 @@ def send_job(job_id: uuid.UUID) -> None:
     Job.objects.filter(pk=job_id).update(sent_at=Now())
 
 
+@transaction.atomic
 def cancel_job(*, job: Job, by: Actor) -> None:
     """End a queued job at once; let a running job stop at its next step.
 
     Raises `Conflict` if the job has already ended.
     """
     check_can_cancel_job(by, job)
+    record(JobAct.JOB_CANCELLED, by=by, on=job)
     if Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.CANCELLED, finished_at=Now()
     ):

@@ -19,6 +19,7 @@ from django.db.models import F, Q, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
+from config.audit.origins import Interface, Origin, acting_from
 from config.jobs.models import Job, JobState
 from config.jobs.registry import get_kind
 from config.jobs.services.queue import UPLOAD
@@ -60,7 +61,7 @@ def run_job(job_id: uuid.UUID) -> None:
     job = when_database_answers(attempt.claim, seconds=PATIENCE_SECONDS)
     if job is None:
         return
-    with attempt.heartbeat():
+    with attempt.heartbeat(), acting_from(Origin(Interface.JOB, request_id=str(job_id))):
         end = _work(job, attempt)
         when_database_answers(lambda: attempt.end(job, end), seconds=PATIENCE_SECONDS)
 
