@@ -1,7 +1,7 @@
-"""Mass assignment (S3): further fields in a request change nothing.
+"""Mass assignment: additional fields in a request change nothing.
 
-Each write is sent as it should be, twice, and then with the fields of all tables added. The third
-time, the same rows result, or the request is refused and nothing changes.
+Each valid write is sent twice, and then with the fields of all tables added. The third request
+results in the same rows, or it is refused and nothing changes.
 """
 
 from __future__ import annotations

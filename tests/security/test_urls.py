@@ -1,7 +1,7 @@
-"""Every address of the site: who gets in, the headers, parameters, and requests of other sites.
+"""Every address of the site: who may open it, headers, parameters, and requests from other sites.
 
 `tests.test_pages.TABLE` and `tests.test_api.OPERATIONS` state what each role gets for objects that
-exist. Here, the addresses come from the resolver, with those of allauth and of the Django admin.
+exist. Here, the addresses come from the resolver, including those of allauth and the Django admin.
 """
 
 # ruff: noqa: F811  (fixtures of another module are arguments here)
@@ -48,13 +48,13 @@ OPEN_TO_VISITORS: dict[str, set[str]] = {
     "/accounts/password/reset/key/done/": READ,
     "/accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": ANY,
     "/admin/login/": FORM,
-    # It leads to the sign-in page by way of /admin/.
+    # It redirects to /admin/, and then to the sign-in page.
     "/admin/logout/": ANY,
 }
 
 
 def is_refused(answer: Any) -> bool:
-    """Return whether the answer is an error or the way to the sign-in page."""
+    """Return whether the answer is an error or a redirect to the sign-in page."""
     if answer.status_code == 302:
         return re.match(r"(/accounts/login/|/admin/login/)(\?|$)", answer["Location"]) is not None
     return answer.status_code in CLOSED
@@ -106,7 +106,7 @@ def test_no_address_fails_for_an_admin(db: None) -> None:
     assert failed == {}
 
 
-# --- Headers (S15) ----------------------------------------------------------------------------
+# --- Headers ----------------------------------------------------------------------------------
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -180,7 +180,7 @@ def test_cookies_cannot_be_stolen_or_sent_by_other_sites(db: None, settings: Any
     }
 
 
-# --- Parameters (S4) --------------------------------------------------------------------------
+# --- Parameters -------------------------------------------------------------------------------
 
 HOSTILE_QUERY = (
     "ordering=by__password&order_by=-user__password&sort_by=password&fields=password,email"
@@ -214,7 +214,7 @@ def test_unknown_parameters_reveal_nothing(
     assert differ == {}
 
 
-# --- Requests of other sites (S6) -------------------------------------------------------------
+# --- Requests of other sites ------------------------------------------------------------------
 
 
 def test_other_sites_and_other_types_cannot_write(
@@ -267,7 +267,7 @@ def test_reading_changes_nothing(
     assert {table for table, _ in changes(before, snapshot())} <= STORED_BY_READING
 
 
-# --- Downloads (S17) --------------------------------------------------------------------------
+# --- Downloads --------------------------------------------------------------------------------
 
 
 def test_a_link_works_only_as_long_as_the_right(campaign: Campaign) -> None:

@@ -25,7 +25,7 @@ UNSTABLE = {"sessions.session"}
 
 
 def addresses() -> dict[str, str]:
-    """Return an address for each pattern of the site, by the pattern. Objects do not exist."""
+    """Return an address for each pattern of the site, by the pattern. Its object does not exist."""
     return {route: _address(route) for route in _routes(get_resolver().url_patterns)}
 
 
